@@ -1,5 +1,5 @@
 // usage: floor ADDRESS PORT PATH FILE
-// The least a download over http can cost: one request, then recv and pwrite until the end. No checks that take time.
+// Measures the smallest cost of a download over http: one request, then recv and pwrite until the end, without checks.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>

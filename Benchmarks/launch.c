@@ -1,7 +1,7 @@
 // usage: launch REPORT program [argument ...]
-// Runs the program and writes what it cost to the file REPORT, as numbers in one line: start and end (ns, CLOCK_MONOTONIC),
+// Runs the program and writes its cost to the file REPORT, as numbers in one line: start and end (ns, CLOCK_MONOTONIC),
 // user and system time (us), peak memory (KiB), voluntary and involuntary switches, exit status (or 128 + signal).
-// Python is not the parent itself: Linux counts the parent's memory at the time of exec as the child's.
+// Python is not the parent itself, because Linux counts the parent's memory at the time of exec as the child's.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,13 +26,13 @@ int main(int argc, char **argv) {
     if (child < 0) return 2;
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        // A benchmark that was started with & ignores it, and so would the program.
+        // A benchmark that was started with & ignores SIGINT, and the program would inherit this.
         signal(SIGINT, SIG_DFL);
         execvp(argv[2], argv + 2);
         perror(argv[2]);
         _exit(127);
     }
-    // What is sent to the whole group is meant for the program.
+    // A SIGINT to the whole group is meant for the program.
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
     int status;

@@ -1,5 +1,5 @@
-// A disk that forgets: whatever a program syncs below $DLM_POWER_ROOT is copied to $DLM_POWER_SHADOW, and that alone is
-// sure to survive a loss of power. No sync reaches the real disk. Not noted: mappings, O_SYNC, O_DSYNC.
+// A disk that forgets. Whatever a program syncs below $DLM_POWER_ROOT is copied to $DLM_POWER_SHADOW, and only these
+// copies surely survive a loss of power. No sync reaches the real disk. Mappings, O_SYNC and O_DSYNC are not recorded.
 //
 //   data/INODE   the bytes of a file at its last sync
 //   live/INODE   a second link to the file itself, so that it keeps its inode whatever becomes of its names
@@ -35,7 +35,7 @@ static void die(const char *what) {
     abort();
 }
 
-/// The path of an open file below the root; 0 when it lies elsewhere.
+/// Writes the path of an open file to `path`. Returns 0 if the file is not below the root.
 static int path_of(int fd, char *path, size_t capacity) {
     char link[64];
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
@@ -50,7 +50,7 @@ static void name_of(char *path, const char *kind, unsigned long long inode) {
     snprintf(path, PATH_MAX, "%s/%s/%llu", shadow, kind, inode);
 }
 
-/// Opens what is to replace `kind`/`inode` in one step.
+/// Opens a new file that will replace `kind`/`inode` in one step.
 static int open_next(char *next, const char *kind, unsigned long long inode) {
     snprintf(next, PATH_MAX, "%s/%s/%llu-%d-%d", shadow, kind, inode, (int)getpid(), (int)gettid());
     int fd = open(next, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -77,11 +77,12 @@ static void write_all(int fd, const char *bytes, size_t count) {
 static void keep_link(int folder, const char *path, unsigned long long inode) {
     char live[PATH_MAX];
     name_of(live, "live", inode);
-    // A file that has lost its last name is nothing that could be found after the cut.
+    // A file that has lost its last name cannot be found after the cut, so the error is ignored.
     if (linkat(folder, path, AT_FDCWD, live, AT_SYMLINK_FOLLOW) != 0 && errno != EEXIST && errno != ENOENT) die(live);
 }
 
-/// Reads through the caller's descriptor: closing another one would drop the locks that SQLite holds on the file.
+/// Copies a file. Reads through the caller's descriptor, because closing another one would drop the locks that SQLite
+/// has on the file.
 static void keep_file(int fd, unsigned long long inode) {
     char next[PATH_MAX], link[64], bytes[1 << 16];
     int copy = open_next(next, "data", inode);
@@ -115,7 +116,8 @@ static void keep_folder(const char *path, unsigned long long inode) {
     replace(list, next, "dirs", inode);
 }
 
-/// Not SQLite's files, for its locks' sake: they are less durable than they might be.
+/// Copies a folder or a file. SQLite's files are left out because of their locks, so they are less durable here than on
+/// a real disk.
 static int keep_any(const char *path, const struct stat *info, int type, struct FTW *place) {
     (void)place;
     if (type == FTW_D) keep_folder(path, info->st_ino);
@@ -127,8 +129,8 @@ static int keep_any(const char *path, const struct stat *info, int type, struct 
     return 0;
 }
 
-/// Keeps open files that have no name: no walk through the folders finds them. /proc goes on to call them deleted when
-/// `live` has given them a name, which st_nlink counts.
+/// Copies open files that have no name, because no walk through the folders finds them. A link in `live` gives such a
+/// file a name, which st_nlink counts, but /proc still calls the file deleted.
 static void keep_unnamed(void) {
     DIR *descriptors = opendir("/proc/self/fd");
     if (!descriptors) return;

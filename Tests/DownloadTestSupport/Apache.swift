@@ -1,7 +1,7 @@
 import Foundation
 
-/// A real web server on the loopback interface that lets in by NTLM or by Negotiate (Kerberos), and serves a folder of
-/// its own. `/away/PORT` leads those who were let in to another port. End it with ``stop()``.
+/// A real web server on the loopback interface that authenticates by NTLM or by Negotiate (Kerberos), and serves a
+/// folder of its own. `/away/PORT` redirects authenticated users to another port. End the server with ``stop()``.
 package final class Apache: Sendable {
     package enum Way: Sendable {
         case ntlm
@@ -10,7 +10,8 @@ package final class Apache: Sendable {
 
     package static let user = PrivateServer.user
     package static let password = PrivateServer.password
-    /// gss-ntlmssp is a mechanism of GSSAPI; its library is in another folder for each kind of machine.
+    /// Whether Apache and its modules are installed. gss-ntlmssp is a mechanism of GSSAPI; its library is in another
+    /// folder for each kind of machine.
     package static let canRun =
         FileManager.default.isExecutableFile(atPath: program)
         && ["\(modules)/mod_auth_gssapi.so", "/etc/gss/mech.d/mech.ntlmssp.conf"].allSatisfy {
@@ -48,9 +49,10 @@ package final class Apache: Sendable {
         try await process.waitToListen(at: port, "Apache", log: errors)
     }
 
-    /// gss-ntlmssp 1.2 wants the field Version in each message (MS-NLMP section 2.2.2.10), which libcurl's messages lack:
-    /// the first is filled up with zeros, and the third, which takes over the server's flag that there is one, loses it. The
-    /// flag is 0x02 in the byte at 63, whose low bits share a digit of base64 with the byte behind: one of 16 digits.
+    /// Directives that correct the NTLM messages of libcurl. gss-ntlmssp 1.2 requires the field Version in each message
+    /// (MS-NLMP, section 2.2.2.10), which libcurl's messages lack. The first message is filled up with zeros. The third
+    /// message copies the server's flag that the field is present, so the flag is removed. The flag is 0x02 in the byte
+    /// at 63. The low bits of this byte share a digit of base64 with the next byte, so it is one of 16 digits.
     private static let completed: String = {
         let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuv")
         let edits =
@@ -101,22 +103,22 @@ package final class Apache: Sendable {
     package func add(_ content: Content, as name: String) throws {
         try content.write(to: folder("files/\(name)"))
         chmod(folder("files/\(name)"), 0o644)
-        // Of what changed a moment ago its ETag is a weak one.
+        // A file that changed a moment ago would have a weak ETag.
         let time = Date(timeIntervalSince1970: 1_600_000_000)
         try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: folder("files/\(name)"))
     }
 
-    /// By name: that is whom a ticket is for.
+    /// Returns the URL of a file. The host is a name, because a ticket is for a host name.
     package func url(_ name: String) -> String { "http://localhost:\(port)/\(name)" }
 
     package var errors: String { (try? folder.read("errors")) ?? "" }
 
-    /// A request as the access log has it.
+    /// A request as recorded in the access log.
     package struct LogLine: Sendable {
         package let status: Int
         package let bytes: Int64
         package let range: String
-        /// Who was let in; "-" for nobody.
+        /// The authenticated user, or "-" for none.
         package let user: String
         /// The first word of the field Authorization, or "-".
         package let scheme: String
@@ -132,7 +134,7 @@ package final class Apache: Sendable {
         }
     }
 
-    /// Ends the server, so that its log is whole, and gives the log back.
+    /// Ends the server, so that its log is complete, and returns the log.
     @discardableResult
     package func stop() async -> [LogLine] {
         process.send(SIGTERM)

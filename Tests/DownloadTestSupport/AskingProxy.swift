@@ -1,11 +1,11 @@
 import Foundation
 import Synchronization
 
-/// A proxy on the loopback interface that makes tunnels to it: CONNECT (RFC 9110 section 9.3.6), SOCKS 4 and 5. Names
-/// are taken for this machine. End it with ``stop()``.
+/// A proxy on the loopback interface that opens tunnels with CONNECT (RFC 9110, section 9.3.6), SOCKS 4 and SOCKS 5.
+/// Every host name stands for this machine. End it with ``stop()``.
 package final class AskingProxy: Sendable {
     package let port: Int
-    /// `name:password` that it asks for; nil for nobody's.
+    /// The `name:password` that the proxy requires. Nil means none.
     private let password: String?
     private let listener: Int32
     private let state = Mutex((tunnels: 0, open: Set<Int32>()))
@@ -28,7 +28,7 @@ package final class AskingProxy: Sendable {
         }
     }
 
-    /// That were opened.
+    /// The number of tunnels that were opened.
     package var tunnels: Int { state.withLock { $0.tunnels } }
 
     package func stop() {
@@ -60,7 +60,7 @@ package final class AskingProxy: Sendable {
         close(server)
     }
 
-    // MARK: The three ways to ask; each returns the port
+    // MARK: The three protocols; each function returns the port
 
     private func connect(_ client: Int32, _ first: UInt8) -> Int? {
         var head = [first]
@@ -84,7 +84,7 @@ package final class AskingProxy: Sendable {
         return Int(port)
     }
 
-    /// RFC 1928, and RFC 1929 with a password.
+    /// Answers SOCKS 5 (RFC 1928), with a password as in RFC 1929.
     private func socks5(_ client: Int32) -> Int? {
         guard let count = read(client, 1)?.first, read(client, Int(count)) != nil else { return nil }
         write(client, [5, password == nil ? 0 : 2])

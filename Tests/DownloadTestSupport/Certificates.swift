@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A certificate authority made for one run of the tests, and certificates of it, right and wrong, for the loopback
+/// A certificate authority for one run of the tests, and its certificates, valid and invalid, for the loopback
 /// interface.
 package struct Certificates: Sendable {
     package let authority: String
@@ -9,23 +9,23 @@ package struct Certificates: Sendable {
     package let key: String
     private let folder: TemporaryFolder
 
-    /// What a server shows.
+    /// The certificate and the key that a server presents.
     package struct Identity: Sendable, Equatable {
         package let certificate: String
         package let key: String
     }
 
-    /// What is wrong with a certificate.
+    /// The flaw of a certificate.
     package enum Flaw: String, Sendable, CaseIterable {
         case expired, notYetValid, wrongHost, unknownAuthority, selfSigned
     }
 
-    /// For each owner the files of an authority and of a certificate without a flaw. They are made once: a start of `openssl`
-    /// takes as long as a test.
+    /// The files of an authority and of a valid certificate, for each owner. They are made once, because a start of
+    /// `openssl` takes as long as a test.
     private static let made = Mutex<[String: Task<[String: String], any Error>]>([:])
 
-    /// Writes an authority and a certificate without a flaw into the folder.
-    /// - Parameter owner: each owner has another authority.
+    /// Writes an authority and a valid certificate into the folder.
+    /// - Parameter owner: the name of the authority's owner. Each owner has another authority.
     package init(in folder: TemporaryFolder, of owner: String = "test") async throws {
         let making = Self.made.withLock { made in
             let making = made[owner] ?? Task { try await Self.make() }
@@ -54,10 +54,10 @@ package struct Certificates: Sendable {
         for (name, text) in files { try folder.write(text, to: name) }
     }
 
-    /// The certificate without a flaw.
+    /// The valid certificate.
     package var right: Identity { Identity(certificate: certificate, key: key) }
 
-    /// Makes a certificate that must not be trusted.
+    /// Creates a certificate that must not be trusted.
     package func wrong(_ flaw: Flaw) async throws -> Identity {
         let name = flaw.rawValue
         switch flaw {
@@ -72,7 +72,7 @@ package struct Certificates: Sendable {
         return Identity(certificate: folder("\(name).pem"), key: folder("\(name).key"))
     }
 
-    /// A list, in PEM, of the certificates that the authority takes back.
+    /// Returns a revocation list, in PEM, with these certificates of the authority.
     package func revocations(_ revoked: [Identity]) async throws -> String {
         let authority = [
             "ca", "-config", folder("openssl.cnf"), "-name", "dated", "-cert", authority, "-keyfile", folder("ca.key"),
@@ -82,13 +82,13 @@ package struct Certificates: Sendable {
         return folder("crl.pem")
     }
 
-    /// A certificate for somebody who asks.
+    /// Creates a certificate for a client.
     package func client() async throws -> Identity {
         try await sign("client", section: "client", by: "ca")
         return Identity(certificate: folder("client.pem"), key: folder("client.key"))
     }
 
-    /// The public key, as curl's pins have it: its digest, and a file that holds it.
+    /// Returns the public key in the forms that curl's pins use: its digest, and a file that contains it.
     package func pin(_ identity: Identity) async throws -> (digest: String, file: String) {
         let file = folder("pinned.der")
         try await Self.openssl(["pkey", "-in", identity.key, "-pubout", "-outform", "DER", "-out", file])
@@ -150,7 +150,7 @@ package struct Certificates: Sendable {
             request(name) + ["-x509", "-days", "7", "-extensions", section, "-out", folder("\(name).pem")] + issuer)
     }
 
-    /// Valid at another time than now.
+    /// Signs a certificate that is valid only between two given times.
     private func sign(_ name: String, from start: String, to end: String) async throws {
         try await Self.openssl(request(name) + ["-out", folder("\(name).csr")])
         try await Self.openssl([

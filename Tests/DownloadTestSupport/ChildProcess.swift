@@ -2,12 +2,12 @@ import CSystem
 import Foundation
 import Synchronization
 
-/// A program that a test started: what it prints can be waited for, signals go to it alone, and it ends by itself or
-/// at its time limit.
+/// A program that a test started. A test can wait for its output and send signals to it alone. The program ends by
+/// itself, or is killed at its time limit.
 package final class ChildProcess: Sendable {
     package enum Ending: Sendable, Equatable {
         case exited(Int32)
-        /// Killed by a signal, not a status above 128.
+        /// The program was killed by a signal. This is not an exit status above 128.
         case signalled(Int32)
     }
 
@@ -16,7 +16,7 @@ package final class ChildProcess: Sendable {
         package let stdout: String
         package let stderr: String
         package let duration: Duration
-        /// Of memory, in bytes, as last seen; 0 if the program was not watched.
+        /// The peak of the resident memory in bytes, as last seen. 0 if the memory of the program was not watched.
         package let peakResident: Int64
 
         package init(ending: Ending, stdout: String, stderr: String, duration: Duration, peakResident: Int64 = 0) {
@@ -50,10 +50,10 @@ package final class ChildProcess: Sendable {
 
     package let pid: pid_t
     private let launch: ProcessLaunch
-    /// Our side of it; nil when it has none.
+    /// The test's side of the terminal. Nil if the program has no terminal.
     private let terminal: Int32?
     private let output = Observed(Output())
-    /// Nil until it is reaped: so long it may be signalled.
+    /// Nil until the process is reaped. Until then, it may be signalled.
     private let ending = Mutex<Ending?>(nil)
     private let begin = ContinuousClock.now
 
@@ -81,7 +81,7 @@ package final class ChildProcess: Sendable {
         ending.withLock { if $0 == nil { kill(pid, signal) } }
     }
 
-    /// On its terminal.
+    /// Types text on the terminal of the program.
     package func type(_ text: String) {
         ending.withLock { ending in
             guard ending == nil, let terminal else { return }
@@ -89,7 +89,7 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Waits until it has stopped itself (SIGSTOP); false when it ended instead.
+    /// Waits until the program has stopped itself (SIGSTOP). Returns false if it ended instead.
     package func waitUntilStopped() async -> Bool {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread { [pid] in
@@ -100,7 +100,7 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Takes its terminal away: the kernel hangs up on it, as when a window is closed.
+    /// Closes the terminal of the program. The kernel sends a hang-up, as when a window is closed.
     package func hangUp() {
         ending.withLock { ending in
             guard ending == nil, let terminal else { return }
@@ -110,19 +110,19 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Waits for something in what it printed; false when it did not come within the limit.
+    /// Waits until the output meets a condition. Returns false if it does not within the limit.
     package func waitForOutput(
         atMost limit: Duration = .seconds(45), _ isMet: @escaping @Sendable (Output) -> Bool
     ) async -> Bool {
         await output.wait(atMost: limit, until: isMet)
     }
 
-    /// False when it has not ended within the limit.
+    /// Waits for the end of the program. Returns false if the program has not ended within the limit.
     package func waitForEnd(atMost limit: Duration) async -> Bool {
         await output.wait(atMost: limit) { $0.result != nil }
     }
 
-    /// Waits for the end; throws when the time limit ended it.
+    /// Waits for the end of the program. Throws if the time limit ended the program.
     package func result() async throws -> Result {
         let came = await output.wait(atMost: launch.timeLimit + .seconds(30)) { $0.result != nil }
         let last = output.value
@@ -133,8 +133,8 @@ package final class ChildProcess: Sendable {
         return result
     }
 
-    /// Blocks until the process has ended. It is reaped under the lock, so no signal can reach another process that
-    /// was given its number.
+    /// Blocks until the process has ended. The process is reaped under the lock, so no signal can reach another process
+    /// that was given the same number.
     private func reap() {
         var info = siginfo_t()
         while waitid(P_PID, id_t(pid), &info, WEXITED | WNOWAIT) != 0, errno == EINTR {}
@@ -146,7 +146,7 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Collects both outputs until the process has ended and nothing is left in them.
+    /// Collects both outputs until the process has ended and all of its output was read.
     private func read(stdout: Int32, stderr: Int32, ended: Int32) {
         var watched = [stdout, stderr, ended].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         let deadline = begin + launch.timeLimit
@@ -173,7 +173,7 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// False at the end.
+    /// Reads a piece of output. Returns false at the end.
     private func take(from descriptor: Int32, isError: Bool) -> Bool {
         var piece = [UInt8](repeating: 0, count: 65536)
         let count = Glibc.read(descriptor, &piece, piece.count)
@@ -185,7 +185,8 @@ package final class ChildProcess: Sendable {
         return true
     }
 
-    /// `ru_maxrss` would be no use: it starts with what the parent had at the fork.
+    /// Records the peak memory. `ru_maxrss` cannot be used, because it starts with the memory of the parent at the
+    /// fork.
     private func noteMemory() {
         guard let status = try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8),
             let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),

@@ -36,7 +36,8 @@ final class FakeTransfer: Transfer {
         }
     }
 
-    /// One call of the sink, then the next from the queue: a cancel in between is heard.
+    /// Makes one call to the sink and schedules the next call on the queue, so that a cancel between the two takes
+    /// effect.
     private func step() {
         let now = state.withLock { $0 }
         if now.isOver || now.isPaused { return }

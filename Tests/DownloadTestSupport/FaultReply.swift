@@ -1,40 +1,41 @@
-/// How a server answers one request: a well-behaved file server unless the fields say otherwise.
+/// The answer of a server to one request. The defaults are those of a well-behaved file server.
 package struct FaultReply: Sendable {
     package var status = 200
-    /// Fields besides those that follow from the rest.
+    /// Additional fields of the head.
     package var fields: [(name: String, value: String)] = []
-    /// More lines of the head, in bytes as they go over the wire.
+    /// Additional lines of the head, as bytes on the wire.
     package var lines: [[UInt8]] = []
-    /// Of the status line; nil for the usual one.
+    /// The reason phrase of the status line. Nil means the usual phrase.
     package var phrase: String?
     package var content: Content
     /// The field value, with its quotes and `W/`.
     package var etag: String?
     package var lastModified: String?
     package var ranges = RangeBehaviour.honoured
-    /// Answers `If-None-Match` and `If-Modified-Since` with 304 where they hold.
+    /// Whether `If-None-Match` and `If-Modified-Since` are answered with 304 if they hold.
     package var honoursConditions = true
     package var framing = Framing.contentLength
     package var cut: Cut?
-    /// Ends a connection over TLS with close_notify, as it should (RFC 8446 section 6.1).
+    /// Whether a connection over TLS is ended with close_notify, as it should be (RFC 8446, section 6.1).
     package var notifiesClose = true
-    /// Besides the cut, for a reply over HTTP/2.
+    /// A fault of a reply over HTTP/2, in addition to the cut.
     package var http2: HTTP2Fault?
-    /// For this reply alone.
+    /// The rate of this reply alone.
     package var bytesPerSecond: Int?
-    /// The first bytes of the body come so much slower.
+    /// The first bytes of the body are sent at this lower rate.
     package var trickle: Trickle?
-    /// Sent before the status line: interim answers, say.
+    /// Text that is sent before the status line, such as interim answers.
     package var preamble = ""
-    /// The body stands still at some byte until the test opens it.
+    /// The body stops at a byte until the test opens the gate.
     package var gate: Gate?
-    /// Put between two chunks, once so many bytes of the body, at least one, have been sent.
+    /// Text that is sent between two chunks, once `after` bytes of the body (at least one) have been sent.
     package var chunkInsertion: (after: Int64, text: String)?
-    /// The first chunk behind so many bytes of the body says that it is so much longer (shorter when negative).
+    /// The first chunk after `after` bytes of the body announces a size that is `by` bytes too large. A negative number
+    /// means too small.
     package var chunkSizeError: (after: Int64, by: Int)?
-    /// What ends a chunked body.
+    /// The end of a chunked body.
     package var lastChunk = "0\r\n\r\n"
-    /// Goes over the wire instead of all that the rest says.
+    /// Bytes that are sent instead of everything that the other properties describe.
     package var raw: Raw?
 
     package init(_ content: Content = .empty, etag: String? = nil, lastModified: String? = nil) {
@@ -43,7 +44,7 @@ package struct FaultReply: Sendable {
         self.lastModified = lastModified
     }
 
-    /// A status other than 2xx, with a small page as its body.
+    /// Creates an answer with a status other than 2xx and a small page as its body.
     package init(status: Int, fields: [(name: String, value: String)] = []) {
         self.init(Content("<html><body>status \(status)</body></html>\n"))
         self.status = status
@@ -55,29 +56,29 @@ package struct FaultReply: Sendable {
         FaultReply(status: status, fields: [("Location", location)])
     }
 
-    /// What becomes of a `Range` field.
+    /// How a server answers a `Range` field.
     package enum RangeBehaviour: Sendable, Equatable {
-        /// 206 as RFC 9110 says, `If-Range` included.
+        /// 206 as RFC 9110 says, with respect to `If-Range`.
         case honoured
-        /// 206 even when `If-Range` names another version.
+        /// 206 even if `If-Range` names another version.
         case honouredBlindly
         /// 200 with the whole file.
         case ignored
         /// 206 with the right bytes and no `Content-Range`.
         case withoutContentRange
-        /// 206 whose bytes and `Content-Range` begin so much later than asked.
+        /// 206 whose bytes and `Content-Range` begin this many bytes after the requested offset.
         case wrongStart(by: Int64)
-        /// 206 with the right `Content-Range` and the bytes of so much later.
+        /// 206 with the right `Content-Range`, and bytes from this many bytes later in the file.
         case wrongBytes(by: Int64)
-        /// 206 that ends so much later than asked (sooner when negative).
+        /// 206 that ends this many bytes after the requested end. A negative number means before the end.
         case wrongEnd(by: Int64)
-        /// 206 with a total that is so much larger.
+        /// 206 with a total size that is this many bytes too large.
         case wrongTotal(by: Int64)
         /// 206 with the right bytes and this `Content-Range`.
         case contentRange(String)
-        /// 206 with `*` for the total.
+        /// 206 with `*` for the total size.
         case withoutTotal
-        /// 206 whose body is so much longer than its `Content-Range` (shorter when negative).
+        /// 206 whose body is this many bytes longer than its `Content-Range`. A negative number means shorter.
         case wrongBody(by: Int64)
         /// 206 with `multipart/byteranges`.
         case multipart
@@ -90,13 +91,13 @@ package struct FaultReply: Sendable {
     package enum Framing: Sendable, Equatable {
         case contentLength
         case chunked
-        /// No length: the end of the connection is the end of the body.
+        /// No length. The end of the connection is the end of the body.
         case closeDelimited
-        /// A `Content-Length` that is so much larger (smaller when negative) than what is sent.
+        /// A `Content-Length` that is this many bytes larger than the body. A negative number means smaller.
         case wrongLength(by: Int64)
-        /// A `Content-Length` for each of these.
+        /// A `Content-Length` field for each of these values.
         case lengths([String])
-        /// Chunked, with a `Content-Length` that is so much larger than what is sent.
+        /// Chunked, with a `Content-Length` that is this many bytes larger than the body.
         case chunkedWithLength(by: Int64)
 
         package var isChunked: Bool {
@@ -106,7 +107,7 @@ package struct FaultReply: Sendable {
             }
         }
 
-        /// The server takes the body to have ended where it ends, and waits for the next request.
+        /// Whether the server considers the body complete at its end, and waits for the next request on the connection.
         var isDelimited: Bool {
             switch self {
             case .contentLength, .chunked, .chunkedWithLength: true
@@ -115,12 +116,12 @@ package struct FaultReply: Sendable {
             }
         }
 
-        /// Where a body of this size is announced to end, if that is before its end.
+        /// Returns the announced end of a body of this size if it is before the true end.
         func earlyEnd(of size: Int64) -> Int64? {
             if case .wrongLength(let more) = self, more < 0 { max(0, size + more) } else { nil }
         }
 
-        /// The values of its `Content-Length` fields for a body of this size.
+        /// Returns the values of the `Content-Length` fields for a body of this size.
         func lengths(of size: Int64) -> [String] {
             switch self {
             case .contentLength: ["\(size)"]
@@ -141,10 +142,11 @@ package struct FaultReply: Sendable {
         }
     }
 
-    /// Bytes that no server should send; then the connection ends.
+    /// Bytes that no server should send. After them the connection ends.
     package struct Raw: Sendable {
         package var bytes: [UInt8]
-        /// Sent again and again until the client leaves, or a gigabyte is reached; nothing when empty.
+        /// The bytes that are sent again and again until the client closes the connection, or a gigabyte is reached.
+        /// Nothing is sent if empty.
         package var unit: [UInt8] = []
 
         package init(_ text: String) { bytes = Array(text.utf8) }
@@ -157,15 +159,15 @@ package struct FaultReply: Sendable {
         }
     }
 
-    /// What ends the reply before its time, after so many bytes of the body.
+    /// What ends the reply early, after a number of bytes of the body.
     package enum Cut: Sendable, Equatable {
         /// An orderly end of the connection.
         case close(after: Int64)
         /// RST, once the peer's kernel has the bytes.
         case reset(after: Int64)
-        /// Silence until the client goes or the server is stopped.
+        /// Silence until the client closes the connection or the server is stopped.
         case stall(after: Int64)
-        /// The connection ends with no reply at all.
+        /// The connection ends without any reply.
         case silence
         /// A TLS record whose MAC is wrong.
         case corruptRecord(after: Int64)
@@ -182,7 +184,7 @@ package struct FaultReply: Sendable {
         }
     }
 
-    /// A copy with something changed, to write a script in one expression.
+    /// Returns a changed copy, to write a script in one expression.
     package func with(_ change: (inout FaultReply) -> Void) -> FaultReply {
         var copy = self
         change(&copy)

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Counts the changes of the files in a folder, as inotify(7) reports them, so that a test asks again when there may be
-/// another answer and not all the time. End it with ``stop()``.
+/// Counts the changes of the files in a folder, as inotify(7) reports them. So a test asks again only when the answer
+/// may have changed. End it with ``stop()``.
 package final class FolderChanges: Sendable {
     private let descriptor: Int32
     private let watch: Int32
     private let count = Observed(0)
 
-    /// - Parameter folder: made if it is missing.
+    /// - Parameter folder: the folder. It is made if it is missing.
     package init(of folder: String) throws {
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -25,12 +25,12 @@ package final class FolderChanges: Sendable {
         }
     }
 
-    /// The watch ends with its folder, too.
+    /// Ends the watch. Deleting the folder ends the watch, too.
     package func stop() { inotify_rm_watch(descriptor, watch) }
 
     package var total: Int { count.value }
 
-    /// Waits until there were more changes than so many; returns after the limit in any case.
+    /// Waits until there were more than `total` changes. Returns after the limit in any case.
     package func wait(after total: Int, atMost limit: Duration) async {
         _ = await count.wait(atMost: limit) { $0 > total }
     }
@@ -58,9 +58,9 @@ package final class FolderChanges: Sendable {
 extension DlmSandbox {
     package var stateFolder: String { "\(state)/dlm" }
 
-    /// Asks again whenever something in the folder has changed, until the answer is as it should be, and returns the last
+    /// Asks again whenever something in the folder has changed, until the answer is as expected. Returns the last
     /// answer.
-    /// - Parameter folder: nil for that of the store.
+    /// - Parameter folder: the folder to watch. Nil means the folder of the store.
     package func ask<Answer>(
         in folder: String? = nil, atMost limit: Duration = .seconds(30), _ question: () async throws -> Answer,
         until isMet: (Answer) -> Bool
@@ -72,7 +72,8 @@ extension DlmSandbox {
             let seen = changes.total
             let answer = try await question()
             if isMet(answer) || ContinuousClock.now >= deadline { return answer }
-            // The state of a process and the progress that a session tells change no file.
+            // The state of a process and the progress that a session reports change no file, so ask again after this
+            // time, too.
             await changes.wait(after: seen, atMost: .milliseconds(200))
         }
     }

@@ -2,7 +2,7 @@ import CTestSupport
 import Foundation
 import Synchronization
 
-/// One HTTP/2 connection of a ``FaultServer``: its streams take turns, frame by frame, on one thread.
+/// One HTTP/2 connection of a ``FaultServer``. Its streams take turns, frame by frame, on one thread.
 final class HTTP2Connection {
     private let wire: Wire
     private let number: Int
@@ -10,7 +10,7 @@ final class HTTP2Connection {
     private let hpack = dlmtest_hpack_create()
     private var pending: [UInt8] = []
     private var streams: [HTTP2Stream] = []
-    /// A header block that goes on in CONTINUATION frames.
+    /// A header block that continues in CONTINUATION frames.
     private var block: [UInt8] = []
     private var window: Int64 = 65535
     private var initialWindow: Int64 = 65535
@@ -38,13 +38,13 @@ final class HTTP2Connection {
         }
     }
 
-    /// Looks for input after every frame, too, so that a reply can be stopped in the middle.
+    /// Sends one frame. Looks for input after every frame, so that a reply can be stopped in the middle.
     private func sendOne() -> Bool {
         if wire.waitForInput(milliseconds: 0) { return false }
         let now = ContinuousClock.now
         guard let index = streams.firstIndex(where: { isReady($0, now) }) else { return false }
         var stream = streams.remove(at: index)
-        // To the end of the queue, if anything is left of it.
+        // The stream moves to the end of the queue unless it is over.
         if advance(&stream) { streams.append(stream) }
         return true
     }
@@ -58,10 +58,10 @@ final class HTTP2Connection {
         min(stream.sendable(holdsEnds: core.isHoldingEnds), window)
     }
 
-    /// How long there is nothing to do but wait for the peer.
+    /// How long to wait for the peer, in milliseconds, until there is something to send. -1 means without a limit.
     private var patience: Int32 {
         let waiting = streams.filter { sendable($0) > 0 }.compactMap(\.due)
-        // Nobody wakes this thread when the ends are released.
+        // Nothing wakes this thread when the ends are released, so it looks again soon.
         let isHolding = core.isHoldingEnds && streams.contains(where: \.canBeHeld)
         guard let due = waiting.min() else { return isHolding ? 5 : -1 }
         return Int32(max(1, ContinuousClock.now.duration(to: due) / .milliseconds(1)))
@@ -69,7 +69,7 @@ final class HTTP2Connection {
 
     // MARK: Replies
 
-    /// Sends the next part of the reply; false when the stream is over.
+    /// Sends the next part of the reply. Returns false if the stream is over.
     private func advance(_ stream: inout HTTP2Stream) -> Bool {
         if stream.isFaultDue, let fault = stream.reply.http2 {
             stream.isFaultDone = true
@@ -105,7 +105,7 @@ final class HTTP2Connection {
         return false
     }
 
-    /// The script's end of the reply.
+    /// Ends the reply as its script says.
     private func cut(_ stream: HTTP2Stream) -> Bool {
         wire.notifiesClose = stream.reply.notifiesClose
         switch stream.reply.cut {
@@ -152,7 +152,7 @@ final class HTTP2Connection {
 
     private func takeHeaders(_ frame: HTTP2Frame) {
         var payload = frame.payload[...]
-        // PADDED, then PRIORITY.
+        // The fields that precede the block: PADDED, then PRIORITY.
         let padding = frame.flags & 8 != 0 ? Int(payload.removeFirst()) : 0
         if frame.flags & 0x20 != 0 { payload = payload.dropFirst(5) }
         takeBlock(payload.dropLast(padding), frame)

@@ -1,17 +1,17 @@
-/// What a server does to a reply over HTTP/2 at some point of it.
+/// What a server does to a reply over HTTP/2 at one point of the reply.
 package struct HTTP2Fault: Sendable {
-    /// Bytes of the body before it; nil: before the head.
+    /// The number of bytes of the body that are sent before the fault. Nil means that the fault comes before the head.
     package var after: Int64?
-    /// Sent then, for the stream of the reply.
+    /// The frames that are sent at the fault, for the stream of the reply.
     package var frames: @Sendable (_ stream: UInt32) -> [HTTP2Frame]
     package var then: Sequel
 
     package enum Sequel: Sendable {
-        /// The reply goes on as if nothing had been.
+        /// The reply continues as if nothing had happened.
         case goesOn
-        /// Nothing more for this stream.
+        /// The server sends nothing more for this stream.
         case streamEnds
-        /// The end of the connection, with all that runs on it.
+        /// The server ends the connection, with all other streams on it.
         case connectionEnds
     }
 
@@ -23,22 +23,22 @@ package struct HTTP2Fault: Sendable {
         self.then = then
     }
 
-    /// RST_STREAM.
+    /// Resets the stream of the reply (RST_STREAM).
     package static func reset(_ code: HTTP2ErrorCode, after: Int64?) -> HTTP2Fault {
         HTTP2Fault(after: after, then: .streamEnds) { [.reset(code, stream: $0)] }
     }
 
-    /// GOAWAY that excludes the stream of the reply.
+    /// Sends a GOAWAY that excludes the stream of the reply.
     package static func goAwayBelow(_ code: HTTP2ErrorCode, after: Int64?, then: Sequel) -> HTTP2Fault {
         HTTP2Fault(after: after, then: then) { [.goAway(code, lastStream: max(2, $0) - 2)] }
     }
 
-    /// GOAWAY that lets what runs come to its end.
+    /// Sends a GOAWAY that lets the running streams finish.
     package static func goAwayGracefully(after: Int64?, then: Sequel = .goesOn) -> HTTP2Fault {
         HTTP2Fault(after: after, then: then) { _ in [.goAway(.noError, lastStream: 0x7FFF_FFFF)] }
     }
 
-    /// END_STREAM.
+    /// Ends the stream of the reply early (END_STREAM).
     package static func endStream(after: Int64) -> HTTP2Fault {
         HTTP2Fault(after: after, then: .streamEnds) { [.data([], stream: $0, ends: true)] }
     }

@@ -1,10 +1,10 @@
-/// A frame of HTTP/2 (RFC 9113 section 4), of any content and any claim about its length.
+/// A frame of HTTP/2 (RFC 9113, section 4) with any content. It may announce a wrong length.
 package struct HTTP2Frame: Sendable {
     package var type: UInt8
     package var flags: UInt8 = 0
     package var stream: UInt32 = 0
     package var payload: [UInt8] = []
-    /// What the head of the frame says of the length of the payload, where that is not the truth.
+    /// The length of the payload that the head of the frame announces. Nil means the true length.
     package var claimedLength: Int?
 
     package init(
@@ -23,7 +23,7 @@ package struct HTTP2Frame: Sendable {
             + Self.bigEndian(stream) + payload
     }
 
-    /// Takes the first whole frame from the bytes; nil when there is none yet.
+    /// Takes the first whole frame from the bytes. Returns nil if there is no whole frame yet.
     static func take(from pending: inout [UInt8]) -> HTTP2Frame? {
         guard pending.count >= 9 else { return nil }
         let length = Int(pending[0]) << 16 | Int(pending[1]) << 8 | Int(pending[2])
@@ -41,7 +41,7 @@ package struct HTTP2Frame: Sendable {
         [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
     }
 
-    // MARK: What a server sends
+    // MARK: Frames that a server sends
 
     package static let endStream: UInt8 = 1
     package static let endHeaders: UInt8 = 4
@@ -76,7 +76,7 @@ package struct HTTP2Frame: Sendable {
         HTTP2Frame(type: 7, payload: bigEndian(lastStream) + bigEndian(code.rawValue))
     }
 
-    /// A literal that enters no table, without Huffman's code (RFC 7541 section 6.2.2).
+    /// Returns a literal field that enters no table, without Huffman's code (RFC 7541, section 6.2.2).
     package static func field(_ name: String, _ value: String) -> [UInt8] {
         [0] + text(name.lowercased()) + text(value)
     }
@@ -94,7 +94,7 @@ package struct HTTP2Frame: Sendable {
     }
 }
 
-/// RFC 9113 section 7.
+/// The error codes of HTTP/2 (RFC 9113, section 7).
 package enum HTTP2ErrorCode: UInt32, Sendable {
     case noError = 0
     case protocolError = 1

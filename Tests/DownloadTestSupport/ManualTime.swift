@@ -3,32 +3,34 @@ import DownloadCore
 import Foundation
 import Synchronization
 
-/// A clock that a test turns: it stands still until ``advance(by:)``, so that a wait of an hour takes no time.
+/// A clock that stands still until a test calls ``advance(by:)``, so that a wait of an hour takes no time.
 ///
-/// With `leaps` the clock runs with real time, and turns itself to the end of the earliest wait once everybody waits:
-/// while nobody has called ``begin()`` without ``end()``, and no wait has begun or ended for some milliseconds.
+/// With `leaps`, the clock follows the real time. It also leaps to the end of the earliest wait while all work waits.
+/// This is the case while every ``begin()`` has had its ``end()``, and no wait has begun or ended for some
+/// milliseconds.
 package final class ManualTime: TimeSource {
     private struct Sleeper {
         let moment: ContinuousClock.Instant
-        /// The number of the call: waits with the same end are woken in the order in which they began.
+        /// The number of the call. Waits with the same end are woken in the order in which they began.
         let number: Int
         let end: @Sendable (Result<Void, any Error>) -> Void
     }
 
     private struct State {
-        /// How far the clock is ahead: of the real one where it leaps, else of its start.
+        /// How far the clock is ahead: of the real clock if it leaps, else of its start.
         var offset = Duration.zero
         /// The time of day when ``ManualTime/now`` was ``ManualTime/start``.
         var startDate: Date
         var sleepers: [Int: Sleeper] = [:]
-        /// Calls of ``ManualTime/sleep(until:)`` that do not wait yet. One that is missing here was cancelled.
+        /// The calls of ``ManualTime/sleep(until:)`` that do not wait yet. A call that is missing here was cancelled.
         var beginning: Set<Int> = []
         /// The number of the latest wait.
         var lastNumber = 0
         var busy = 0
-        /// How often a wait has begun or ended.
+        /// How many times a wait has begun or ended.
         var changes = 0
-        /// ``changes`` at the last look, and how many looks in a row found the same.
+        /// The value of ``changes`` at the last look. ``quietLooks`` counts the looks in a row that found the same
+        /// value.
         var seen = 0
         var quietLooks = 0
         var isLooking = false
@@ -40,7 +42,7 @@ package final class ManualTime: TimeSource {
     private let sleeping = Observed(0)
     private let queue = DispatchQueue(label: "dlm.manual-time")
 
-    /// A leap takes this many looks in a row, a millisecond apart, at which nothing has happened.
+    /// The number of looks in a row without a change after which the clock leaps. The looks are a millisecond apart.
     private static let looksBeforeLeap = 5
 
     /// - Parameter date: the time of day at the beginning.
@@ -61,12 +63,12 @@ package final class ManualTime: TimeSource {
         (leaps ? ContinuousClock.now : start) + state.offset
     }
 
-    /// Sets the time of day, as a user or a time server does; waits are not changed by that.
+    /// Sets the time of day, as a user or a time server does. Waits are not affected.
     package func put(_ date: Date) {
         state.withLock { $0.startDate = date.addingTimeInterval((start - now($0)) / .seconds(1)) }
     }
 
-    /// Turns the clock, and wakes everybody whose wait is over by then, in the order of the ends of their waits.
+    /// Advances the clock, and wakes all waits that are over by then, in the order of their ends.
     package func advance(by duration: Duration) {
         let due = state.withLock { state in
             state.offset += duration
@@ -75,13 +77,13 @@ package final class ManualTime: TimeSource {
         wake(due)
     }
 
-    /// Waits until so many wait for this clock: tasks, threads and scheduled actions.
-    /// - Returns: false when they did not within the limit, which is real time.
+    /// Waits until at least `count` tasks, threads and scheduled actions wait for this clock.
+    /// - Returns: false if they do not within the limit, which is real time.
     package func sleepers(atLeast count: Int, atMost limit: Duration = .seconds(45)) async -> Bool {
         await sleeping.wait(atMost: limit) { $0 >= count }
     }
 
-    /// Real work is under way, during which the clock does not leap; until ``end()``.
+    /// Marks the beginning of real work. The clock does not leap until the work calls `end()`.
     package func begin() { state.withLock { $0.busy += 1 } }
 
     package func end() { state.withLock { $0.busy -= 1 } }
@@ -98,7 +100,7 @@ package final class ManualTime: TimeSource {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 let sleeper = Sleeper(moment: moment, number: number) { continuation.resume(with: $0) }
-                // At once, or a cancellation between the two would be lost.
+                // The wait is registered in the same step, because a cancellation between the two would be lost.
                 let news = state.withLock { state in
                     state.beginning.remove(number) == nil ? nil : insert(sleeper, &state)
                 }
@@ -172,7 +174,8 @@ package final class ManualTime: TimeSource {
 
     // MARK: Leaping
 
-    /// Through a task of low priority, too: while the threads of Swift's pool have work, nobody looks.
+    /// Schedules the next look. The look runs in a task of low priority, so it waits while the threads of Swift's pool
+    /// have work.
     private func lookSoon(after delay: DispatchTimeInterval) {
         queue.asyncAfter(deadline: .now() + delay) { [weak self] in
             Task(priority: .background) { [weak self] in self?.look() }
@@ -192,7 +195,7 @@ package final class ManualTime: TimeSource {
                 state.quietLooks = 0
                 state.offset += max(.zero, earliest - now(state))
             }
-            // Work under way lasts longer than a millisecond.
+            // Real work lasts longer than a millisecond, so the next look comes later.
             return (takeDue(&state), .milliseconds(state.busy == 0 ? 1 : 8))
         }
         if !due.isEmpty { wake(due) }

@@ -1,4 +1,4 @@
-/// `Content-Disposition` fields (RFC 6266, RFC 8187): what they say, and the name on disk where it is another.
+/// `Content-Disposition` fields (RFC 6266, RFC 8187): the name in the field, and the name on disk if it differs.
 extension NameCase {
     package static let plainFields: [(String, String, name: String?)] =
         [
@@ -25,7 +25,7 @@ extension NameCase {
             (#"attachment; filename="100%20.txt""#, "100%20.txt", nil),
             (#"attachment; filename="..%2F..%2Fa.txt""#, "..%2F..%2Fa.txt", "%2F..%2Fa.txt"),
             (#"attachment; filename='a.txt'"#, "'a.txt'", nil),
-            // RFC 2047 has no place here (RFC 6266 appendix C.1).
+            // RFC 2047 does not apply here (RFC 6266, appendix C.1).
             (#"attachment; filename="=?UTF-8?Q?a=2Etxt?=""#, "=?UTF-8?Q?a=2Etxt?=", nil),
             ("attachment; filename=\"naïve – 日本 🎉.txt\"", "naïve – 日本 🎉.txt", nil),
             ("attachment; filename=naïve.txt", "naïve.txt", nil),
@@ -59,7 +59,7 @@ extension NameCase {
             ("attachment; filename*=UTF-8''日本.txt", "日本.txt", nil),
         ]
 
-    /// Of `filename*`: they give way to `filename`.
+    /// Malformed values of `filename*`. `filename` is used instead.
     package static let malformedExtendedValues =
         [
             "a.txt", "UTF-8", "UTF-8'", "UTF-8'en", "UTF-8''", "UTF-8''%", "UTF-8''%4", "UTF-8''%zz", "UTF-8''%C3",
@@ -75,7 +75,8 @@ extension NameCase {
             #"attachment; note="filename=a.txt""#,
         ]
 
-    /// What is unusable gives way: `filename*` to `filename`, that to the URL.
+    /// Fields with unusable names. An unusable `filename*` gives way to `filename`, and an unusable `filename` to the
+    /// URL.
     package static let preferredFields: [(String, String?)] =
         [
             ("", nil), ("attachment; filename=p.txt; filename*=UTF-8''..", "p.txt"),
@@ -84,8 +85,8 @@ extension NameCase {
             ("attachment; filename=\".\"; filename*=UTF-8''%E2%80%8B", nil),
         ]
 
-    /// Several fields (the first counts: browsers refuse, others take any), lines folded (RFC 9112 section 5.2), and
-    /// bytes that are no UTF-8 and count as Latin-1.
+    /// Several fields, folded lines (RFC 9112, section 5.2), and bytes that are not valid UTF-8 and count as Latin-1.
+    /// Of several fields the first counts: browsers refuse such answers, other clients take any of the fields.
     package static let oddFields: [([[UInt8]], String?)] =
         [
             ([Array("attachment; filename=a.txt".utf8), Array("attachment; filename=b.txt".utf8)], "a.txt"),

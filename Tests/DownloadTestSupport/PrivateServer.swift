@@ -1,10 +1,10 @@
 import Foundation
 
-/// A server program that knows one user of its own, ``user`` with ``password``: it runs in a mount namespace where the
-/// system's files of users are others. That takes root.
+/// A server program with one user, ``user`` with ``password``. The program runs in a mount namespace where other files
+/// replace the system's files of users. This needs root.
 struct PrivateServer: Sendable {
     static let user = "ann"
-    /// So that a test can look for it everywhere.
+    /// The password. Its text is unusual, so that a test can search for it everywhere.
     static let password = "pa55-W0RD-x1"
 
     let process: ChildProcess
@@ -14,9 +14,9 @@ struct PrivateServer: Sendable {
     }
 
     /// - Parameters:
-    ///   - user: in the form of passwd(5), behind the name and password.
-    ///   - mounts: files that are to be there in place of the system's.
-    ///   - command: for the shell.
+    ///   - user: the fields of passwd(5) that follow the name and the password.
+    ///   - mounts: files that replace the system's files, by their paths.
+    ///   - command: the command for the shell.
     init(
         in folder: TemporaryFolder, user: String, mounts: [String: String] = [:], command: String
     ) async throws {

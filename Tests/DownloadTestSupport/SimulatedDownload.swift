@@ -1,13 +1,13 @@
 import DownloadCore
 import Foundation
 
-/// One download from a simulated server, decided by the planner.
+/// One download from a simulated server. The planner makes the decisions.
 package struct SimulatedDownload {
     package private(set) var time = 0.0
     package private(set) var requests = 0
     package private(set) var cuts = 0
     package private(set) var mostConnections = 0
-    /// What came twice, declared or not.
+    /// The number of bytes that were fetched twice, whether the planner declared them or not.
     package private(set) var repeated: Int64 = 0
     package private(set) var undeclared: Int64 = 0
     package private(set) var refusals = 0
@@ -36,7 +36,7 @@ package struct SimulatedDownload {
     private var open: [Int: Int] = [:]
     private var random: SplitMix64
     private let step: Double
-    /// The speeds of the slots in one period.
+    /// The speeds of the slots in one period, by the number of the slot.
     private var speeds: (period: Int, ofSlots: [Int: Double]) = (-1, [:])
 
     package static func run(
@@ -134,7 +134,7 @@ package struct SimulatedDownload {
         ask(connection, range, latency: (isKept ? 1 : 2) * server.roundTrip + hesitation + server.delay, sent: time)
     }
 
-    /// Bytes flow for one step.
+    /// Transfers the bytes of one step.
     private mutating func advance() {
         var rates: [Double] = []
         for request in running {
@@ -159,7 +159,7 @@ package struct SimulatedDownload {
         return speed
     }
 
-    /// What has happened in this step.
+    /// Reports the events of this step to the planner.
     private mutating func tell(_ planner: inout SegmentPlanner) {
         for request in running {
             guard let index = running.firstIndex(where: { $0.connection == request.connection }) else { continue }

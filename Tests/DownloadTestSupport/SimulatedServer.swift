@@ -1,36 +1,37 @@
 import DownloadCore
 import Foundation
 
-/// A server and the lines to it as the planner's tests see them: time is a number, the same seed gives the same run.
+/// A server and the network, as the planner's tests see them. Time is a number, and the same seed gives the same run.
 package struct SimulatedServer: Sendable {
-    /// Bytes a second of a connection, the median of a log-normal distribution; another is drawn every `period`.
+    /// The speed of a connection in bytes per second. It is the median of a log-normal distribution; each `period` has
+    /// another random speed.
     package var speed = 1_250_000.0
     package var sigma = 0.7
     package var period = 5.0
-    /// How likely a connection stands still for a period.
+    /// The probability that a connection stops for a period.
     package var stalls = 0.0
     package var roundTrip = 0.1
-    /// An answer may take so much longer, in seconds.
+    /// The maximum additional delay of an answer, in seconds. Each answer has a random delay up to this value.
     package var hesitation = 0.0
-    /// Every answer takes so much longer, in seconds.
+    /// The additional delay of every answer, in seconds.
     package var delay = 0.0
-    /// More connections than this are answered with 503.
+    /// The maximum number of connections. Further connections are answered with 503.
     package var limit = Int.max
-    /// Sent at once at the beginning of each answer.
+    /// The number of bytes that are sent at once at the beginning of each answer.
     package var burst: Int64 = 0
-    /// Sent in pieces of this size, as servers do that limit the speed.
+    /// The size of the pieces that are sent, as servers do that limit the speed.
     package var piece: Int64 = 1
-    /// What all connections share.
+    /// The speed that all connections share, in bytes per second.
     package var line = Double.infinity
-    /// How likely a connection breaks, in a second.
+    /// The probability that a connection breaks within a second.
     package var losses = 0.0
     package var seed: UInt64 = 1
-    /// Bytes a second of each connection; empty: they are drawn.
+    /// The speed of each connection in bytes per second. If empty, the speeds are random.
     package var lanes: [Double] = []
 
     package init() {}
 
-    /// Of one connection in one period.
+    /// Returns the speed of one connection in the period of this time.
     package func speed(of slot: Int, at time: Double) -> Double {
         if !lanes.isEmpty { return lanes[slot % lanes.count] }
         var random = SplitMix64(seed: seed &* 1_000_003 &+ UInt64(slot) &* 7919 &+ UInt64(time / period) &* 104_729)
@@ -41,7 +42,7 @@ package struct SimulatedServer: Sendable {
         return speed * exp(sigma * (-2 * log(u)).squareRoot() * cos(2 * .pi * v))
     }
 
-    /// Seconds that so many connections need which are never idle.
+    /// Returns the seconds that this many connections need if they are never idle.
     package func ideal(size: Int64, connections: Int) -> Double {
         var (left, periods) = (Double(size), 0.0)
         while true {

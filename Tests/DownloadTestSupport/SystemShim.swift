@@ -1,7 +1,7 @@
 import Foundation
 
-/// The library of Tests/CSystemShim in a program (LD_PRELOAD): its wall clock can be set at any time, and its partial
-/// files meet a quota.
+/// The library of Tests/CSystemShim, which is loaded into a program (LD_PRELOAD). The wall clock of the program can be
+/// set at any time, and its partial files have a quota.
 package struct SystemShim: Sendable {
     private let folder: TemporaryFolder
     private let library: String
@@ -19,15 +19,15 @@ package struct SystemShim: Sendable {
 
     package func remove() { folder.remove() }
 
-    /// What a program needs in its environment.
-    /// - Parameter quota: bytes at which a partial file meets EDQUOT; nil for none.
+    /// Returns the variables that a program needs in its environment.
+    /// - Parameter quota: the size in bytes at which writing a partial file fails with EDQUOT. Nil means no quota.
     package func environment(quota: Int64? = nil) -> [String: String] {
         var environment = ["LD_PRELOAD": library, "DLM_TEST_CLOCK": clock]
         environment["DLM_TEST_QUOTA"] = quota.map { "\($0)" }
         return environment
     }
 
-    /// From now on its clock is so many seconds ahead.
+    /// Sets the clock of the program this many seconds ahead of the real clock, from now on.
     package func setClock(_ seconds: Int64) throws {
         try Data("\(seconds)\n".utf8).write(to: URL(fileURLWithPath: clock), options: .atomic)
     }

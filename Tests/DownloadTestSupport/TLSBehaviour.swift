@@ -1,35 +1,36 @@
-/// How a server does TLS on one connection: as it should unless the fields say otherwise.
+/// How a server does TLS on one connection. The defaults are those of a well-behaved server.
 package struct TLSBehaviour: Sendable {
     package var identity: Certificates.Identity
     package var handshake = Handshake.completed
-    /// From and to, 10 for TLS 1.0 and 13 for 1.3.
+    /// The range of TLS versions: 10 means TLS 1.0, 13 means TLS 1.3.
     package var versions = 12...13
-    /// Offered beside HTTP/1.1, and preferred.
+    /// Whether HTTP/2 is offered beside HTTP/1.1, and preferred.
     package var offersHTTP2 = false
-    /// Refuses clients without a certificate: over TLS 1.3 after they believe that the handshake is done.
+    /// Whether clients without a certificate are refused. With TLS 1.3 they learn this only after they believe that the
+    /// handshake is done.
     package var wantsClientCertificate = false
-    /// Whose certificates a client must show; nil: nobody's will do.
+    /// The authority of the certificates that clients must present. Nil means that no certificate is accepted.
     package var clientAuthority: String?
 
     package init(_ identity: Certificates.Identity) { self.identity = identity }
 
     package enum Handshake: String, Sendable, CaseIterable {
         case completed
-        /// Bytes that are no TLS record instead of ServerHello.
+        /// The server sends bytes that are not a TLS record instead of ServerHello.
         case garbage
-        /// An HTTP answer instead of ServerHello.
+        /// The server sends an HTTP answer instead of ServerHello.
         case plainHTTP
-        /// The connection ends after ClientHello.
+        /// The server closes the connection after ClientHello.
         case closed
-        /// RST after ClientHello.
+        /// The server resets the connection (RST) after ClientHello.
         case reset
-        /// The connection ends in the middle of what the server answers.
+        /// The connection ends in the middle of the server's answer.
         case cut
-        /// Nothing more after ClientHello.
+        /// The server sends nothing after ClientHello.
         case stalled
     }
 
-    /// A copy with something changed.
+    /// Returns a changed copy.
     package func with(_ change: (inout TLSBehaviour) -> Void) -> TLSBehaviour {
         var copy = self
         change(&copy)

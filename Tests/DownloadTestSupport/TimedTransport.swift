@@ -1,6 +1,6 @@
 import DownloadCore
 
-/// Another transport, during whose transfers a clock does not leap: what libcurl and servers do takes real time.
+/// A wrapper of a transport. The clock does not leap during its transfers, because libcurl and servers take real time.
 package final class TimedTransport: Transport {
     private let inner: any Transport
     private let time: ManualTime

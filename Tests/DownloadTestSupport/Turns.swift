@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A semaphore for tasks: at most `count` turns are taken at a time, and waiters are served in the order in which they came,
-/// urgent ones before the others.
+/// A semaphore for tasks. At most `count` turns are taken at a time. Waiting tasks are served in the order in which
+/// they came, urgent tasks before the others.
 final class Turns: Sendable {
     private struct State {
         var free: Int
@@ -13,7 +13,7 @@ final class Turns: Sendable {
 
     init(_ count: Int) { state = Mutex(State(free: count)) }
 
-    /// Waits until one is free.
+    /// Waits until a turn is free, and takes it.
     func take(isUrgent: Bool = false) async {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in

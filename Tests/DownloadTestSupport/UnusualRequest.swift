@@ -2,9 +2,10 @@ import DownloadCore
 import Foundation
 
 extension DownloadRequest {
-    /// A request in which no property, and no property of an object in it, has its default: what a form of requests lacks
-    /// gets lost on its way through that form. ``sameProperties(as:)`` finds those that are forgotten here.
-    /// - Parameter secrets: also what is never stored.
+    /// Returns a request in which no property, and no property of an object in it, has its default. A property that is
+    /// missing in some form of requests gets lost on the way through this form. ``sameProperties(as:)`` finds
+    /// properties that are forgotten here.
+    /// - Parameter secrets: whether to include the properties that are never stored.
     package static func unusual(secrets: Bool) throws -> DownloadRequest {
         func url(_ text: String) throws -> SourceURL { try SourceURL.parse(text).get().url }
         let password = secrets ? "hunter2" : nil
@@ -50,7 +51,7 @@ extension DownloadRequest {
         return request
     }
 
-    /// What a session finds out by itself, and nobody asks for.
+    /// Sets the properties that a session finds out by itself. No user asks for them.
     package mutating func describe() throws {
         describedName = "a"
         describedBy = try SourceURL.parse("https://example.org/a.meta4").get().url
@@ -91,10 +92,11 @@ extension DownloadRequest {
         network.refusesPrivateAddresses = true
     }
 
-    /// The properties that have the same value in both, as `retry.limit`, by reflection: also those that nobody thought of.
+    /// Returns the properties that have the same value in both requests, such as `retry.limit`. Reflection finds
+    /// properties that nobody thought of, too.
     package func sameProperties(as other: DownloadRequest) -> [String] { Self.same(self, other, "") }
 
-    /// Types whose properties count one by one.
+    /// Returns whether the properties of a value are compared one by one.
     private static func isGroup(_ value: Any) -> Bool {
         value is DownloadRequest || value is Destination || value is RetryPolicy || value is RedirectPolicy
             || value is Timeouts || value is ResponseValidation || value is HTTPOptions || value is SecretFiles
@@ -102,11 +104,11 @@ extension DownloadRequest {
     }
 
     private static func same(_ value: Any, _ other: Any, _ path: String) -> [String] {
-        // What a property wrapper, or an optional, holds.
+        // Compare the contents of a property wrapper or an optional.
         let (value, other) = (unwrapped(value), unwrapped(other))
         guard isGroup(value), isGroup(other) else { return "\(value)" == "\(other)" ? [path] : [] }
         return zip(Mirror(reflecting: value).children, Mirror(reflecting: other).children).flatMap { field, other in
-            // A wrapped property has an underscore before its name.
+            // The label of a wrapped property begins with an underscore.
             same(
                 field.value, other.value,
                 (path.isEmpty ? "" : path + ".") + (field.label ?? "").drop { $0 == "_" })

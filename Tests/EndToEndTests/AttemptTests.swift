@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("When it is tried: --retry-on, --max-time, --paused", .serialized, .timeLimit(.minutes(2)))
+    @Suite("Options of attempts: --retry-on, --max-time, --paused", .serialized, .timeLimit(.minutes(2)))
     struct AttemptTests {
         let content = Content(seed: 710, size: 24 * mebibyte + 3)
 
@@ -23,7 +23,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The attempts are counted all the same")
+        @Test("Statuses of --retry-on count against --retries")
         func retryOnLimit() async throws {
             try await withDlm({ _ in FaultReply(status: 403) }) { sandbox, server in
                 let result = try await sandbox.perform(
@@ -33,11 +33,11 @@ extension EndToEnd {
             }
         }
 
-        @Test("A download that takes too long ends with status 4, and goes on with what it has", arguments: [1, 4])
+        @Test("--max-time ends a slow download with status 4, and a new run continues the part", arguments: [1, 4])
         func maxTime(connections: Int) async throws {
             let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(2 * mebibyte) }
             try await withDlm(serving: slow) { sandbox, server in
-                // By the real clock: a leap, while the disk or the store is at work, would take the time that is left.
+                // The clock is real. A leap during the work of the disk or the store would use up the remaining time.
                 let result = try await sandbox.perform(
                     "get", "-x", "\(connections)", "--max-time", "1.5", server.url(), leaps: false)
                 expectFailure(4, of: result)
@@ -45,7 +45,7 @@ extension EndToEnd {
                 #expect(sandbox.names == ["file.bin.part"])
                 let shown = try await sandbox.show(1)
                 #expect(shown.state == "failed" && shown.received > 0)
-                // A new run has its own time.
+                // A new run has its own time limit.
                 server.handle { [content] _ in FaultReply(content, etag: "\"v1\"") }
                 let end = try await sandbox.perform("get", "--max-time", "60", server.url(), leaps: false)
                 try expectDownloaded(content, as: "file.bin", by: end, in: sandbox)
@@ -53,10 +53,10 @@ extension EndToEnd {
             }
         }
 
-        @Test("The time between attempts counts: what would begin too late is given up at once")
+        @Test("--max-time includes the time between attempts, and an attempt that would begin too late is not awaited")
         func maxTimeWhileWaiting() async throws {
             try await withDlm({ _ in FaultReply(status: 503) }) { sandbox, server in
-                // By a clock that leaps: the time is over between two attempts, however slow the machine is.
+                // The clock leaps, so the time ends between two attempts, however slow the machine is.
                 let result = try await sandbox.perform(
                     "get", "--retries", "1000", "--retry-delay", "10", "--max-time", "60", server.url())
                 expectFailure(4, of: result)
@@ -68,7 +68,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A get --paused begins when it is resumed from elsewhere, and ends as it does")
+        @Test("get --paused waits for a resume from another process, and ends with the download")
         func pausedInForeground() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 let get = try sandbox.start("get", "--paused", server.url())
@@ -80,7 +80,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("One that is ended stays recorded; asked for again without --paused it begins")
+        @Test("A get --paused that is ended stays recorded, and the same command without --paused begins the download")
         func pausedAndEnded() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 let get = try sandbox.start("get", "--paused", server.url())
@@ -94,7 +94,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("get -b --paused prints its number; even a killed session does not begin it, resume does")
+        @Test(
+            "get -b --paused prints the number; only resume begins the download, not the restart of the session")
         func pausedInBackground() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 let get = try await sandbox.done("get", "-b", "--paused", server.url("/a"), server.url("/b"))

@@ -23,7 +23,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Digest, over one connection and several; the password is never sent",
+            "Digest works over one connection and several, and the password is never sent",
             .enabled(if: Lighttpd.canRun, hasServer),
             arguments: [["--digest"], ["--digest", "-x", "4"], ["--anyauth"]])
         func digest(options: [String]) async throws {
@@ -41,7 +41,7 @@ extension EndToEnd {
             ProtocolTable.note("http", "authentication", "Digest")
         }
 
-        /// Asks for Digest, and takes any: what it is of, lighttpd checks.
+        /// Requires Digest and accepts any response. lighttpd checks the responses in other tests.
         private static func digestOnly(_ request: FaultRequest, unframed: Bool = false) -> FaultReply {
             if request["Authorization"]?.hasPrefix("Digest ") == true {
                 return FaultReply(content, etag: "\"v1\"")
@@ -55,7 +55,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "-u alone answers a server that asks for Digest, once, and its password is shown once",
+            "-u answers a Digest challenge once, after the password was sent once by Basic",
             arguments: [1, 4], [false, true])
         func turnsToDigest(connections: Int, unframed: Bool) async throws {
             try await withDlm({ Self.digestOnly($0, unframed: unframed) }) { sandbox, server in
@@ -69,7 +69,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("With --basic, or a wrong password, a challenge is the end: status 6")
+        @Test("With --basic or a wrong password, a challenge is final: status 6")
         func staysBasic() async throws {
             try await withDlm({ Self.digestOnly($0) }) { sandbox, server in
                 let words = ["get", "--basic", "-u", "ann:pass", server.url()]
@@ -80,12 +80,12 @@ extension EndToEnd {
                 }
                 let wrong = ["get", "-u", "ann:wrong", server.url("/other")]
                 expectFailure(6, of: try await sandbox.perform(wrong))
-                // Basic; then libcurl's first question, and its answer to the challenge.
+                // One request with Basic, then libcurl's first request and its answer to the challenge.
                 #expect(server.log.entries.count == 4)
             }
         }
 
-        @Test("Digest is answered within its origin only")
+        @Test("Digest is answered only within its origin")
         func withinOrigin() async throws {
             let elsewhere = try FaultServer { Self.digestOnly($0) }
             defer { elsewhere.stop() }
@@ -99,7 +99,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A challenge without a length on a connection that stays open holds nothing up", arguments: [false, true])
+            "A challenge without a length on an open connection does not block the download", arguments: [false, true])
         func unframedChallenge(isSecure: Bool) async throws {
             let options = ["--anyauth", "-u", "ann:pass", "--stall-timeout", "60", "--max-time", "20"]
             if isSecure {
@@ -117,7 +117,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("With Digest, killed and resumed: nothing comes twice", .enabled(if: Lighttpd.canRun, hasServer))
+        @Test(
+            "A killed download with Digest is resumed, and nothing is fetched twice",
+            .enabled(if: Lighttpd.canRun, hasServer))
         func resumed() async throws {
             let log = try await withLighttpd { sandbox, server in
                 try server.add(Self.content, as: "file.bin")
@@ -132,7 +134,9 @@ extension EndToEnd {
             #expect(last.bytes <= Self.content.size - 3 * mebibyte + 65536, "\(log)")
         }
 
-        @Test("A wrong password is status 6, with every way that libcurl has", .enabled(if: Lighttpd.canRun, hasServer))
+        @Test(
+            "A wrong password is status 6 with every authentication method of libcurl",
+            .enabled(if: Lighttpd.canRun, hasServer))
         func wrong() async throws {
             _ = try await withLighttpd { sandbox, server in
                 try server.add(Self.content, as: "file.bin")
@@ -144,7 +148,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--bearer-command is run at each attempt, and what it prints is shown nowhere")
+        @Test("--bearer-command is run at each attempt, and its output is shown nowhere")
         func command() async throws {
             let search = SecretSearch.token
             try await withDlm({ request in
@@ -155,7 +159,7 @@ extension EndToEnd {
                 default: FaultReply(status: 403)
                 }
             }) { sandbox, server in
-                // The secret is not in the program, where the search would find it.
+                // The secret is not written in the program, because the search would find it there.
                 let script = """
                     #!/bin/sh
                     echo x >>'\(sandbox.root("runs"))'
@@ -179,7 +183,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--aws-sigv4 signs every request, and none to another origin")
+        @Test("--aws-sigv4 signs every request to the origin, and no request to another origin")
         func signature() async throws {
             let key = "s3cret-key-5521"
             let elsewhere = try FaultServer { _ in FaultReply(Self.content, etag: "\"v1\"") }
@@ -243,7 +247,7 @@ struct Signature {
         }
     }
 
-    /// RFC 2104.
+    /// Returns the HMAC with SHA-256 (RFC 2104).
     private static func hmac(_ key: [UInt8], _ text: [UInt8]) -> [UInt8] {
         let short = key.count > 64 ? sha256(key) : key
         let padded = short + [UInt8](repeating: 0, count: 64 - short.count)

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("A background session that dies, and who waits for it", .serialized, .timeLimit(.minutes(3)))
+    @Suite("A background session that dies, and commands that wait for it", .serialized, .timeLimit(.minutes(3)))
     struct BackgroundTests {
         static let rate = mebibyte / 2
         static let running = 20
@@ -22,7 +22,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "With 20 running and 200 queued the list tells the truth at once, and the next start goes on in order",
+            "With 20 running and 200 queued downloads, the list is right at once; the next start continues in order",
             arguments: [SIGKILL, SIGTERM])
         func many(signal: Int32) async throws {
             try await withDlm(Self.handler(bytesPerSecond: Self.rate)) { sandbox, server in
@@ -59,14 +59,14 @@ extension EndToEnd {
                 #expect(wait.outputLines.count == count)
                 for name in names { try expectFile(Self.content("/" + name), name, in: sandbox) }
                 expectOrder(names.map { "/" + $0 }, server.log.entries.dropFirst(Self.running))
-                // A second of traffic, or what was on its way.
+                // The limit is one second of traffic after a kill, or else the bytes that were on their way.
                 let twice = names.map { server.log.bytesSentTwice(target: "/" + $0) }
                 #expect(twice.allSatisfy { $0 <= (signal == SIGKILL ? Self.rate : Self.rate / 8) }, "\(twice)")
             }
         }
 
-        /// What begins at the same time reaches the server in any order, and a slow starter is overtaken by those that
-        /// follow others.
+        /// Expects the downloads in this order. Downloads that begin at the same time reach the server in any order. A
+        /// slow start may be overtaken by downloads that follow others.
         private func expectOrder(_ wanted: [String], _ entries: some Sequence<ServerLog.Entry>) {
             let got = entries.map(\.request.target)
             let twice = Dictionary(grouping: entries, by: \.request.target).filter { $0.value.count > 1 }
@@ -78,7 +78,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Who waits and watches survives a restart, and ends with the status of the download",
+            "wait and watch survive a restart of the session, and end with the status of the download",
             arguments: [SIGKILL, SIGTERM])
         func restart(signal: Int32) async throws {
             try await withDlm(Self.handler(bytesPerSecond: Self.rate)) { sandbox, server in
@@ -90,11 +90,12 @@ extension EndToEnd {
                 let waits = try (1...4).map { try sandbox.start("wait", "-v", "\($0)") }
                 let watches = try (1...4).map { try sandbox.start("watch", "--json", "\($0)") }
                 let plain = try (1...4).map { try sandbox.start("watch", "--progress", "plain", "\($0)") }
-                // By number: with --all, one that begins after the pause has nothing to wait for.
+                // The command names the numbers. With --all, a command that begins after the pause has nothing to wait
+                // for.
                 let all = try sandbox.start("wait", "-v", "1-4")
                 let everybody = waits + watches + plain + [all]
                 #expect(await server.waitUntil { $0.entries.count == 4 && $0.entries.allSatisfy { $0.sent > 0 } })
-                // Each tells of a pause: from then on it follows.
+                // Each command reports a pause, so from then on it follows the downloads.
                 try await sandbox.done("pause", "1-4")
                 for process in everybody { await process.expectSays("paused; continue with: dlm resume") }
                 try await sandbox.done("resume", "1-4")
@@ -127,7 +128,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("wait --any ends with the first, wait --timeout in time, and neither touches a download")
+        @Test("wait --any ends with the first download, wait --timeout in time, and neither affects a download")
         func anyAndTimeout() async throws {
             try await withDlm({ request in
                 Self.handler(bytesPerSecond: request.target == "/fast" ? nil : Self.rate / 4)(request)

@@ -8,7 +8,7 @@ extension EndToEnd {
         static let content = Content(seed: 90, size: 200_000)
 
         @Test(
-            "One clear line, the right status, nothing left behind",
+            "Bad input gives one clear line and the right status, and leaves nothing behind",
             arguments: [
                 ("a malformed URL", ["get", "http://"], 2),
                 ("a URL with a space", ["get", "http://exa mple.org/x"], 2),
@@ -42,7 +42,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Options that do not exist are a usage error",
+            "Unknown options and commands are usage errors",
             arguments: [["get"], ["get", "--no-such-option"], ["nonsense"]])
         func usage(arguments: [String]) async throws {
             try await withDlm { sandbox in
@@ -53,7 +53,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--help and --version are answers, not errors")
+        @Test("--help and --version succeed and print to standard output")
         func help() async throws {
             try await withDlm { sandbox in
                 for option in ["--help", "--version"] {
@@ -64,7 +64,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("An unwritable folder is status 3", .enabled(if: geteuid() != 0, "root may write everywhere"))
+        @Test("A folder that cannot be written is status 3", .enabled(if: geteuid() != 0, "root may write everywhere"))
         func unwritable() async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
                 #expect(chmod(sandbox.files, 0o555) == 0)
@@ -73,7 +73,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A bad URL among good ones stops all before anything is fetched")
+        @Test("A bad URL among good URLs stops the command before anything is fetched")
         func oneBadURL() async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
                 expectFailure(2, of: try await sandbox.run("get", server.url("/a"), "gopher://x/y"))
@@ -82,7 +82,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("An unknown id among known ones: nothing is done to the others")
+        @Test("With an unknown ID, nothing is done to the other downloads")
         func oneBadID() async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
                 _ = try await sandbox.run("get", server.url())
@@ -91,7 +91,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A corrupt store is status 12, and is left as it is")
+        @Test("A corrupt store is status 12, and is not changed")
         func corruptStore() async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
                 let store = "state/dlm/downloads.sqlite"
@@ -122,7 +122,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Control characters of a server never reach the terminal")
+        @Test("Control characters from a server never reach the terminal")
         func controlCharacters() async throws {
             let hostile = FaultReply(status: 302, fields: [("Location", "gopher://h/\u{1B}]0;owned\u{07}\u{1B}[31m")])
             try await withDlm(serving: hostile) { sandbox, server in

@@ -8,7 +8,7 @@ extension EndToEnd {
         static let content = Content(seed: 95, size: 300_000)
         static let other = Content(seed: 96, size: 300_000)
 
-        /// The lines that a format has for one file.
+        /// The lines of one file in a format of checksum lists.
         struct Format: Sendable, CustomStringConvertible {
             let description: String
             let text: @Sendable (_ content: Content, _ name: String) -> String
@@ -33,13 +33,15 @@ extension EndToEnd {
             return path
         }
 
-        @Test("As a file: right completes, wrong is status 9", arguments: [true, false])
+        @Test(
+            "A list in a file: a right checksum completes the download, and a wrong one is status 9",
+            arguments: [true, false])
         func files(isRight: Bool) async throws {
             try await concurrently(FaultTrial.short(Self.formats, each: 3), atMost: 4) { format in
                 let trial = FaultTrial(
                     area: .digest, fault: "--checksum-file FILE (\(format)), \(isRight ? "right" : "wrong")")
                 try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
-                    // A home is checked for stray files: the list lies in it.
+                    // A home is checked for stray files, so the list is in a folder that is not checked.
                     let list = sandbox.root("config/SUMS")
                     let text = format.text(isRight ? Self.content : Self.other, "file.bin")
                     try text.write(toFile: list, atomically: false, encoding: .utf8)
@@ -57,7 +59,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A file that is complete already is verified where it is; one that is another keeps its name",
+            "A complete file is verified in place, and a different file keeps its name",
             arguments: [true, false])
         func again(isRight: Bool) async throws {
             try await withDlm(serving: FaultReply(Self.content, etag: "\"a\"")) { sandbox, server in
@@ -82,7 +84,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("As a URL: right completes, wrong is status 9", arguments: [true, false])
+        @Test(
+            "A list at a URL: a right checksum completes the download, and a wrong one is status 9",
+            arguments: [true, false])
         func urls(isRight: Bool) async throws {
             try await concurrently(FaultTrial.short(Self.formats, each: 3), atMost: 4) { format in
                 let trial = FaultTrial(
@@ -98,7 +102,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("On the resume, and with several connections", arguments: [1, 4], [true, false])
+        @Test("A checksum list works on a resume and with several connections", arguments: [1, 4], [true, false])
         func resumed(connections: Int, isRight: Bool) async throws {
             let content = Content(seed: 97, size: 9 * mebibyte)
             let trial = FaultTrial(
@@ -114,7 +118,7 @@ extension EndToEnd {
                 _ = try await sandbox.performInterrupted(
                     "get", "-x", "\(connections)", "--checksum-file", list, server.url(), after: 3 * mebibyte,
                     from: server)
-                // What was read of the list is recorded.
+                // The checksum of the list is recorded, so the list is not needed any more.
                 try FileManager.default.removeItem(atPath: list)
                 let result = try await sandbox.perform("resume", try await sandbox.onlyID())
                 try trial.judge(result, in: sandbox, right: isRight ? [content] : [], errors: isRight ? [] : [9])
@@ -146,7 +150,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A name that only the server tells is looked up when it is told", arguments: [true, false])
+        @Test("A name that only the server gives is looked up in the list", arguments: [true, false])
         func served(isListed: Bool) async throws {
             let list = "\(Self.content.sha256)  \(isListed ? "real.iso" : "unreal.iso")\n\(Self.other.sha256)  else\n"
             try await withDlm({ request in
@@ -170,7 +174,7 @@ extension EndToEnd {
                         #expect(sandbox.names.isEmpty, "\(target)")
                     }
                 }
-                // The background session takes the list along.
+                // The background session gets the list with the download.
                 let id = try await sandbox.run(
                     "get", "-b", "-d", "later", "--checksum-file", sums, server.url("/named"))
                 #expect(id.ending == .exited(0), "\(id.stderr)")
@@ -181,7 +185,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A list that cannot be used is a clear error before anything is fetched")
+        @Test("An unusable list is a clear error before anything is fetched")
         func unusable() async throws {
             let digest = Self.content.sha256
             try await withDlm({ request in
@@ -217,7 +221,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Secrets go with the list to the host of the file and to no other")
+        @Test("Secrets are sent with the list to the host of the file, and to no other host")
         func secrets() async throws {
             let text = Content("\(Self.content.sha256)  file.bin\n")
             try await withDlm(serving: FaultReply(text)) { sandbox, foreign in
@@ -237,10 +241,10 @@ extension EndToEnd {
             }
         }
 
-        @Test("Whoever joins a download with a checksum of his own learns whether it matches")
+        @Test("A command that joins a download with another checksum learns whether its checksum matches")
         func joined() async throws {
             let (right, wrong) = ("sha256:\(Self.content.sha256)", "sha256:\(Self.other.sha256)")
-            // The others come long before its end.
+            // The other commands join long before its end.
             let slow = FaultReply(Self.content, etag: "\"v1\"").with { $0.bytesPerSecond = 40_000 }
             try await withDlm(serving: slow) { sandbox, server in
                 let first = try sandbox.start("get", server.url())
@@ -263,7 +267,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A file that is left alone must match as well", arguments: [true, false])
+        @Test("A file that is not replaced must match as well", arguments: [true, false])
         func leftAlone(isRight: Bool) async throws {
             try await withDlm(serving: FaultReply(Self.other)) { sandbox, server in
                 try Self.content.write(to: sandbox.file("file.bin"))
@@ -282,7 +286,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Standard input is a list, too")
+        @Test("A list can come from standard input")
         func standardInput() async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
                 let result = try await sandbox.perform("get", "--checksum-file", "-", server.url()) {

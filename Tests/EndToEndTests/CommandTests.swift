@@ -3,13 +3,13 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("What commands print", .serialized, .timeLimit(.minutes(1)))
+    @Suite("Output of commands", .serialized, .timeLimit(.minutes(1)))
     struct CommandTests {
         let content = Content(seed: 110, size: 6 * mebibyte)
 
         var slow: FaultReply { FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(6 * mebibyte) } }
 
-        @Test("list shows a paused and a finished download, show all about one")
+        @Test("list shows a paused and a finished download, and show describes one of them")
         func listAndShow() async throws {
             try await withDlm({ [content, slow] in $0.target == "/quick" ? FaultReply(content) : slow }) {
                 sandbox, server in
@@ -41,7 +41,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("remove keeps the finished file unless told")
+        @Test("remove keeps the finished file unless --delete-file is given")
         func removeFinished() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 _ = try await sandbox.run("get", server.url())
@@ -99,7 +99,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "On a terminal there is progress that fits its width; standard output is the path alone",
+            "On a terminal the progress fits its width, and standard output has only the path",
             arguments: [
                 40, 80, 120,
             ])
@@ -115,7 +115,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Without a terminal there are no control characters")
+        @Test("Without a terminal no control characters are printed")
         func plain() async throws {
             try await withDlm(serving: slow) { sandbox, server in
                 let result = try await sandbox.run("get", server.url())
@@ -123,7 +123,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A closed standard output is no error")
+        @Test("A closed standard output is not an error")
         func closedOutput() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 _ = try await sandbox.run("get", server.url())

@@ -3,10 +3,11 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    /// The committed completions, in the shells themselves: `make test` installs those that are missing.
+    /// Tests the committed completions in the shells themselves. `make test` installs missing shells.
     @Suite("Completions in shells", .serialized, .timeLimit(.minutes(2)))
     struct CompletionTests {
-        /// Downloads 1 to 3 have failed, failed and completed; the folders of the shells have the completions.
+        /// Runs a test with the downloads 1 to 3: failed, failed and completed. The completions are installed in the
+        /// folders of the shells.
         private func withDownloads(_ body: (DlmSandbox) async throws -> Void) async throws {
             let content = Content(seed: 81, size: 1000)
             try await withDlm({ $0.target == "/done.bin" ? FaultReply(content) : FaultReply(status: 404) }) {
@@ -21,7 +22,7 @@ extension EndToEnd {
             }
         }
 
-        /// As `make install` does, below the home of the sandbox.
+        /// Installs the completions as `make install` does, below the home of the sandbox.
         private func install(_ sandbox: DlmSandbox) throws {
             let source = GeneratedFilesTests.root.appending(path: "completions").path
             let files = [
@@ -48,7 +49,8 @@ extension EndToEnd {
 
         // MARK: bash
 
-        /// What bash offers for the last word: bash-completion finds our file by the name of the command.
+        /// Returns the completions of the last word in bash. bash-completion finds the completions by the name of the
+        /// command.
         private func offered(_ line: String, _ sandbox: DlmSandbox) async throws -> [String] {
             let script = """
                 . /usr/share/bash-completion/bash_completion
@@ -86,14 +88,14 @@ extension EndToEnd {
 
         // MARK: zsh and fish
 
-        /// Types a line and the key, and waits until the terminal shows all of these.
+        /// Types a line and the completion key, and waits until the terminal shows all of these texts.
         private func expect(
             _ shown: [String], after line: String, _ launch: ProcessLaunch, setup: String,
             sourceLocation: SourceLocation = #_sourceLocation
         ) async throws {
             var launch = launch
             launch.terminalColumns = 100
-            // Its standard output would be a pipe.
+            // Otherwise the standard output of the shell would be a pipe.
             launch.arguments = ["sh", "-c", "exec \"$@\" >&2", "sh"] + launch.arguments
             let process = try ChildProcess(launch)
             defer { process.send(SIGKILL) }
@@ -101,7 +103,7 @@ extension EndToEnd {
             #expect(await process.waitForOutput { $0.errorText.contains("READY> ") }, sourceLocation: sourceLocation)
             process.type(line)
             var came = false
-            // A key that comes while the shell still draws its prompt may be lost.
+            // A key press may be lost while the shell still draws its prompt.
             for _ in 1...6 where !came {
                 process.type("\t")
                 came = await process.waitForOutput(atMost: .seconds(8)) { output in
@@ -114,12 +116,12 @@ extension EndToEnd {
             #expect(!process.standardError.contains("\u{1B}[31m:name"), sourceLocation: sourceLocation)
         }
 
-        /// Without colours and movements of the cursor.
+        /// Removes colours and movements of the cursor.
         private static func plain(_ text: String) -> String {
             text.replacing(/\x1b\[[0-9;?]*[a-zA-Z]|\x1b\([A-Z0-9]|\x0f/, with: "")
         }
 
-        @Test("zsh describes downloads by name and state, and completes what else there is")
+        @Test("zsh describes downloads by name and state, and completes commands and options")
         func zsh() async throws {
             try await withDownloads { sandbox in
                 let zsh = try shell(sandbox, "zsh", "-f", "-i")
@@ -137,7 +139,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("fish describes downloads by name and state, and completes what else there is")
+        @Test("fish describes downloads by name and state, and completes commands and options")
         func fish() async throws {
             try await withDownloads { sandbox in
                 let fish = try shell(sandbox, "fish", "--no-config", "-i")

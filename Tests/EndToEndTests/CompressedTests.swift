@@ -16,7 +16,7 @@ extension EndToEnd {
             }
         }
 
-        /// Of the coded file, as RFC 9530 has it.
+        /// The digest of the coded file, as in RFC 9530.
         private static let digest: String = {
             let hex = coded.sha256()
             let bytes = stride(from: 0, to: hex.count, by: 2).compactMap { index in
@@ -26,7 +26,7 @@ extension EndToEnd {
         }()
 
         @Test(
-            "--compressed asks for what can be decoded, over one connection, and writes the decoded file",
+            "--compressed asks for supported codings, over one connection, and writes the decoded file",
             arguments: [FaultReply.Framing.contentLength, .chunked])
         func decoded(framing: FaultReply.Framing) async throws {
             try await withDlm({ _ in Self.reply(framing) }) { sandbox, server in
@@ -40,7 +40,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Without it the coded file is taken as it is")
+        @Test("Without --compressed, the coded file is written as it is")
         func coded() async throws {
             try await withDlm({ _ in Self.reply(.contentLength) }) { sandbox, server in
                 let result = try await sandbox.perform("get", server.url())
@@ -49,7 +49,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A server that does not code is as good", arguments: [Content.empty, content])
+        @Test("With --compressed, an answer without a coding is accepted", arguments: [Content.empty, content])
         func identity(content: Content) async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 let result = try await sandbox.perform("get", "--compressed", server.url())
@@ -57,7 +57,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("nginx compresses as it goes; a second run fetches no body")
+        @Test("nginx compresses on the fly, and a second run fetches no body")
         func nginx() async throws {
             try await withNginx { sandbox, nginx in
                 let content = Content(String(repeating: "a line like all the others\n", count: 50_000))
@@ -72,7 +72,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "One that was cut off is fetched anew: kept where it is the same, dropped where it is another",
+            "A cut download is fetched from the start: its part is used if it is the same file, else dropped",
             arguments: [true, false], [FaultReply.Framing.contentLength, .chunked])
         func cut(isSame: Bool, framing: FaultReply.Framing) async throws {
             let other = Content(seed: 741, size: 2 * mebibyte)
@@ -93,7 +93,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("A coding that is none is an error, and no file", arguments: ["gzip", "br", "x-unknown"])
+        @Test(
+            "A coding that is unknown or wrong is an error, and leaves no file", arguments: ["gzip", "br", "x-unknown"])
         func broken(coding: String) async throws {
             try await withDlm({ _ in
                 FaultReply(Self.content).with {

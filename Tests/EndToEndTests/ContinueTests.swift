@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("dlm get -c: what another tool left unfinished", .serialized, .timeLimit(.minutes(2)))
+    @Suite("dlm get -c: partial files of other tools", .serialized, .timeLimit(.minutes(2)))
     struct ContinueTests {
         let content = Content(seed: 730, size: 12 * mebibyte + 9)
 
@@ -11,11 +11,11 @@ extension EndToEnd {
             try Data(content.bytes(0..<size)).write(to: URL(fileURLWithPath: sandbox.file(name)))
         }
 
-        /// Bytes of bodies that were asked for, as the ranges say.
+        /// Returns the ranges of the requests for bodies.
         private func asked(_ server: FaultServer) -> [String?] { server.log.entries.map(\.range) }
 
         @Test(
-            "A partial file goes on where it ends, with and without validators, and with several connections",
+            "A partial file is continued at its end, with and without validators, and with several connections",
             arguments: ["\"v1\"", "W/\"v1\"", nil], [1, 4])
         func partial(etag: String?, connections: Int) async throws {
             let size = 7 * mebibyte + 1
@@ -30,7 +30,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("What curl itself left", .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/curl")))
+        @Test(
+            "A partial file of curl is continued",
+            .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/curl")))
         func curl() async throws {
             let slow = FaultReply(content, etag: "\"v1\"").with { $0.cut = .close(after: 3 * mebibyte) }
             try await withDlm(serving: slow) { sandbox, server in
@@ -44,7 +46,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("One byte, 64 KiB, all but one byte", arguments: [1, 65535, 65536, 65537, 12 * mebibyte + 8])
+        @Test(
+            "A part of any size is continued: one byte, 64 KiB, all but one byte",
+            arguments: [1, 65535, 65536, 65537, 12 * mebibyte + 8])
         func sizes(size: Int64) async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 try leave(size, of: content, as: "file.bin", in: sandbox)
@@ -53,7 +57,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("An empty file, or none, is a beginning as well", arguments: [true, false])
+        @Test("An empty or missing file is downloaded from the start", arguments: [true, false])
         func empty(isThere: Bool) async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 if isThere { try leave(0, of: content, as: "file.bin", in: sandbox) }
@@ -62,7 +66,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A complete file is status 0, untouched; from then on the server is asked whether it changed")
+        @Test("A complete file is not changed, with status 0; later runs ask the server whether it changed")
         func complete() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 try leave(content.size, of: content, as: "file.bin", in: sandbox)
@@ -78,7 +82,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("With a checksum a complete file must match it", arguments: [true, false])
+        @Test("With a checksum, a complete file must match it", arguments: [true, false])
         func completeChecksum(isRight: Bool) async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 try leave(content.size, of: content, as: "file.bin", in: sandbox)
@@ -99,7 +103,8 @@ extension EndToEnd {
         }
 
         @Test(
-            "What is not the beginning of the server's file is not touched, and status 9", arguments: Foreign.allCases)
+            "A file that is not the beginning of the server's file is not changed: status 9",
+            arguments: Foreign.allCases)
         func foreign(what: Foreign) async throws {
             let reply = FaultReply(content, etag: "\"v1\"").with { if what == .noRanges { $0.ranges = .ignored } }
             try await withDlm({ _ in what == .gone ? FaultReply(status: 404) : reply }) { sandbox, server in
@@ -121,7 +126,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A name that only the server tells is found, too")
+        @Test("A partial file is found under a name that only the server gives")
         func servedName() async throws {
             let reply = FaultReply(content, etag: "\"v1\"").with {
                 $0.fields = [("Content-Disposition", "attachment; filename=\"named.zip\"")]
@@ -134,7 +139,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("An interrupted one goes on as every other", arguments: [SIGINT, SIGKILL])
+        @Test("An interrupted continuation is resumed like any other download", arguments: [SIGINT, SIGKILL])
         func interrupted(signal: Int32) async throws {
             let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(2 * mebibyte) }
             try await withDlm(serving: slow) { sandbox, server in
@@ -149,7 +154,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Killed around the change of the name, the next run has it all the same",
+            "If dlm is killed while it renames the part, the next run still uses the part",
             arguments: ["beforeAdopt", "afterAdopt"])
         func killed(point: String) async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
@@ -165,7 +170,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Without -c the file is left alone with status 3")
+        @Test("Without -c the file is not changed: status 3")
         func without() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 try leave(6 * mebibyte, of: content, as: "file.bin", in: sandbox)

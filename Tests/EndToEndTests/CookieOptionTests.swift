@@ -22,7 +22,8 @@ extension EndToEnd {
             Set((entry.request["Cookie"] ?? "").split(separator: "; ").map { String($0) })
         }
 
-        @Test("Only those are sent whose domain, path, scheme and time fit, on every connection and behind redirects")
+        @Test(
+            "Only cookies of a matching domain, path, scheme and time are sent, on all connections and after redirects")
         func chosen() async throws {
             let other = try FaultServer { _ in Self.file }
             defer { other.stop() }
@@ -59,13 +60,13 @@ extension EndToEnd {
             }
         }
 
-        @Test("One over https only does not go over http")
+        @Test("A cookie for https only is not sent over http")
         func secure() async throws {
             try await withCertificates { certificates in
                 try await withSecureDlm(certificates, { _ in Self.file }) { site in
                     let plain = try FaultServer { _ in Self.file }
                     defer { plain.stop() }
-                    // libcurl takes this machine for a safe place, whatever the scheme.
+                    // libcurl treats this machine as secure, whatever the scheme.
                     let host = "safe.example"
                     try site.sandbox.root.write(
                         Self.line("safe", "1", domain: host, secure: true) + Self.line("any", "1", domain: host),
@@ -84,7 +85,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "What a login sets is sent behind its redirect, and kept in the jar with what was there, for its owner alone"
+            "A login cookie is sent after its redirect, and saved in the jar, which only its owner can read"
         )
         func login() async throws {
             try await withDlm({ request in
@@ -115,13 +116,13 @@ extension EndToEnd {
                             && $0.hasSuffix("\ttoken\t\(SecretSearch.cookie)")
                     })
                 #expect(try sandbox.mode(of: sandbox.file("jar")) == 0o600)
-                // The next run goes without the login.
+                // The next run does not log in.
                 let next = try await sandbox.perform(words + [server.url("/next")])
                 try expectDownloaded(Self.content, as: "next", by: next, in: sandbox)
             }
         }
 
-        /// Sets a cookie at `/login`, and gives nothing to who does not bring it.
+        /// Sets a cookie at `/login`, and serves files only to requests with this cookie.
         static func asking(_ request: FaultRequest) -> FaultReply {
             if request.target == "/login" {
                 return .redirect(to: "/file.bin").with {
@@ -133,7 +134,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Without a jar they last as long as the command: behind a redirect, and for its next URLs, large and small",
+            "Without a jar, cookies last as long as the command: after a redirect, and for later URLs, large and small",
             arguments: [["-x", "1"], ["-x", "4"], ["--ephemeral"]])
         func session(options: [String]) async throws {
             try await withDlm(Self.asking) { sandbox, server in
@@ -150,7 +151,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("What the first answer sets goes along with the other connections, while that answer still comes")
+        @Test("A cookie of the first answer is sent on the other connections, even while that answer is still arriving")
         func connections() async throws {
             try await withDlm({ request in
                 let isFirst = request["Range"]?.hasPrefix("bytes=0-") ?? true
@@ -167,7 +168,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("In the background session each download has its own")
+        @Test("Each download of the background session has its own cookies")
         func background() async throws {
             try await withDlm(Self.asking) { sandbox, server in
                 #expect(try await sandbox.run("get", "-b", server.url("/login")).ending == .exited(0))
@@ -180,7 +181,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A domain may set them for what lies below it, but for no public suffix, and for no other domain")
+        @Test("A domain may set cookies for its subdomains, but not for a public suffix, and not for another domain")
         func domains() async throws {
             try await withDlm({ request in
                 FaultReply(Content(request.target)).with {
@@ -200,7 +201,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Several downloads at once keep what each was given; a jar may begin with nothing, and with a failure")
+        @Test("Simultaneous downloads keep their cookies; a jar may not exist yet, and is written after a failure, too")
         func together() async throws {
             try await withDlm({ request in
                 let name = String(request.target.dropFirst())
@@ -223,7 +224,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "What is no such file, or cannot become one, is told before anything is asked",
+            "An invalid cookie file or jar is reported before a request is sent",
             arguments: [
                 (["--cookie-file", "none"], 3), (["--cookie-file", "page"], 2), (["--cookie-jar", "page"], 2),
                 (["--cookie-jar", "no/folder"], 3), (["--cookie-file", ""], 2), (["--cookie-jar", "/"], 2),

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Who asks", .serialized, .timeLimit(.minutes(2)))
+    @Suite("Credentials", .serialized, .timeLimit(.minutes(2)))
     struct CredentialOptionTests {
         static let content = Content(seed: 750, size: 9 * mebibyte + 3)
         static var file: FaultReply { FaultReply(content, etag: "\"v1\"") }
@@ -12,7 +12,8 @@ extension EndToEnd {
             "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
         }
 
-        @Test("-u goes to every connection, not to another origin, and a URL's own name and password come first")
+        @Test(
+            "-u is sent on every connection, and not to another origin; the name and password of a URL take precedence")
         func user() async throws {
             let other = try FaultServer { _ in Self.file }
             defer { other.stop() }
@@ -39,7 +40,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Without a password it asks on the terminal, and shows nothing of the answer", arguments: [false, true])
+        @Test("Without a password, dlm asks on the terminal, and does not show the answer", arguments: [false, true])
         func asked(isResumed: Bool) async throws {
             try await withDlm({ request in
                 if request["Authorization"] != Self.basic("ann", SecretSearch.password) {
@@ -74,7 +75,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Ctrl-C at the question ends it by that signal; without a terminal there is no question")
+        @Test("Ctrl-C at the question ends dlm by that signal; without a terminal there is no question")
         func unanswered() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 var launch = try sandbox.launch(["get", "-u", "ann", server.url()])
@@ -91,7 +92,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--netrc without a file goes on without passwords; --netrc-file without one is status 3")
+        @Test("--netrc without a file continues without a password; --netrc-file without a file is status 3")
         func noNetrc() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let result = try await sandbox.run("get", "--netrc", server.url())
@@ -102,7 +103,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "--netrc looks in the home folder, by host, also for a host that a redirect names; by default only at first"
+            "--netrc searches the home folder by host, also after a redirect; the default only for the first host"
         )
         func netrc() async throws {
             let other = try FaultServer { _ in Self.file }
@@ -128,7 +129,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A file's secrets are read at each attempt and stored nowhere: what was renewed counts, after a kill, too")
+            "Secret files are read at each attempt and stored nowhere: a new secret is used, also after a kill")
         func renewed() async throws {
             try await withDlm({ request in
                 Self.file.with { if request.number == 1 { $0.cut = .stall(after: 2 * mebibyte) } }
@@ -157,7 +158,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("In the background they are used, and stored nowhere")
+        @Test("Background downloads use credentials, and store them nowhere")
         func inBackground() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let search = SecretSearch(sandbox: sandbox)
@@ -177,7 +178,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Files that are missing, unreadable or hold nothing are told before anything is asked",
+            "Missing, unreadable and empty files are reported before a request is sent",
             arguments: [
                 (["--netrc-file", "none"], 3), (["--bearer-file", "none"], 3),
                 (["--bearer-file", "empty"], 2), (["--bearer-file", "words"], 2), (["--bearer-file", "."], 3),

@@ -3,18 +3,18 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    /// Pain point 8: the same command again and again, by nobody.
+    /// Row 8 of docs/user-needs.md: a command that runs again and again without a user.
     @Suite("Cron: the same command again", .serialized, .timeLimit(.minutes(2)))
     struct CronTests {
         let content = Content(seed: 750, size: 2 * mebibyte + 1)
 
-        /// What says that nothing was fetched, and nothing touched.
+        /// Returns attributes that show whether the file was fetched or changed.
         private func identity(_ sandbox: DlmSandbox, _ name: String) throws -> [String] {
             let attributes = try FileManager.default.attributesOfItem(atPath: sandbox.file(name))
             return [FileAttributeKey.modificationDate, .systemFileNumber, .size].map { "\(attributes[$0] ?? "")" }
         }
 
-        /// As cron starts it: a home, a path, no terminal.
+        /// Runs a command as cron does: with a home and a path, and without a terminal.
         private func run(
             _ sandbox: DlmSandbox, _ arguments: [String], asProcess: Bool = true
         ) async throws -> ChildProcess.Result {
@@ -37,7 +37,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "The second run is one conditional request: status 0, silent, no body, the file untouched",
+            "The second run is one conditional request: status 0, no output, no body, and the file is not changed",
             arguments: Validator.allCases, [[], ["-o", "file.bin"], ["--if-exists", "newer"], ["--remote-time"]])
         func secondRun(validator: Validator, options: [String]) async throws {
             let asProcess = options.isEmpty
@@ -65,11 +65,11 @@ extension EndToEnd {
         }
 
         @Test(
-            "--if-exists newer fetches what changed, told by ETag or Last-Modified, whatever the date",
+            "--if-exists newer fetches a changed file, found by ETag or Last-Modified, whatever the date",
             arguments: [
                 ("\"v1\"", nil, "\"v2\"", nil), (nil, -200_000, nil, -100_000),
                 ("\"v1\"", -200_000, "\"v2\"", -100_000),
-                // Put there with its old date, as rsync does.
+                // The file has an old date on the server, as if put there by rsync.
                 ("\"v1\"", -100_000, "\"v2\"", -100_000), ("\"v1\"", -100_000, "\"v2\"", -200_000),
                 (nil, -100_000, nil, -200_000),
             ] as [(String?, Double?, String?, Double?)])
@@ -95,7 +95,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--if-exists newer leaves a file that somebody changed here, unless the server's is newer")
+        @Test("--if-exists newer keeps a file that was changed locally, unless the server's file is newer")
         func changedHere() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"", lastModified: HTTPDate.ago(100_000))) {
                 sandbox, server in
@@ -111,7 +111,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A run that changes nothing under --if-exists fail says why when the remote changed, and touches nothing")
+        @Test("With --if-exists fail, a changed remote file is an error with the reason, and the file is not changed")
         func changedAndFail() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 _ = try await run(sandbox, [server.url()])
@@ -123,7 +123,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Runs that overlap join: one body, each ends with 0, silent")
+        @Test("Overlapping runs join: one body is sent, and each run ends with 0 and prints no message")
         func overlapping() async throws {
             let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(2 * mebibyte) }
             try await withDlm(serving: slow) { sandbox, server in
@@ -134,12 +134,12 @@ extension EndToEnd {
                     #expect(result.stderr == "")
                 }
                 #expect(server.log.bytesSentTwice() == 0)
-                // One that came when the others had ended asks whether it changed.
+                // A run that starts after the others have ended asks whether the file changed.
                 #expect(server.log.entries.filter { $0.status != 304 }.count == 1)
             }
         }
 
-        @Test("With an empty environment it says what is missing; without a record it needs none")
+        @Test("Without a home, the error says what to set; --ephemeral needs no home")
         func noEnvironment() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 let failed = try await sandbox.run("get", server.url()) { $0.environment = ["HOME": "nowhere"] }
@@ -157,7 +157,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("f=$(dlm get URL) has the path and nothing else; a list of two fails with the line and the status of one")
+        @Test("f=$(dlm get URL) is only the path; if one of two URLs fails, the command has its error and its status")
         func script() async throws {
             try await withDlm({ [content] in $0.target == "/gone" ? FaultReply(status: 404) : FaultReply(content) }) {
                 sandbox, server in

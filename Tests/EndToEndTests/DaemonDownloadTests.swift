@@ -9,7 +9,7 @@ extension EndToEnd {
             Content(seed: target.utf8.reduce(7) { $0 &* 31 &+ UInt64($1) }, size: 4 * mebibyte + 3)
         }
 
-        /// Files under every path, each so fast.
+        /// Serves a file under every path, each at this rate.
         static func handler(bytesPerSecond: Int64?) -> FaultServer.Handler {
             { request in
                 FaultReply(content(request.target), etag: "\"v1\"").with {
@@ -23,7 +23,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A signal pauses with resume data and ends it with 0; the next start goes on by itself",
+            "A signal pauses the downloads and ends the session with 0, and the next session continues them",
             arguments: [SIGTERM, SIGINT, SIGHUP])
         func ended(signal: Int32) async throws {
             try await withDlm(Self.handler(bytesPerSecond: 2 * mebibyte)) { sandbox, server in
@@ -47,7 +47,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Who asks while it pauses is served by the next one", arguments: 0..<3)
+        @Test("A download that is added while the session pauses is done by the next session", arguments: 0..<3)
         func whilePausing(round: Int) async throws {
             try await withDlm(Self.handler(bytesPerSecond: 8 * mebibyte)) { sandbox, server in
                 let names = (0..<12).map { "f\($0)" }
@@ -88,17 +88,17 @@ extension EndToEnd {
                 for entry in server.log.entries.dropFirst(before) where !order.contains(entry.request.target) {
                     order.append(entry.request.target)
                 }
-                // The first two start together, and so do any two that follow.
+                // The first two downloads start together, and so do any two that follow.
                 #expect(Set(order.prefix(2)) == ["/f0", "/f1"])
                 for (index, target) in order.enumerated() {
                     #expect(abs((names.firstIndex { "/" + $0 == target } ?? 99) - index) <= 1, "\(order)")
                 }
-                // A second of traffic.
+                // The limit is one second of traffic.
                 for name in names { #expect(server.log.bytesSentTwice(target: "/" + name) <= 2 * mebibyte) }
             }
         }
 
-        @Test("stop --finish lets what runs end and begins nothing new")
+        @Test("stop --finish lets running downloads end and begins no others")
         func finish() async throws {
             try await withDlm(Self.handler(bytesPerSecond: 4 * mebibyte)) { sandbox, server in
                 let daemon = try await sandbox.startDaemon("-j", "1")
@@ -116,7 +116,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("While it finishes a SIGTERM pauses it")
+        @Test("SIGTERM during stop --finish pauses the running download")
         func finishInterrupted() async throws {
             let slow = FaultReply(Self.content("/a"), etag: "\"v1\"").with { $0.cut = .stall(after: 2 * mebibyte) }
             try await withDlm(serving: slow) { sandbox, server in
@@ -136,14 +136,15 @@ extension EndToEnd {
             }
         }
 
-        @Test("A second signal ends it at once, by that signal, and nothing is lost")
+        @Test("A second signal ends the session at once by that signal, and nothing is lost")
         func secondSignal() async throws {
             try await withDlm(Self.handler(bytesPerSecond: 2 * mebibyte)) { sandbox, server in
                 let run = try sandbox.start("daemon", "run")
                 #expect(await run.waitForOutput { $0.errorText.contains("started: dlm ") })
                 try await sandbox.hand([server.url("/a")])
                 #expect(await server.waitUntil { $0.bytesSent > 2 * mebibyte })
-                // Both are there when it wakes, so that the second finds it at work; the lower number comes first.
+                // Both signals are pending when the session wakes, so the second signal arrives while it is at work.
+                // Signals are delivered in the order of their numbers.
                 for signal in [SIGSTOP, SIGINT, SIGTERM, SIGCONT] { run.send(signal) }
                 let result = try await run.result()
                 #expect(result.ending == .signalled(SIGTERM), "\(result.stderr)")
@@ -154,7 +155,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("What it downloads has the modes of the user who started it")
+        @Test("Downloaded files have the mode of the umask of the user who started the session")
         func umask() async throws {
             try await withDlm(Self.handler(bytesPerSecond: nil)) { sandbox, server in
                 let start = try await sandbox.run("daemon", "start") { $0.runInShell(after: "umask 077") }
@@ -165,7 +166,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Twenty get -b at once start one, and each is done")
+        @Test("Twenty simultaneous get -b start one session, and every file is downloaded")
         func handedAtOnce() async throws {
             try await withDlm(Self.handler(bytesPerSecond: nil)) { sandbox, server in
                 let names = (0..<20).map { "f\($0)" }
@@ -182,7 +183,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Its log tells what completed and what failed, and no secret")
+        @Test("The log of the session reports completed and failed downloads, and no secret")
         func log() async throws {
             try await withDlm({ request in
                 request.target.hasPrefix("/a") ? FaultReply(Self.content("/a")) : FaultReply(status: 404)

@@ -2,7 +2,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// What `daemon status --json` says, as far as the tests look at it.
+/// The fields of `daemon status --json` that the tests use.
 struct DaemonStatusLine: Decodable, Equatable {
     let version: Int
     let identifier: String
@@ -25,7 +25,7 @@ extension DlmSandbox {
         return try daemon(result)
     }
 
-    /// The process that `daemon start --json` tells of.
+    /// Returns the process of which `daemon start --json` reports the number.
     func daemon(_ result: ChildProcess.Result) throws -> ForeignProcess {
         let pid = try #require(try status(result).pid)
         return try #require(ForeignProcess(pid))
@@ -39,7 +39,7 @@ extension DlmSandbox {
         try status(try await run("daemon", "status", "--json"))
     }
 
-    /// Hands downloads to the background session and returns their ids.
+    /// Adds downloads to the background session and returns their IDs.
     @discardableResult
     func hand(_ urls: [String]) async throws -> [Int] {
         let result = try await ChildProcess(try launch(["get", "-b"] + urls)).result()
@@ -47,7 +47,7 @@ extension DlmSandbox {
         return result.outputLines.compactMap { Int($0) }
     }
 
-    /// Asks `list` until the states, by id, are as they should be.
+    /// Runs `list` again and again until the states, in the order of the IDs, are as expected.
     func waitForStates(
         atMost limit: Duration = .seconds(30), _ isMet: ([String]) -> Bool,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -67,7 +67,7 @@ extension DlmSandbox {
 }
 
 extension ProcessLaunch {
-    /// The same command, after something that a shell does first.
+    /// Changes the launch to a shell that runs `preparation` first, and then the same command.
     mutating func runInShell(after preparation: String) {
         arguments = ["-c", preparation + "; exec \"$@\"", "sh", executable] + arguments
         executable = "/bin/sh"

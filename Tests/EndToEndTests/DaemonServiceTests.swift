@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     @Suite("The background session under a service manager", .serialized, .timeLimit(.minutes(1)))
     struct DaemonServiceTests {
-        /// Runs the daemon with a socket that somebody else made, as systemd does it.
+        /// Runs the daemon with a socket that was made before, as systemd does.
         func activated(
             _ sandbox: DlmSandbox, _ listener: UnixSocket, notifying address: String
         ) throws -> ChildProcess {
@@ -26,7 +26,7 @@ extension EndToEnd {
             return listener
         }
 
-        @Test("It takes the socket that it is given, says when it serves and when it stops, and leaves the socket")
+        @Test("The session uses the given socket, notifies the service manager, and keeps the socket at its end")
         func activation() async throws {
             try await withDlm { sandbox in
                 let listener = try listener(sandbox)
@@ -42,7 +42,7 @@ extension EndToEnd {
                 let result = try await run.result()
                 #expect(result.ending == .exited(0), "\(result.stderr)")
                 #expect(sandbox.root.names(in: "state/dlm/sessions") == ["background.sock"])
-                // The next one is given the same.
+                // The next session gets the same socket.
                 let next = try activated(sandbox, listener, notifying: "@" + sandbox.root("notify"))
                 #expect(try await notifications.receive()?.contains("READY=1") == true)
                 #expect(try await sandbox.daemonStatus().pid == next.pid)
@@ -51,12 +51,12 @@ extension EndToEnd {
             }
         }
 
-        @Test("A start wakes the service manager instead of making a second one")
+        @Test("daemon start wakes the service manager instead of starting a second session")
         func woken() async throws {
             try await withDlm { sandbox in
                 let listener = try listener(sandbox)
                 let start = try sandbox.start("daemon", "start", "--json")
-                // Somebody asks: now the manager starts the service.
+                // The client has connected, so the manager starts the service.
                 #expect(await listener.waitForConnection())
                 let notifications = try UnixSocket(.datagram, at: sandbox.root("notify"))
                 let run = try activated(sandbox, listener, notifying: sandbox.root("notify"))
@@ -69,7 +69,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A socket that is somewhere else is refused, for no client would find it")
+        @Test("A socket at another path is refused, because no client would find it")
         func elsewhere() async throws {
             try await withDlm { sandbox in
                 let listener = try UnixSocket(.stream, at: sandbox.root("other.sock"))

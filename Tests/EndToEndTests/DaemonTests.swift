@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("The background session's process", .serialized, .timeLimit(.minutes(2)))
+    @Suite("The process of the background session", .serialized, .timeLimit(.minutes(2)))
     struct DaemonTests {
         @Test("Twenty starts at once make one, and all succeed")
         func race() async throws {
@@ -18,7 +18,7 @@ extension EndToEnd {
                 #expect(pids.count == 1)
                 let one = try #require(try await sandbox.daemonStatus().pid)
                 #expect(pids == [one])
-                // Those that were slower have ended.
+                // The slower processes have ended.
                 for other in ForeignProcess.all(of: sandbox.root) where other.pid != one {
                     #expect(await other.waitForEnd(), "\(other.pid)")
                 }
@@ -46,7 +46,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A second start finds it, and gives it its options while it works")
+        @Test("A second daemon start finds the session, and changes its limits while it runs")
         func again() async throws {
             try await withDlm { sandbox in
                 let daemon = try await sandbox.startDaemon("-j", "3")
@@ -61,7 +61,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Where none runs, status says so with 1 and stop with 0")
+        @Test("Without a session, daemon status ends with 1 and daemon stop with 0")
         func absent() async throws {
             try await withDlm { sandbox in
                 let status = try await sandbox.run("daemon", "status")
@@ -75,7 +75,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("stop returns when the process has ended and its lock and socket are gone")
+        @Test("daemon stop returns when the process has ended, and its lock and socket are gone")
         func stop() async throws {
             try await withDlm { sandbox in
                 let daemon = try await sandbox.startDaemon()
@@ -87,10 +87,10 @@ extension EndToEnd {
             }
         }
 
-        @Test("It has no terminal and nothing that its starter had open, and its log is private")
+        @Test("The session has no terminal and no open file of its starter, and its log is private")
         func detached() async throws {
             try await withDlm { sandbox in
-                // What a cron job does: it holds a lock that must be free once its script has ended.
+                // This is what a cron job does: it has a lock that must be free once its script has ended.
                 let lock = sandbox.root("cron.lock")
                 let held = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
                 #expect(flock(held, LOCK_EX) == 0)
@@ -108,7 +108,7 @@ extension EndToEnd {
                 close(other)
 
                 let fields = try daemon.file("stat").split(separator: " ")
-                // pid, name, state, parent, group, session, terminal (proc_pid_stat(5)).
+                // The fields are: pid, name, state, parent, group, session, terminal (proc_pid_stat(5)).
                 #expect(fields[1] == "(dlm)")
                 #expect(fields[4] == "\(daemon.pid)" && fields[5] == "\(daemon.pid)" && fields[6] == "0")
                 #expect(try daemon.link("cwd") == "/")
@@ -123,7 +123,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A log that has grown is put aside when the next one starts")
+        @Test("A large log is renamed when the next session starts")
         func rotated() async throws {
             try await withDlm { sandbox in
                 let old = String(repeating: "old\n", count: 300_000)
@@ -138,7 +138,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("One that cannot start tells why in its starter's line, with its status")
+        @Test("A session that cannot start gives its starter the reason and the status")
         func failing() async throws {
             try await withDlm { sandbox in
                 try FileManager.default.createDirectory(
@@ -154,7 +154,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A link in place of its log is not followed")
+        @Test("A link in place of the log is not followed")
         func link() async throws {
             try await withDlm { sandbox in
                 try FileManager.default.createDirectory(
@@ -166,7 +166,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A second one in the foreground is refused")
+        @Test("A second session in the foreground is refused")
         func second() async throws {
             try await withDlm { sandbox in
                 let daemon = try await sandbox.startDaemon()
@@ -177,7 +177,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("One that is stopped (SIGSTOP) does not answer: status 12, in time")
+        @Test("A stopped session (SIGSTOP) does not answer: status 12, in time")
         func silent() async throws {
             try await withDlm { sandbox in
                 let daemon = try await sandbox.startDaemon()

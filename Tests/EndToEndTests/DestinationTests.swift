@@ -7,7 +7,7 @@ extension EndToEnd {
     struct DestinationTests {
         let content = Content(seed: 20, size: 70_000)
 
-        @Test("-o names the file, -d its folder, which is made")
+        @Test("-o names the file, and -d names its folder, which is made")
         func named() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 let plain = try await sandbox.perform("get", "-o", "other.name", server.url())
@@ -19,7 +19,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("An alternative name of an earlier run does not answer for the name asked for")
+        @Test("A file renamed by an earlier run does not satisfy a request for the original name")
         func overwriteAfterRename() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 #expect(FileManager.default.createFile(atPath: sandbox.file("asked"), contents: Data("mine".utf8)))
@@ -46,7 +46,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The server names the file, unless the URL is to", arguments: [true, false])
+        @Test("The server's name is used, unless the name of the URL is requested", arguments: [true, false])
         func contentDisposition(small: Bool) async throws {
             let content = small ? Content(seed: 21, size: 700) : content
             let reply = FaultReply(content).with {
@@ -64,7 +64,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "--remote-time dates the file as the server does, and the next run finds it current",
+            "--remote-time sets the server's time, and the next run finds the file current",
             arguments: [true, false])
         func remoteTime(small: Bool) async throws {
             let content = small ? Content(seed: 22, size: 700) : Content(seed: 22, size: 3 * mebibyte)
@@ -88,7 +88,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("An existing file is left alone with status 3, and nothing is fetched")
+        @Test("An existing file is not changed: status 3, and nothing is fetched")
         func exists() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 try sandbox.root.write("mine", to: "files/file.bin")
@@ -99,7 +99,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--if-exists overwrite, rename and skip do what they say")
+        @Test("--if-exists overwrite, rename and skip have their effects")
         func ifExists() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 for name in ["a.tar", "b.tar", "c.tar"] { try sandbox.root.write("mine", to: "files/\(name)") }
@@ -114,7 +114,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--if-exists skip leaves a file and a link to one; a folder is no file, and status 3")
+        @Test("--if-exists skip keeps a file and a link to a file; a folder is status 3")
         func skipFolder() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 try sandbox.root.write("mine", to: "files/there")
@@ -134,7 +134,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A redirect in Latin-1 is followed to the bytes that it names")
+        @Test("A redirect in Latin-1 is followed with the same bytes")
         func latin1Redirect() async throws {
             try await withDlm({ request in
                 request.target == "/a/b"
@@ -148,7 +148,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A partial file that belongs to no download is left alone")
+        @Test("A partial file that belongs to no download is not changed")
         func foreignPartial() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 try sandbox.root.write("somebody's", to: "files/file.bin.part")

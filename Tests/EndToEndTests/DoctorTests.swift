@@ -2,7 +2,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// A line of `dlm doctor --json`.
+/// A line of the output of `dlm doctor --json`.
 struct Found: Decodable {
     struct Timings: Decodable {
         let connect: Double
@@ -35,7 +35,7 @@ extension EndToEnd {
     struct DoctorTests {
         let content = Content(seed: 760, size: 100_000)
 
-        @Test("Where all is well it says so and leaves nothing behind")
+        @Test("Without problems, doctor says so and leaves nothing behind")
         func healthy() async throws {
             try await withDlm { sandbox in
                 let result = try await sandbox.run("doctor") { $0.environment["LANG"] = "C" }
@@ -57,7 +57,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("With downloads, a running session and its store it tells of them and changes nothing")
+        @Test("doctor reports a store, its downloads and a running session, and changes nothing")
         func used() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v\"")) { sandbox, server in
                 #expect(try await sandbox.perform("get", server.url()).ending == .exited(0))
@@ -73,7 +73,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Without HOME the user's entry in the password database counts")
+        @Test("Without HOME, the home folder comes from the password database")
         func passwordEntry() async throws {
             let home = try #require(getpwuid(geteuid()).flatMap { $0.pointee.pw_dir }.map { String(cString: $0) })
             try await withDlm { sandbox in
@@ -85,7 +85,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Without a usable HOME the state has no place: status 12, and the rest is looked at")
+        @Test("Without a usable home there is no state folder: status 12, and the other checks are made")
         func noHome() async throws {
             try await withDlm { sandbox in
                 let result = try await sandbox.run("doctor", "--json") { $0.environment = ["HOME": "nowhere"] }
@@ -117,7 +117,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A working folder that cannot be written is status 3; settings that cannot be read are status 2")
+        @Test("A working folder that cannot be written is status 3, and an unreadable configuration is status 2")
         func otherFolders() async throws {
             try await withDlm { sandbox in
                 #expect(chmod(sandbox.files, 0o500) == 0)
@@ -135,13 +135,13 @@ extension EndToEnd {
             }
         }
 
-        @Test("A damaged store is status 12 and is left as it is; an old one is not migrated")
+        @Test("A damaged store is status 12 and is not changed, and an old store is not migrated")
         func stores() async throws {
             try await withDlm { sandbox in
                 #expect(try await sandbox.list().isEmpty)
                 let store = sandbox.state + "/dlm/downloads.sqlite"
                 let file = try FileHandle(forUpdating: URL(fileURLWithPath: store))
-                // The header's user_version (sqlite.org/fileformat.html).
+                // The user_version in the header (sqlite.org/fileformat.html).
                 try file.seek(toOffset: 60)
                 try file.write(contentsOf: Data([0, 0, 0, 99]))
                 let newer = try await sandbox.run("doctor", "--json")
@@ -165,7 +165,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("What a killed session left is a warning; one that does not answer is status 12 with its process")
+        @Test("The traces of a killed session are a warning, and a session that does not answer is status 12")
         func sessions() async throws {
             try await withDlm { sandbox in
                 #expect(try await sandbox.run("daemon", "start").ending == .exited(0))
@@ -213,7 +213,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A server without ranges and validators is warned of, a large answer is not read, an empty file is no fault"
+            "A server without ranges and validators gives a warning; a large body is not read; an empty file is fine"
         )
         func weakServer() async throws {
             let large = FaultReply(Content(seed: 761, size: 64 * mebibyte)).with {
@@ -234,7 +234,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Redirects are told one by one; a loop is status 7")
+        @Test("Each redirect is reported, and a redirect loop is status 7")
         func redirects() async throws {
             let script: FaultServer.Handler = { [content] request in
                 switch request.target {
@@ -256,7 +256,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("What a download would fail with is the status: 404, 401, nobody listening, a dead proxy, no such host")
+        @Test("The status is that of a download: for 404, 401, a closed port, a dead proxy and an unknown host")
         func failures() async throws {
             let script: FaultServer.Handler = { FaultReply(status: $0.target == "/401" ? 401 : 404) }
             try await withDlm(script) { sandbox, server in
@@ -281,7 +281,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Over TLS the version and the cipher are told; an unknown authority is status 5, as is an empty CA file")
+        @Test("TLS: the version and the cipher are reported; an unknown authority and an empty CA file are status 5")
         func tls() async throws {
             try await withCertificates { certificates in
                 let reply = FaultReply(content, etag: "\"v\"")
@@ -304,7 +304,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Options of get and settings of the host count: credentials, fields, authorities, proxy")
+        @Test("doctor uses the options of get and the settings of the host")
         func options() async throws {
             let script: FaultServer.Handler = { [content] request in
                 let isKnown = request["Authorization"] == "Bearer \(SecretSearch.token)" && request["X-Team"] == "data"
@@ -328,7 +328,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("No secret is shown: of the URL, of proxies, or what a server repeats")
+        @Test("No secret is shown: of the URL, of proxies, or in text from the server")
         func secrets() async throws {
             let script: FaultServer.Handler = { [content] request in
                 if request.target.hasPrefix("/old") {

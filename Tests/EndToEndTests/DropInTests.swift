@@ -3,8 +3,8 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    /// dlm under the names of other programs.
-    @Suite("In the place of aria2c, wget and curl", .serialized, .timeLimit(.minutes(2)))
+    /// Tests of dlm under the names of other programs.
+    @Suite("dlm in place of aria2c, wget and curl", .serialized, .timeLimit(.minutes(2)))
     struct DropInTests {
         static let content = Content(seed: 250, size: 300_000)
 
@@ -17,7 +17,7 @@ extension EndToEnd {
             }
         }
 
-        /// A folder with links to dlm, as the package has it.
+        /// Creates a folder with links to dlm, as the package has it.
         static func links(in sandbox: DlmSandbox) throws -> String {
             let folder = sandbox.root("links")
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -39,7 +39,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "The file is there, status 0, and nothing on standard output",
+            "The file is downloaded with status 0, and nothing is printed to standard output",
             arguments: [
                 ("aria2c", ["-c", "-x4", "-s4", "-k1M", "-d", ".", "-o", "f", "/a"]),
                 ("aria2c", ["--no-conf", "--allow-overwrite=true", "--out", "./f", "--", "/a"]),
@@ -59,7 +59,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("wget keeps a file that is there and counts on, curl and wget -O replace it")
+        @Test("wget keeps an existing file and numbers the new one, and curl and wget -O replace it")
         func taken() async throws {
             try await withDlm(Self.reply) { sandbox, server in
                 try sandbox.root.write("mine", to: "files/a")
@@ -71,7 +71,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("Standard output is the file's", arguments: [("wget", ["-qO-"]), ("curl", ["-fsSL"]), ("curl", [])])
+        @Test(
+            "Standard output contains only the file",
+            arguments: [("wget", ["-qO-"]), ("curl", ["-fsSL"]), ("curl", [])])
         func stream(program: String, arguments: [String]) async throws {
             try await withDlm(Self.reply) { sandbox, server in
                 let result = try await run(program, arguments + [server.url("/text")], sandbox)
@@ -108,7 +110,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "What is cut goes on with the same command: aria2c as yt-dlp starts it, over a connection that is cut twice"
+            "The same command continues after a cut: aria2c as yt-dlp starts it, over a connection that is cut twice"
         )
         func cut() async throws {
             let content = Content(seed: 251, size: 3 << 20)
@@ -128,7 +130,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Passwords of other programs' options are not shown to other users of the machine")
+        @Test("Passwords in options of other programs are hidden from other users of the machine")
         func secrets() async throws {
             let gate = Gate(after: 1000)
             try await withDlm({ _ in FaultReply(Self.content).with { $0.gate = gate } }) { sandbox, server in

@@ -2,7 +2,8 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// Tests of the built program. Each suite runs beside others; the tests of one follow one another (`.serialized`).
+/// Tests of the built program. Suites run at the same time as others, and the tests of a suite run one after the other
+/// (`.serialized`).
 @Suite("End to end", .sideBySide(in: "EndToEnd"))
 enum EndToEnd {}
 
@@ -13,7 +14,7 @@ func withDlm(_ body: (DlmSandbox) async throws -> Void) async throws {
     try await body(sandbox)
 }
 
-/// Runs a test in a home of its own, against a server with this script.
+/// Runs a test in a home of its own, with a server that follows this script.
 func withDlm(
     _ handler: @escaping FaultServer.Handler, _ body: (DlmSandbox, FaultServer) async throws -> Void
 ) async throws {
@@ -22,7 +23,7 @@ func withDlm(
     try await withDlm { try await body($0, server) }
 }
 
-/// Runs a test in a home of its own, against a well-behaved server of one file.
+/// Runs a test in a home of its own, with a well-behaved server of one file.
 func withDlm(
     serving reply: FaultReply, _ body: (DlmSandbox, FaultServer) async throws -> Void
 ) async throws {
@@ -40,8 +41,8 @@ func withNginx(_ body: (DlmSandbox, Nginx) async throws -> Void) async throws {
     await nginx.stop()
 }
 
-/// The command succeeded, said where the file is and nothing else on standard output, and the file is right.
-/// `what` tells one case of several from the others.
+/// Expects that the command succeeded, printed only the path to standard output, and that the file is right. `what`
+/// names the case in messages.
 func expectDownloaded(
     _ content: Content, as name: String, by result: ChildProcess.Result, in sandbox: DlmSandbox, _ what: Any = "",
     sourceLocation: SourceLocation = #_sourceLocation
@@ -51,7 +52,7 @@ func expectDownloaded(
     try expectFile(content, name, in: sandbox, what, sourceLocation: sourceLocation)
 }
 
-/// The file is there, whole, and no partial file beside it.
+/// Expects that the file is complete, and that there is no partial file.
 func expectFile(
     _ content: Content, _ name: String, in sandbox: DlmSandbox, _ what: Any = "",
     sourceLocation: SourceLocation = #_sourceLocation
@@ -62,7 +63,7 @@ func expectFile(
     #expect(!sandbox.exists(name + ".part"), "\(what)", sourceLocation: sourceLocation)
 }
 
-/// The command failed with this status and one line that says why.
+/// Expects that the command failed with this status and one line about the reason.
 func expectFailure(
     _ status: Int32, of result: ChildProcess.Result, _ what: Any = "",
     sourceLocation: SourceLocation = #_sourceLocation
@@ -73,7 +74,7 @@ func expectFailure(
     #expect(result.stdout == "", "\(what)", sourceLocation: sourceLocation)
 }
 
-/// What `list --json` says of one download, as far as the tests look at it.
+/// The fields of a download in `list --json` that the tests use.
 struct ListedDownload: Decodable, Equatable {
     let version: Int
     let id: Int
@@ -81,7 +82,7 @@ struct ListedDownload: Decodable, Equatable {
 }
 
 extension DlmSandbox {
-    /// Every download of the store, the finished ones included.
+    /// Returns every download of the store, including finished downloads.
     func list() async throws -> [ListedDownload] {
         let result = try await perform("list", "--all", "--json")
         #expect(result.ending == .exited(0), "\(result.stderr)")
@@ -94,14 +95,14 @@ extension DlmSandbox {
         try FileManager.default.attributesOfItem(atPath: file(name))[.modificationDate] as? Date
     }
 
-    /// The id of the only download.
+    /// Returns the ID of the only download.
     func onlyID() async throws -> String {
         let all = try await list()
         try #require(all.count == 1, "\(all)")
         return "\(all[0].id)"
     }
 
-    /// Starts a download, waits until the server has sent so many bytes, and sends the signal.
+    /// Starts a download, waits until the server has sent this many bytes, and sends the signal.
     func interrupt(
         _ arguments: String..., with signal: Int32, after bytes: Int64, from server: FaultServer
     ) async throws -> ChildProcess.Result {
@@ -114,13 +115,13 @@ extension DlmSandbox {
         let result = try await process.result()
         #expect(reached, "\(result.stderr)")
         #expect(result.ending == .signalled(signal), "\(result.stderr)")
-        // Death by SIGKILL is the kernel's business.
+        // The kernel alone decides how long a death by SIGKILL takes.
         if signal != SIGKILL { #expect(ContinuousClock.now - begin < promised(within: .seconds(1))) }
         return result
     }
 }
 
-/// Does something for each value, so many at a time.
+/// Calls `body` for each value, at most `limit` values at a time.
 func concurrently<Value: Sendable>(
     _ values: [Value], atMost limit: Int, _ body: @escaping @Sendable (Value) async throws -> Void
 ) async throws {
@@ -133,8 +134,8 @@ func concurrently<Value: Sendable>(
     }
 }
 
-/// Chooses the moment of a signal, or how long a stop or an outage lasts: no event tells that, and it is what the test
-/// varies.
+/// Waits for this duration. Use it only to vary the moment of a signal, or the length of a stop or an outage, because
+/// no event marks these moments.
 func letPass(_ duration: Duration) async throws { try await Task.sleep(for: duration) }
 
 let mebibyte: Int64 = 1 << 20

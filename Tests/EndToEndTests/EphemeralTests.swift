@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     @Suite("dlm get --ephemeral", .serialized, .timeLimit(.minutes(2)))
     struct EphemeralTests {
-        @Test("A complete file is all that is left, and nothing is recorded")
+        @Test("Only the complete file is left, and nothing is recorded")
         func complete() async throws {
             let content = Content(seed: 31, size: mebibyte)
             try await withDlm(serving: FaultReply(content, etag: "\"a\"")) { sandbox, server in
@@ -16,7 +16,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("An interrupted one leaves nothing, and says so", arguments: [SIGINT, SIGTERM])
+        @Test("An interrupted download leaves nothing, and says so", arguments: [SIGINT, SIGTERM])
         func interrupted(signal: Int32) async throws {
             let reply = FaultReply(Content(seed: 32, size: 64 * mebibyte), etag: "\"a\"")
                 .with { $0.bytesPerSecond = Int(8 * mebibyte) }
@@ -30,7 +30,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The configuration's wish to be paused is refused as well", arguments: ["--ephemeral", "-o -"])
+        @Test("paused: true in the configuration is refused, too", arguments: ["--ephemeral", "-o -"])
         func pausedByConfiguration(option: String) async throws {
             let content = Content(seed: 35, size: 1000)
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
@@ -50,7 +50,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A line of a list that wants to be paused is refused: nothing could resume it")
+        @Test("paused=true in a list is refused, because nothing could resume the download")
         func paused() async throws {
             let content = Content(seed: 34, size: mebibyte)
             try await withDlm(serving: FaultReply(content, etag: "\"a\"")) { sandbox, server in
@@ -63,7 +63,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("One that fails leaves nothing; the partial file of another download stays")
+        @Test("A failed download leaves nothing, and does not delete the partial file of another download")
         func failed() async throws {
             let reply = FaultReply(Content(seed: 33, size: 2 * mebibyte), etag: "\"a\"")
                 .with { $0.cut = .close(after: mebibyte) }

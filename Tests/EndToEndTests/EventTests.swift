@@ -66,7 +66,7 @@ extension EndToEnd {
 
                 func story(_ id: Int) -> [String] { told.filter { $0.id == id }.map(\.event) }
                 let paused = ["added", "started", "paused"]
-                // Nobody was there to tell of the kill.
+                // There is no event for the kill, because no process could write it.
                 #expect(story(1) == paused + ["resumed", "started", "resumed", "started", "completed"])
                 #expect(story(2).filter { $0 != "started" } == ["added", "failed", "removed"])
                 #expect(story(3) == paused + ["changed", "resumed", "started", "completed"])
@@ -76,12 +76,12 @@ extension EndToEnd {
             }
         }
 
-        @Test("Without a cursor only what happens from now on comes; a reader that leaves ends it")
+        @Test("Without a cursor, events prints only new events; a reader that is gone ends it")
         func fromNowOn() async throws {
             try await withDlm(Self.handler(bytesPerSecond: nil)) { sandbox, server in
                 try await sandbox.done("get", server.url("/before"))
                 let live = try sandbox.start("events")
-                // It ends though nothing happens that it could print.
+                // The command ends although no event happens that it could print.
                 let head = try await sandbox.run("events") { launch in
                     launch.arguments = ["-c", "\(launch.executable) events | head -n 1"]
                     launch.executable = "/bin/sh"
@@ -99,7 +99,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A cursor that the store never gave out is the end of the log")
+        @Test("A cursor beyond the last event is the end of the log")
         func future() async throws {
             try await withDlm(Self.handler(bytesPerSecond: nil)) { sandbox, server in
                 #expect(try await events(since: 0, in: sandbox).map(\.event) == ["didFinishEvents"])

@@ -3,13 +3,13 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    /// Each row of docs/exit-status.md. What else leads to a status is tested where it belongs: 5 and the certificates
-    /// in TLSFaultTests, 12 and the sessions in OwnerTests, the signals one by one in SignalTests.
+    /// Tests each row of docs/exit-status.md. Other suites test these statuses in detail: certificates (5) in
+    /// TLSFaultTests, sessions (12) in OwnerTests, and single signals in SignalTests.
     @Suite("Exit statuses", .serialized, .timeLimit(.minutes(2)))
     struct ExitStatusTests {
         static let content = Content(seed: 740, size: 300_000)
 
-        /// Every way to fail that needs no more than an answer, by its path.
+        /// Serves, by its path, every failure that needs only an answer.
         static func reply(_ request: FaultRequest) -> FaultReply {
             switch request.target {
             case "/401", "/407", "/403", "/404", "/500", "/503":
@@ -33,7 +33,7 @@ extension EndToEnd {
         static let wrong = "sha256:" + String(repeating: "0", count: 64)
 
         @Test(
-            "One failure: its status, one line, and no final name",
+            "One failure gives its status, one line, and no final name",
             arguments: [
                 (["--no-such-option", "/a"], 2), (["-x", "0", "/a"], 2), (["gopher://h.invalid/a"], 2),
                 (["-o", "/usr", "/a"], 3),
@@ -59,7 +59,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("0: all complete and verified, or they already were; in the background, what wait says")
+        @Test("0: all files are complete and verified, or already were; wait gives the status of background downloads")
         func success() async throws {
             try await withDlm(Self.reply) { sandbox, server in
                 let command = ["get", "--checksum", "sha256:\(Self.content.sha256)", server.url("/a")]
@@ -73,7 +73,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Several failures: of one kind its status, of several kinds 1; successes change nothing",
+            "Several failures of one kind give its status, and of several kinds give 1; successes do not count",
             arguments: [
                 (["/404", "/500"], 8), (["/a", "/404"], 8), (["/404", "/401"], 1), (["/lost", "/404", "/a"], 1),
                 (["/loop", "/noise", "/a"], 7), (["/a", "/b"], 0),
@@ -98,7 +98,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("wait and resume end as the download does", arguments: [("/404", 8), ("/401", 6), ("/lost", 4)])
+        @Test(
+            "wait and resume end with the status of the download", arguments: [("/404", 8), ("/401", 6), ("/lost", 4)])
         func followers(path: String, status: Int32) async throws {
             try await withDlm(Self.reply) { sandbox, server in
                 let get = try await sandbox.run("get", "-b", "--retries", "0", server.url(path))
@@ -111,7 +112,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "10: no such download, and nothing is done to the others",
+            "10: no such download, and nothing is done to the other downloads",
             arguments: ["pause", "resume", "cancel", "remove"])
         func unknown(verb: String) async throws {
             try await withDlm(Self.reply) { sandbox, server in
@@ -121,7 +122,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("11: cancelled by somebody; 12: no home, and no store")
+        @Test("11: cancelled by another command; 12: no home, or no store")
         func cancelled() async throws {
             try await withDlm(Self.reply) { sandbox, server in
                 let get = try sandbox.start("get", "--paused", server.url("/a"))
@@ -136,7 +137,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("129, 130, 143: ended by the signal itself", arguments: [SIGHUP, SIGINT, SIGTERM])
+        @Test("129, 143: ended by the signal itself", arguments: [SIGHUP, SIGINT, SIGTERM])
         func signals(signal: Int32) async throws {
             try await withDlm(Self.reply) { sandbox, server in
                 var launch = try sandbox.launch([])
@@ -149,14 +150,14 @@ extension EndToEnd {
                         (try? $0.file("cmdline"))?.contains("get\0http") ?? false
                     })
                 process.send(signal)
-                // A shell that runs no jobs lets its background commands ignore SIGINT (POSIX, 2.11).
+                // A shell without job control lets its background commands ignore SIGINT (POSIX, 2.11).
                 if signal == SIGINT { process.send(SIGTERM) }
                 let status = signal == SIGINT ? 128 + SIGTERM : 128 + signal
                 #expect(try await shell.result().stdout == "\(status)\n")
             }
         }
 
-        @Test("A closed standard output is no error for what only tells")
+        @Test("A closed standard output is not an error for commands that only report")
         func closedOutput() async throws {
             try await withDlm(Self.reply) { sandbox, server in
                 _ = try await sandbox.run("get", server.url("/a"), server.url("/b"))

@@ -22,7 +22,8 @@ extension EndToEnd {
     struct FTPTests {
         static let content = Content(seed: 1401, size: 12 * mebibyte + 3)
 
-        @Test("Large, small and empty files; --remote-time takes the server's time; the second run fetches nothing")
+        @Test(
+            "Large, small and empty files; --remote-time sets the server's time; a second run fetches nothing")
         func files() async throws {
             try await withVsftpd { sandbox, server in
                 for (name, content) in [
@@ -44,7 +45,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Killed and resumed: what is here is not fetched again but for the last 64 KiB", arguments: [false, true])
+            "A killed FTP download continues: only the last 64 KiB are fetched again", arguments: [false, true])
         func resumed(isSecure: Bool) async throws {
             try await withVsftpd { sandbox, server in
                 try server.add(Self.content, as: "file.bin")
@@ -63,14 +64,14 @@ extension EndToEnd {
             }
         }
 
-        @Test("A changed file is fetched anew", arguments: [0, 1])
+        @Test("A changed file is fetched from the start", arguments: [0, 1])
         func changed(longer: Int64) async throws {
             try await withVsftpd { sandbox, server in
                 try server.add(Self.content, as: "file.bin")
                 try await sandbox.kill([server.url("file.bin")], after: 2 * mebibyte)
                 let other = Content(seed: 1402, size: Self.content.size + longer)
                 try server.add(other, as: "file.bin")
-                // Of the same time: the bytes tell.
+                // The time is another one than that of the first file, so the time shows the change.
                 let time = Date(timeIntervalSince1970: 1_700_000_000)
                 try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: server.path("file.bin"))
                 let result = try await sandbox.perform("resume", "1")
@@ -79,7 +80,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Another version with the same size and time is told by the end of what is here")
+        @Test("Another version with the same size and time is found by comparing the end of the part")
         func sameSizeAndTime() async throws {
             try await withVsftpd { sandbox, server in
                 let time = Date(timeIntervalSince1970: 1_700_000_000)
@@ -97,7 +98,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("What goes wrong has its status and one line")
+        @Test("Each error has its status and one line")
         func errors() async throws {
             try await withVsftpd { sandbox, server in
                 let search = SecretSearch(sandbox: sandbox)
@@ -110,7 +111,7 @@ extension EndToEnd {
                 expectFailure(2, of: try await sandbox.perform("get", server.url("file.bin%0d%0aDELE%20x")))
                 expectFailure(2, of: try await sandbox.perform("get", "--data", "x=1", server.url("file.bin")))
                 expectFailure(2, of: try await sandbox.perform("get", "--proto", "=https", server.url("file.bin")))
-                // Whose certificate nobody knows.
+                // The certificate of this server is not trusted.
                 let words = ["get", "--retries", "0", server.secureURL("file.bin")]
                 expectFailure(5, of: try await sandbox.perform(words))
                 let port = try LoopbackSocket.unusedPort()
@@ -126,7 +127,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "--ssl and --ssl-reqd encrypt what the server encrypts",
+            "--ssl and --ssl-reqd use TLS if the server supports it",
             arguments: ["--ssl", "--ssl-reqd"])
         func explicit(option: String) async throws {
             try await withVsftpd { sandbox, server in
@@ -141,7 +142,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Where the server has no TLS, --ssl does without and --ssl-reqd refuses")
+        @Test("If the server has no TLS, --ssl downloads without it, and --ssl-reqd is an error")
         func unencrypted() async throws {
             try await withVsftpd(encrypts: false) { sandbox, server in
                 try server.add(Self.content, as: "file.bin")

@@ -3,13 +3,13 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("What make generate writes", .serialized, .timeLimit(.minutes(1)))
+    @Suite("The files that make generate writes", .serialized, .timeLimit(.minutes(1)))
     struct GeneratedFilesTests {
-        /// The project's folder.
+        /// The root folder of the project.
         static let root = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-        @Test("The manual pages are those of the commands; else run make generate")
+        @Test("The manual pages are up to date with the commands; else run make generate")
         func manual() async throws {
             try await withDlm { sandbox in
                 let result = try await sandbox.run("manual", sandbox.files)
@@ -24,7 +24,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "The completions are those of the commands; else run make generate",
+            "The completions are up to date with the commands; else run make generate",
             arguments: [("bash", "dlm.bash"), ("zsh", "_dlm"), ("fish", "dlm.fish")])
         func completions(shell: String, name: String) async throws {
             try await withDlm { sandbox in

@@ -9,7 +9,7 @@ extension EndToEnd {
             case http, insecure, authority
         }
 
-        @Test("A large file from nginx is right, and its path is all that is printed", arguments: Way.allCases, [1, 4])
+        @Test("A large file from nginx is right, and only its path is printed", arguments: Way.allCases, [1, 4])
         func large(way: Way, connections: Int) async throws {
             let content = Content(seed: 1, size: 64 * mebibyte)
             try await withNginx { sandbox, nginx in
@@ -80,7 +80,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "An empty file is a file",
+            "An empty file can be downloaded",
             arguments: [
                 FaultReply.RangeBehaviour.honoured, .ignored,
             ])
@@ -139,7 +139,7 @@ extension EndToEnd {
                 let result = try await sandbox.run("get", server.url())
                 try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
                 #expect(try sandbox.modified("file.bin") == before)
-                // What the kernels hold in between is sent, and received by nobody.
+                // The server counts bytes that are only in the buffers of the kernels, and that no process receives.
                 #expect(server.log.bytesSent - sent <= (honoursConditions ? 0 : content.size / 2))
             }
         }

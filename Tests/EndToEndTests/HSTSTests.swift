@@ -9,7 +9,7 @@ extension EndToEnd {
         static let small = Content(seed: 1802, size: 3000)
 
         @Test(
-            "A host that wants https alone is asked over https from then on, also behind redirects; --no-hsts forgets it"
+            "After an HSTS answer, a host is contacted only over https, also by redirects; --no-hsts disables this"
         )
         func upgraded() async throws {
             try await withCertificates { certificates in
@@ -29,7 +29,7 @@ extension EndToEnd {
                     }
                     let before = try await get("a", plain + "/file")
                     #expect(before.ending != .exited(0))
-                    // Nothing is learned without verification.
+                    // HSTS is not recorded without verification.
                     #expect(try await get("b", "-k", "https://localhost:\(site.server.port)/file").ending == .exited(0))
                     #expect(try await get("a", plain + "/file").ending != .exited(0))
                     #expect(try await get("c", "https://localhost:\(site.server.port)/small").ending == .exited(0))

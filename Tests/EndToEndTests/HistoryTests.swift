@@ -17,7 +17,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("What is finished, failed and cancelled stays listed with its attempts until it is removed")
+        @Test("Finished, failed and cancelled downloads stay listed with their attempts until they are removed")
         func listed() async throws {
             try await withDlm(handler) { sandbox, server in
                 try await sandbox.done("get", server.url("/here"))
@@ -43,7 +43,7 @@ extension EndToEnd {
                 let failed = try await sandbox.done("list", "--state", "failed", "--state", "cancelled", "--json")
                 #expect(failed.outputLines.count == 2)
 
-                // The finished file stays unless it is meant, the partial one goes.
+                // remove keeps a finished file unless --delete-file is given, and deletes a partial file.
                 try await sandbox.done("remove", "1", "4")
                 try await sandbox.done("remove", "--delete-file", "5")
                 #expect(sandbox.names == ["here", "there"])
@@ -51,13 +51,13 @@ extension EndToEnd {
                 try await sandbox.done("remove", "--all")
                 #expect(try await sandbox.list() == [])
                 #expect(sandbox.names == ["here", "there"])
-                // A number is never given twice.
+                // A number is never used again.
                 try await sandbox.done("get", "-o", "new", server.url("/here"))
                 #expect(try await sandbox.list().map(\.id) == [6])
             }
         }
 
-        @Test("What runs can be removed: it stops, its partial file goes, the session stays")
+        @Test("A running download can be removed: it stops, its partial file is deleted, and the session continues")
         func running() async throws {
             let slow = FaultReply(Content(seed: 451, size: 16 * mebibyte), etag: "\"v1\"").with {
                 $0.bytesPerSecond = Int(2 * mebibyte)

@@ -3,7 +3,8 @@ import Foundation
 import Testing
 
 extension DlmSandbox {
-    /// A program that notes each of its runs in the folder `runs`: variables, input, folder. `more` comes after that.
+    /// Writes a program that records each of its runs in the folder `runs`: variables, input and folder. Then the
+    /// program runs `more`.
     fileprivate func hook(_ name: String = "hook", _ more: String = "") throws -> String {
         try FileManager.default.createDirectory(atPath: root("runs"), withIntermediateDirectories: true)
         try root.write(
@@ -28,7 +29,7 @@ extension DlmSandbox {
         root.names(in: "runs").filter { root.exists("runs/\($0)/done") }.map { HookRun(root, "runs/\($0)") }
     }
 
-    /// Runs that have begun, ended or not.
+    /// The number of runs that have begun, whether they have ended or not.
     fileprivate var begun: Int { root.names(in: "runs").count }
 }
 
@@ -62,7 +63,8 @@ extension EndToEnd {
     struct HookTests {
         let content = Content(seed: 770, size: 200_000)
 
-        @Test("--on-complete: run in the folder of the file, awaited, with variables and JSON; its output is no data")
+        @Test(
+            "--on-complete runs in the file's folder, with variables and JSON; dlm waits for it; its output is no data")
         func complete() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v\"")) { sandbox, server in
                 let hook = try sandbox.hook("hook", "echo said; test -f \"$DLM_PATH\" || exit 1; sleep 0.3")
@@ -77,14 +79,14 @@ extension EndToEnd {
                 #expect(try run.text("folder").hasSuffix("files/sub\n"))
                 let input = try run.input()
                 #expect(input.event == "finished" && input.version == 1 && input.path == sandbox.file("sub/x.bin"))
-                // Nothing is fetched, and nothing is run.
+                // Nothing is fetched, and no hook is run.
                 let again = try await sandbox.run("get", "--on-complete", hook, "-d", "sub", server.url("/x.bin"))
                 #expect(again.ending == .exited(0) && sandbox.begun == 1)
             }
         }
 
         @Test(
-            "--on-error: run once for the final failure, not for what is tried again; the status stays the download's")
+            "--on-error runs once for the final failure, not for retries; the status is that of the download")
         func error() async throws {
             let script: FaultServer.Handler = { [content] request in
                 switch request.target {
@@ -107,7 +109,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A hook that fails is a notice; one that is no program is status 2 before anything is fetched")
+        @Test("A failing hook gives a notice; an unusable program is status 2 before anything is fetched")
         func failures() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 let hook = try sandbox.hook("hook", "exit 7")
@@ -119,7 +121,7 @@ extension EndToEnd {
                     expectFailure(2, of: refused, program)
                 }
                 #expect(!sandbox.exists("b") && server.log.requests(to: "/b").isEmpty)
-                // Gone since: told, and the download is fine.
+                // If the program is removed later, a notice is printed, and the download succeeds.
                 #expect(chmod(hook, 0o600) == 0)
                 _ = try await sandbox.run("daemon", "start")
                 let gone = try await sandbox.run("get", "--on-complete", "true", server.url("/c"))
@@ -128,7 +130,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("At --hook-timeout it is ended with its children, and told")
+        @Test("At --hook-timeout, a hook is ended with its children, and reported")
         func timeLimit() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 let hook = try sandbox.hook("hook", "trap '' TERM; sleep 300 & echo $! >\"$run/child\"; wait")
@@ -142,7 +144,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A name of the server is data: spaces, quotes, dollars; nothing of it is interpreted")
+        @Test("A name from the server is data: spaces, quotes and dollars have no effect in a hook")
         func names() async throws {
             let name = "a b'c\"d$(touch pwned);`touch pwned` & é.txt"
             let reply = FaultReply(content).with {
@@ -183,7 +185,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("In the background and after a restart of it; what is paused or cancelled has no hook")
+        @Test("Hooks run in the background and after its restart, and not for paused or cancelled downloads")
         func background() async throws {
             let script: FaultServer.Handler = { [content] request in
                 let reply = FaultReply(content, etag: "\"v\"")
@@ -212,7 +214,7 @@ extension EndToEnd {
             }
         }
 
-        /// Where the process is killed, and how many runs there are in the end.
+        /// The point of the kill, and the number of runs in the end.
         @Test(
             "Killed around the end of a download, its hook is run once by the next session, or not at all once it was taken",
             arguments: [
@@ -227,7 +229,7 @@ extension EndToEnd {
                 }
                 try #require(killed.ending == .signalled(SIGKILL), "\(killed)")
                 #expect(sandbox.begun == 0)
-                // What was not complete in the store yet goes on here, and whatever was due is run.
+                // If the download was not complete in the store yet, it continues here, and a due hook is run.
                 let next = try await sandbox.run("get", "--on-complete", hook, server.url("/a"))
                 #expect(next.ending == .exited(0), "\(next.stderr)")
                 let other = try await sandbox.run("get", server.url("/b"))
@@ -237,7 +239,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Ctrl-C while hooks run ends them; what was not begun is run by the background session")
+        @Test("Ctrl-C ends running hooks, and the background session runs the hooks that have not begun")
         func interrupted() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v\"")) { sandbox, server in
                 let slow = try sandbox.hook("slow", "test -f '\(sandbox.root("quick"))' || sleep 300")
@@ -256,7 +258,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--ephemeral downloads have theirs, too; a list cannot bring its own")
+        @Test("--ephemeral downloads have hooks, too, and a list cannot set hooks")
         func others() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 let hook = try sandbox.hook()
@@ -271,7 +273,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A download that is joined has the hooks it was begun with, and whoever joins is told")
+        @Test("A joined download has the hooks with which it was begun, and the joining command says so")
         func joined() async throws {
             let reply = FaultReply(content, etag: "\"v\"").with { $0.bytesPerSecond = 100_000 }
             try await withDlm(serving: reply) { sandbox, server in
@@ -288,7 +290,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "They may be settings, also of a host; a program that is gone is status 2 for get and nothing to the others"
+            "Hooks can be settings, also of a host; a missing program is status 2 for get, and not for other commands"
         )
         func settings() async throws {
             try await withDlm({ [content] in $0.target == "/gone" ? FaultReply(status: 404) : FaultReply(content) }) {
@@ -310,7 +312,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A hook that reads or moves its file harms no other download, however busy the session")
+        @Test("A hook that reads or moves its file does not affect other downloads, even in a busy session")
         func writers() async throws {
             let large = Content(seed: 771, size: 4 * mebibyte)
             let script: FaultServer.Handler = { request in
@@ -330,7 +332,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("No secret of the request is in the hook's environment, input, or the store while it runs")
+        @Test("No secret is in the hook's environment, in its input, or in the store while the hook runs")
         func secrets() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v\"")) { sandbox, server in
                 let hook = try sandbox.hook("hook", "kill -STOP $$")
@@ -353,7 +355,7 @@ extension EndToEnd {
                     let told = try run.text("environment") + run.text("input")
                     for secret in SecretSearch.secrets { #expect(!told.contains(secret), "\(secret)") }
                     #expect(try !run.text("environment").contains(SecretSearch.signature))
-                    // What a download is resumed with is whole in its JSON.
+                    // The JSON has the whole URL, with which the download can be resumed.
                     #expect(try run.input().url == address)
                 }
             }
@@ -362,7 +364,7 @@ extension EndToEnd {
 }
 
 extension DlmSandbox {
-    /// Waits for something on disk; false when it does not come.
+    /// Waits for a condition on disk. Returns false if it does not hold within the limit.
     fileprivate func reach(_ isMet: (DlmSandbox) -> Bool) async throws -> Bool {
         try await ask(in: root("runs"), atMost: .seconds(45)) {
             isMet(self)
@@ -371,7 +373,7 @@ extension DlmSandbox {
         }
     }
 
-    /// A hook's shell that has stopped itself.
+    /// The shell of a hook that has stopped itself.
     fileprivate var stoppedHook: ForeignProcess? {
         ForeignProcess.all(of: root).first { process in
             let state = try? process.file("stat").split(separator: ")").last?.split(separator: " ").first

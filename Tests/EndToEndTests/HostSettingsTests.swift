@@ -7,7 +7,7 @@ extension EndToEnd {
     struct HostSettingsTests {
         let content = Content(seed: 71, size: 100_000)
 
-        @Test("A host has what its section says, unless the environment or the command line says otherwise")
+        @Test("A section sets options of its host; the environment and the command line override them")
         func order() async throws {
             try await withDlm({ _ in FaultReply(status: 503) }) { sandbox, server in
                 try sandbox.configure("retries: 5\nretry-delay: 0.001\nhosts:\n  127.0.0.*: {retries: 1}\n")
@@ -22,7 +22,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A secret field of a section goes to its host, is not recorded, and goes along to the background session")
+        @Test("A secret field of a section is sent to its host, is not recorded, and reaches the background session")
         func secrets() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 let token = SecretSearch.token
@@ -56,7 +56,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("dlm config tells the sections, and for a URL what counts for it")
+        @Test("dlm config shows the sections, and with a URL the values in force for it")
         func config() async throws {
             try await withDlm { sandbox in
                 try sandbox.configure("retries: 3\nhosts:\n  \"*.example.org\": {retries: 4, connections: 2}\n")

@@ -4,12 +4,13 @@ import Testing
 
 @testable import dlm
 
-/// Lines of `--json`, each with what it must be by docs/json-schema.json.
+/// Lines of `--json`, each with its definitions in docs/json-schema.json.
 private final class JSONLines {
     private(set) var input = ""
     private(set) var commands: Set<String> = []
 
-    /// - Parameter definitions: of the schema; each line is one of them, and each is there.
+    /// - Parameter definitions: the definitions in the schema. Each line matches one of them, and each of them has a
+    ///   line.
     func add(
         _ command: String, _ lines: [Substring], _ definitions: String,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -33,7 +34,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("What every command prints is as the schema says, and the schema says all of it")
+        @Test("The output of every command matches the schema, and every part of the schema is used")
         func everyCommand() async throws {
             try await withDlm({ [self] in handler($0) }) { sandbox, server in
                 let lines = JSONLines()
@@ -74,7 +75,7 @@ extension EndToEnd {
             try await manifests(sandbox, server, lines)
             let told = get.errorLines.filter { $0.hasPrefix("{") }
             lines.add("get", told, "progress|total")
-            // The others are for people.
+            // The other lines are messages for people.
             #expect(get.errorLines.filter { !$0.hasPrefix("{") }.allSatisfy { $0.hasPrefix("dlm: ") })
             let last = told.filter { $0.contains(#""event":"progress""#) }.suffix(3)
             #expect(last.count { $0.contains(#""state":"completed""#) } == 2, "\(told)")
@@ -140,7 +141,7 @@ extension EndToEnd {
             #expect(result.ending == .exited(0), "\(result.stdout)\(result.stderr)")
         }
 
-        @Test("What is not as the schema says is found")
+        @Test("A line that does not match the schema is found")
         func invalid() async throws {
             var launch = ProcessLaunch(GeneratedFilesTests.root.appending(path: "scripts/validate-json").path)
             launch.environment = ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"]

@@ -3,7 +3,8 @@ import Foundation
 import Testing
 
 extension DlmSandbox {
-    /// Begins the first download of this home, slowly, and kills it once so many bytes of it are here. How many there are.
+    /// Starts the first download of this home at a low rate, and kills it once this many bytes have arrived. Returns
+    /// the number of recorded bytes.
     @discardableResult
     func kill(_ words: [String], after bytes: Int64, sourceLocation: SourceLocation = #_sourceLocation) async throws
         -> Int64

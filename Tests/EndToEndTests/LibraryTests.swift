@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    /// DownloadKit as another program uses it, with the clock of the system.
+    /// Tests of DownloadKit as another program uses it, with the clock of the system.
     @Suite("The library", .serialized, .timeLimit(.minutes(2)))
     struct LibraryTests {
         private func request(_ server: FaultServer, _ sandbox: DlmSandbox) throws -> DownloadRequest {
@@ -12,7 +12,7 @@ extension EndToEnd {
                 url: try SourceURL.parse(server.url()).get().url, destination: Destination(folder: sandbox.files))
         }
 
-        @Test("A document comes into memory, or is refused where it is larger than asked for")
+        @Test("A document is returned in memory, or refused if it is larger than the limit")
         func document() async throws {
             let content = Content(seed: 2001, size: 1000)
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
@@ -26,7 +26,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A probe tells each request and its answer")
+        @Test("A probe returns each request and its answer")
         func probe() async throws {
             try await withDlm({ request in
                 request.target == "/file.bin" ? .redirect(to: "/there") : FaultReply(Content("x"), etag: "\"v1\"")
@@ -36,7 +36,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A store is looked at, and its sessions are listed, without being opened")
+        @Test("The health of a store and its sessions are read without opening the store")
         func store() async throws {
             try await withDlm(serving: FaultReply(Content("x"))) { sandbox, server in
                 #expect(DownloadSession.storeHealth(stateFolder: sandbox.stateFolder).bytes == nil)

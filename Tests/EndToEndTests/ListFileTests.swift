@@ -31,7 +31,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Over HTTP/2 a list shares connections")
+        @Test("A list over HTTP/2 shares connections")
         func multiplexed() async throws {
             try await withNginx { sandbox, nginx in
                 let contents = (0..<300).map { Content(seed: UInt64($0), size: Self.size) }
@@ -41,7 +41,7 @@ extension EndToEnd {
                 #expect(result.ending == .exited(0), "\(result.stderr.prefix(2000))")
                 for (index, content) in contents.enumerated() { try expectFile(content, "f\(index)", in: sandbox) }
                 #expect(await nginx.waitUntil { $0.count >= 300 })
-                // The last files of a list have nothing left to share with.
+                // The last files of a list have no other files to share a connection with.
                 #expect(nginx.log.filter { $0.version == "HTTP/2.0" }.count >= 290)
             }
         }
@@ -60,7 +60,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A file that is gone fails alone")
+        @Test("A missing file fails, and the other files of the list are fetched")
         func oneMissing() async throws {
             let content = Content(seed: 30, size: Self.size)
             try await withDlm({ $0.target == "/f7" ? FaultReply(status: 404) : FaultReply(content) }) {

@@ -40,7 +40,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A wrong option is told with file and line, its URL is not fetched, and the others are")
+        @Test("A wrong option is reported with file and line; its URL is not fetched, and the other URLs are")
         func wrong() async throws {
             try await withDlm(handler) { sandbox, server in
                 let list = """
@@ -70,7 +70,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The background session gets them, too, and a secret among them is not stored")
+        @Test("The background session gets the options, too, and does not store secrets among them")
         func background() async throws {
             try await withDlm(handler) { sandbox, server in
                 let token = SecretSearch.token
@@ -89,7 +89,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A line that comes through a pipe is begun before the next one, and so are its options")
+        @Test("Each line of a pipe is begun, with its options, before the next line arrives")
         func pipe() async throws {
             try await withDlm(handler) { sandbox, server in
                 let script = """

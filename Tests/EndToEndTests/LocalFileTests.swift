@@ -7,7 +7,7 @@ extension EndToEnd {
     struct LocalFileTests {
         static let content = Content(seed: 1601, size: 12 * mebibyte + 3)
 
-        @Test("Large, small and empty files, with a checksum and the time; the second run copies nothing")
+        @Test("Large, small and empty files are copied, with a checksum and the time; a second run copies nothing")
         func files() async throws {
             try await withDlm { sandbox in
                 for (name, content) in [
@@ -36,7 +36,8 @@ extension EndToEnd {
         }
 
         @Test(
-            "Killed and resumed: it goes on where it was; one that was changed begins anew", arguments: [false, true])
+            "A killed copy continues after the resume, and starts over if the source was changed",
+            arguments: [false, true])
         func resumed(changes: Bool) async throws {
             try await withDlm { sandbox in
                 let source = sandbox.root("file.bin")
@@ -61,7 +62,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("Onto standard output, at a limited rate, with a checksum, and into a reader that goes away")
+        @Test(
+            "A file URL is copied to standard output: at a limited rate, with a checksum, to a reader that leaves")
         func stream() async throws {
             try await withDlm { sandbox in
                 for content in [Self.content, Content("small"), .empty] {
@@ -94,7 +96,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("With -c what is here is compared at its end and gone on with; another beginning is left alone")
+        @Test("-c compares the end of an existing part and continues it; a part with another beginning is not changed")
         func continued() async throws {
             try await withDlm { sandbox in
                 try Self.content.write(to: sandbox.root("file.bin"))
@@ -112,7 +114,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("What is missing, no regular file or a folder is refused")
+        @Test("A missing file, a folder and a file that is not regular are refused")
         func errors() async throws {
             try await withDlm { sandbox in
                 expectFailure(3, of: try await sandbox.perform("get", "file://\(sandbox.root("missing"))"))

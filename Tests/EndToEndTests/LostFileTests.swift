@@ -29,7 +29,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Every command that tells of a completed download says that its file is gone or changed since")
+        @Test("Every command that shows a completed download reports that its file is gone or changed")
         func told() async throws {
             try await withCompleted(["there", "gone", "changed"]) { sandbox, _ in
                 try FileManager.default.removeItem(atPath: sandbox.file("gone"))
@@ -57,7 +57,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("resume fetches what is gone again, here and in the background")
+        @Test("resume fetches a deleted file again, here and in the background")
         func resumed() async throws {
             try await withCompleted(["a", "b"]) { sandbox, server in
                 for name in ["a", "b"] { try FileManager.default.removeItem(atPath: sandbox.file(name)) }
@@ -70,7 +70,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("resume does not touch a file that took the place of the finished one")
+        @Test("resume does not change a file that took the place of the finished file")
         func replaced() async throws {
             try await withCompleted(["a"]) { sandbox, _ in
                 try Data("mine".utf8).write(to: URL(fileURLWithPath: sandbox.file("a")))
@@ -80,7 +80,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Where a program ran at the end, the file is that program's: wait and resume end with 0")
+        @Test("With a hook, the hook may move the finished file: wait and resume end with 0")
         func moved() async throws {
             try await withCompleted([]) { sandbox, server in
                 let hook = sandbox.root("move")
@@ -93,7 +93,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("resume of a file that is there asks nobody, and says on a terminal that nothing was fetched")
+        @Test("resume of an existing file sends no request, and says on a terminal that nothing was fetched")
         func there() async throws {
             try await withCompleted(["a"]) { sandbox, server in
                 let result = try await sandbox.done("resume", "1", with: { $0.terminalColumns = 80 })

@@ -28,7 +28,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A folder that was deleted is made again, with one line for all of its downloads")
+        @Test("A deleted folder is made again, and one line reports this for all of its downloads")
         func madeAgain() async throws {
             try await withInterrupted(in: "sub") { sandbox, _ in
                 try FileManager.default.removeItem(atPath: sandbox.file("sub"))
@@ -42,7 +42,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A folder whose parent is gone, too, is one line with the count; nothing is made again")
+        @Test("If the parent of the folder is deleted, too, one line reports all failures, and nothing is made again")
         func missing() async throws {
             try await withInterrupted(in: "deep/sub") { sandbox, server in
                 try FileManager.default.removeItem(atPath: sandbox.file("deep"))

@@ -21,7 +21,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Each URL has a line, and the same command again asks only for what may yet succeed")
+        @Test("Each URL has a line, and the same command requests only URLs that may still succeed")
         func again() async throws {
             try await withDlm({ [self] in reply($0) }) { sandbox, server in
                 let urls = ["/a", "/bb", "/gone", "/busy"].map { server.url($0) } + ["nonsense://x"]
@@ -52,7 +52,7 @@ extension EndToEnd {
                 #expect(
                     second.stderr.contains("left out by the manifest: 2 done, 1 failed for good"), "\(second.stderr)")
 
-                // What is gone from the disk is fetched again, and what failed for good if that is asked for.
+                // A deleted file is fetched again. A permanent failure is tried again only with --retry-failed.
                 try FileManager.default.removeItem(atPath: try #require(done.path))
                 _ = try await sandbox.perform(command + ["--retry-failed"])
                 #expect(
@@ -61,7 +61,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Killed at any time, the same command completes the list; what was done is not asked for again")
+        @Test("Killed at any time, the same command completes the list, and finished URLs are not requested again")
         func killed() async throws {
             let urls = (0..<300).map { "/f\($0)" }
             try await withDlm({ _ in
@@ -81,7 +81,7 @@ extension EndToEnd {
                 #expect(last.ending == .exited(0), "\(last.stderr)")
                 let done = try entries(manifest).filter { $0.status == .done }
                 #expect(Set(done.map(\.url)) == Set(urls.map { server.url($0) }))
-                // A kill cuts what is under way: 16 transfers, and what has no line yet.
+                // A kill cuts the 16 running transfers, and the transfers that have no line yet.
                 #expect(server.log.entries.count <= 300 + 2 * 64, "\(server.log.entries.count)")
             }
         }

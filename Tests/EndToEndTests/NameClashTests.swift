@@ -16,7 +16,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Two of one run get the same name from their servers: what is told complete is complete",
+            "Two downloads of one command get the same name from servers: a file reported as complete is complete",
             arguments: ["fail", "rename", "overwrite", "skip", "newer"])
         func twoOfOneName(choice: String) async throws {
             try await withDlm(Self.pair) { sandbox, server in
@@ -34,7 +34,7 @@ extension EndToEnd {
                     expectStatus(3, of: result)
                     #expect(sandbox.names == ["a.txt"])
                 default:
-                    // One after the other, or the second finds the partial file of the first.
+                    // If the downloads do not run one after the other, the second finds the partial file of the first.
                     #expect([.exited(0), .exited(3)].contains(result.ending), "\(result.stderr)")
                     #expect(sandbox.names == ["a.txt"])
                 }
@@ -43,7 +43,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Names that only look the same, or differ in case, are different files")
+        @Test("Names that look the same or differ in case are different files")
         func lookalikes() async throws {
             let names = ["e\u{301}.txt", "\u{E9}.txt", "README", "readme", "a.txt", "\u{430}.txt"]
             try await withDlm({ FaultReply(Content("of \($0.target)")) }) { sandbox, server in
@@ -59,7 +59,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "What is fetched so far is not replaced by a file that its server calls NAME.part",
+            "A partial file is not replaced by a file that its server calls NAME.part",
             arguments: FaultTrial.short(["overwrite", "newer", "rename", "skip", "fail"], each: 2))
         func partial(choice: String) async throws {
             let stalling = FaultReply(Self.first, etag: "\"1\"").with { $0.cut = .stall(after: 200_000) }
@@ -90,7 +90,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A name that was decided stays, whatever the server says on the resume")
+        @Test("A decided name stays, whatever name the server sends on the resume")
         func resumed() async throws {
             let named = { @Sendable (request: FaultRequest, name: String) in
                 FaultReply(Self.first, etag: "\"1\"").with {
@@ -109,7 +109,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A NUL in a field is no answer: status 7 and no file")
+        @Test("A NUL in a field makes an answer invalid: status 7 and no file")
         func null() async throws {
             let reply = FaultReply(Self.first).with {
                 $0.lines = [Array("Content-Disposition: attachment; filename=\"a".utf8) + [0] + Array(".txt\"".utf8)]

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("The way to the server", .serialized, .timeLimit(.minutes(2)))
+    @Suite("Network options", .serialized, .timeLimit(.minutes(2)))
     struct NetworkOptionTests {
         static let content = Content(seed: 780, size: 9 * mebibyte + 3)
         static var file: FaultReply { FaultReply(content, etag: "\"v1\"") }
@@ -42,7 +42,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A resume needs the password for the proxy again, and says so", arguments: [false, true])
+        @Test("A resume needs the password of the proxy again, and says so", arguments: [false, true])
         func resumed(inBackground: Bool) async throws {
             try await withDlm({ request in
                 Self.file.with { if request.number == 1 { $0.cut = .stall(after: 2 * mebibyte) } }
@@ -53,7 +53,7 @@ extension EndToEnd {
                     _ = try await run(sandbox, ["-b"] + words)
                     #expect(await proxy.waitUntil { $0.bytesSent >= 2 * mebibyte })
                     try await sandbox.waitToShow(1) { $0.received >= mebibyte }
-                    // The session keeps it.
+                    // The session keeps the password in memory.
                     try await sandbox.done("pause", "1")
                     try await sandbox.done("resume", "-b", "1")
                     let result = try await sandbox.perform("wait", "1")
@@ -90,7 +90,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--no-proxy and an empty --proxy keep the environment's away; --proxy takes its place")
+        @Test("--no-proxy and an empty --proxy disable the proxy of the environment, and --proxy replaces it")
         func environment() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let nobody = ["http_proxy": "http://127.0.0.1:\(try LoopbackSocket.unusedPort())"]
@@ -105,7 +105,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--interface is where it comes from: an address or a name; one that is not there is status 4")
+        @Test("--interface sets the source address, by address or name; an unknown one is status 4")
         func interface() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 for (index, name) in ["127.0.0.5", "lo"].enumerated() {
@@ -119,7 +119,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("-4 and -6 leave the other addresses out")
+        @Test("-4 and -6 use only addresses of that family")
         func family() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let url = "http://localhost:\(server.port)/file.bin"
@@ -130,7 +130,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--http2 is used also for one large file, --http1.1 also for many small ones")
+        @Test("--http2 applies to one large file, too, and --http1.1 to many small files, too")
         func versions() async throws {
             try await withNginx { sandbox, nginx in
                 let path = try nginx.add(Self.content, as: "large.bin")
@@ -147,7 +147,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("--resolve says where a host is, for that port, with its name in the request; nobody else learns of it")
+        @Test(
+            "--resolve sets the address of a host and port for one download, and the Host field keeps the name")
         func resolve() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let url = "http://\(Self.host):\(server.port)/file.bin"
@@ -162,7 +163,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--resolve with several addresses goes to the next one after a failure")
+        @Test("--resolve with several addresses tries the next address after a failure")
         func resolveSeveral() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let url = "http://\(Self.host):\(server.port)/file.bin"
@@ -173,7 +174,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--doh-url asks that server for addresses")
+        @Test("--doh-url looks up names at that server")
         func nameServer() async throws {
             try await withCertificates { certificates in
                 let answer = Content(Self.answer(for: Self.host, [127, 0, 0, 1]))
@@ -196,18 +197,18 @@ extension EndToEnd {
             }
         }
 
-        /// A DNS message (RFC 1035 section 4) with one address of the host.
+        /// Returns a DNS message (RFC 1035, section 4) with one address of the host.
         private static func answer(for host: String, _ address: [UInt8]) -> [UInt8] {
             var message: [UInt8] = [0, 0, 0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0]
             for label in host.split(separator: ".") { message += [UInt8(label.utf8.count)] + Array(label.utf8) }
             message += [0, 0, 1, 0, 1]
-            // The name once more, by a pointer to the question.
+            // The name is repeated by a pointer to the question.
             message += [0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4]
             return message + address
         }
 
         @Test(
-            "What names no way is refused before anything is asked",
+            "Invalid network options are refused before a request is sent",
             arguments: [
                 ["-4", "-6"], ["--http1.1", "--http2"], ["--resolve", "a:b"], ["--resolve", "a:80:name"],
                 ["--resolve", "a:0:127.0.0.1"], ["--proxy", "ftp://h"], ["--proxy", "http://:80"],

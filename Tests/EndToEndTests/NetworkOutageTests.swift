@@ -7,12 +7,12 @@ extension EndToEnd {
         "The network goes and comes back", .long, .serialized, .timeLimit(.minutes(5)),
         .enabled(if: LinkedNamespaces.arePossible, .init(rawValue: LinkedNamespaces.lack)))
     struct NetworkOutageTests {
-        /// How long the link is down, in seconds.
+        /// The duration of the outage, in seconds.
         static let outage = ProcessInfo.processInfo.environment["DLM_TEST_OUTAGE"].flatMap(Double.init) ?? 3
         static let size = 24 * mebibyte
         static let contents = (0..<5).map { Content(seed: 7100 + UInt64($0), size: size + Int64($0)) }
 
-        /// A server at one end of a link, dlm at the other.
+        /// Runs a test with a server at one end of a link, and dlm at the other end.
         func withLink(_ body: (DlmSandbox, Nginx, LinkedNamespaces) async throws -> Void) async throws {
             let link = try LinkedNamespaces()
             defer { link.remove() }
@@ -39,7 +39,8 @@ extension EndToEnd {
             for (index, content) in Self.contents.enumerated() { try expectFile(content, "\(index).bin", in: sandbox) }
         }
 
-        /// What came twice is at most what comes in a second; the headers of packets and acknowledgements come on top.
+        /// Expects that at most the bytes of one second were received twice. The headers of packets and
+        /// acknowledgements come on top.
         func expectLittleTwice(_ received: Int64) {
             let size = Self.contents.reduce(0) { $0 + $1.size }
             let second = Int64(Nginx.slowRate * Self.contents.count)
@@ -50,7 +51,8 @@ extension EndToEnd {
         enum Fall: String, CaseIterable { case carrier, interface }
 
         @Test(
-            "Five downloads wait while the link is down, none fails, and all go on within 2 s", arguments: Fall.allCases
+            "Five downloads wait while the link is down, none fails, and all continue within 2 s",
+            arguments: Fall.allCases
         )
         func foreground(fall: Fall) async throws {
             try await withLink { sandbox, nginx, link in
@@ -101,7 +103,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The same over one connection of HTTP/2")
+        @Test("Five downloads over one connection of HTTP/2 wait while the link is down, and continue")
         func multiplexed() async throws {
             try await withLink { sandbox, nginx, link in
                 let port = try #require(URL(string: nginx.secureURL("/"))?.port)
@@ -126,7 +128,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("An address that is replaced by another costs no retry and no time", arguments: [1, 4])
+        @Test("The replacement of the local address by another costs no retry and no time", arguments: [1, 4])
         func otherAddress(connections: Int) async throws {
             try await withLink { sandbox, nginx, link in
                 let words = ["get", "-x", "\(connections)", "--retries", "1", "-v", nginx.url("/slow/0.bin")]
@@ -135,17 +137,17 @@ extension EndToEnd {
                 try await sandbox.waitToShow(1) { $0.received >= 4 * mebibyte }
                 try link.addClientAddress(LinkedNamespaces.otherClientAddress)
                 try link.removeClientAddress(LinkedNamespaces.clientAddress)
-                // The other one goes with the first, whose secondary it is (ip-address(8)).
+                // The kernel removes the second address with the first, if it is its secondary address (ip-address(8)).
                 try? link.addClientAddress(LinkedNamespaces.otherClientAddress)
                 let result = try await process.result()
                 try expectDownloaded(Self.contents[0], as: "0.bin", by: result, in: sandbox)
-                // With several, others take the places of those that are lost.
+                // With several connections, others take over the ranges of lost connections.
                 #expect(connections > 1 || result.stderr.contains("10.99.7.2 is gone"), "\(result.stderr)")
                 #expect(result.duration < .seconds(25))
             }
         }
 
-        @Test("A name waits while nobody can be asked for it; --max-time and --retries 0 end that")
+        @Test("A download waits while no name server can be reached; --max-time and --retries 0 end the wait")
         func name() async throws {
             try await withLink { sandbox, _, link in
                 let url = "http://nowhere.example/x"
@@ -162,7 +164,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--interface sends from there, and from nowhere else")
+        @Test("--interface sends only from that interface or address")
         func interface() async throws {
             try await withLink { sandbox, nginx, link in
                 let other = LinkedNamespaces.otherClientAddress
@@ -179,7 +181,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A name server that does not answer holds up nothing but what asks it, and no end")
+        @Test("A name server that does not answer delays only downloads that need it, and does not delay the end")
         func silentNameServer() async throws {
             try await withLink { sandbox, nginx, link in
                 // The resolver gives up after a minute.
@@ -197,7 +199,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Within this machine nothing waits for a network")
+        @Test("Downloads from a server on this machine do not wait for a network")
         func loopback() async throws {
             try await withLink { sandbox, _, link in
                 let url = "http://127.0.0.1:9/x"

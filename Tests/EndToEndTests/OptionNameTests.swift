@@ -3,13 +3,13 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    /// The long names where other tests write the short ones, and what no other suite is about.
+    /// Tests of the long names of options whose short names other tests use, and of options that no other suite tests.
     @Suite("Names of options and commands", .serialized, .timeLimit(.minutes(2)))
     struct OptionNameTests {
         static let content = Content(seed: 790, size: 6 * mebibyte + 1)
         static var file: FaultReply { FaultReply(content, etag: "\"v1\"") }
 
-        @Test("Of a request, and of where its file goes")
+        @Test("Long names of options for the request and the file")
         func request() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let result = try await sandbox.perform(
@@ -28,7 +28,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A URL alone, without a scheme, behind options with attached values, is downloaded, and says how")
+        @Test("A single URL without a scheme, with options, is downloaded, and the used scheme is reported")
         func shortest() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let address = server.url("/a").replacing("http://", with: "")
@@ -43,7 +43,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--verbose tells of requests, as -v does")
+        @Test("--verbose reports requests, as -v does")
         func verbose() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let long = try await sandbox.perform("get", "--verbose", "--output", "a", server.url())
@@ -53,7 +53,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--input-file and --background")
+        @Test("--input-file and --background work like -i and -b")
         func list() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 try sandbox.root.write("\(server.url("/a"))\n\(server.url("/b"))\n", to: "files/list")
@@ -64,7 +64,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--continue adopts what another program left")
+        @Test("--continue adopts the partial file of another program")
         func adopt() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 try Data(Self.content.bytes(0..<(5 * mebibyte))).write(
@@ -75,7 +75,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--max-redirects: one more is status 7, and is not asked for", arguments: [0, 1, 2, 3])
+        @Test("One redirect more than --max-redirects is status 7, and is not followed", arguments: [0, 1, 2, 3])
         func redirects(most: Int) async throws {
             try await withDlm({ request in
                 switch request.target {
@@ -94,7 +94,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("ls is list, rm is remove, and help COMMAND is COMMAND --help")
+        @Test("ls means list, rm means remove, and help COMMAND means COMMAND --help")
         func otherNames() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 try await sandbox.done("get", "-b", "--paused", server.url("/a"))
@@ -111,7 +111,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("list --limit shows the newest; 0 shows none", arguments: [0, 2, 9])
+        @Test("list --limit shows the newest downloads, and 0 shows none", arguments: [0, 2, 9])
         func limit(rows: Int) async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let urls = (1...4).map { server.url("/\($0)") }

@@ -4,16 +4,16 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Owners that do not answer, are dead, or are pestered", .serialized, .timeLimit(.minutes(2)))
+    @Suite("Owners that do not answer, are dead, or get invalid requests", .serialized, .timeLimit(.minutes(2)))
     struct OwnerTests {
         let content = Content(seed: 420, size: 8 * mebibyte + 5)
 
         var slow: FaultReply { FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(4 * mebibyte) } }
         var fast: FaultReply { FaultReply(content, etag: "\"v1\"") }
 
-        @Test("An owner that does not answer is status 12 within seconds, and nothing has been done once it goes on")
+        @Test("An owner that does not answer is status 12 within seconds, and nothing has changed once it goes on")
         func silent() async throws {
-            // While it is stopped, the kernel takes what the server sends.
+            // While the process is stopped, the kernel accepts the bytes that the server sends.
             let content = Content(seed: 421, size: 32 * mebibyte)
             let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(mebibyte) }
             try await withDlm(serving: slow) { sandbox, server in
@@ -31,9 +31,9 @@ extension EndToEnd {
                     #expect(result.stderr.contains("does not answer"), "\(result.stderr)")
                     #expect(result.duration < .seconds(15), "\(words)")
                 }
-                // What is only looked at needs nobody's answer.
+                // A command that only reads needs no answer of the owner.
                 #expect(try await sandbox.show(1).state == "running")
-                // The limit of everything reaches who answers.
+                // The limit for all sessions reaches every session that answers.
                 #expect(try await sandbox.daemonStatus().rateLimit == 1 << 20)
                 get.send(SIGCONT)
                 try await sandbox.done("pause", "1")
@@ -49,7 +49,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The limit of everything reaches those behind the one that does not answer")
+        @Test("The limit for all sessions also reaches the sessions after one that does not answer")
         func limitOfAll() async throws {
             let content = Content(seed: 422, size: 48 * mebibyte)
             let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(mebibyte) }
@@ -69,7 +69,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("What the owner left when it was killed is changed in the store, and goes on from its bytes")
+        @Test("Downloads of a killed owner are changed in the store, and continue from their bytes")
         func dead() async throws {
             try await withDlm({ [slow] _ in slow }) { sandbox, server in
                 let names = ["a", "b", "c", "d"]
@@ -103,7 +103,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("With an id that is not known nothing is done to the others, wherever they run")
+        @Test("With an unknown ID, nothing is done to the other downloads, wherever they run")
         func unknown() async throws {
             try await withDlm({ [slow] _ in slow }) { sandbox, server in
                 let get = try sandbox.start("get", "-x", "1", server.url("/here"))
@@ -148,7 +148,7 @@ extension EndToEnd {
             ("half a head", "DELETE /v1/down", 0),
         ]
 
-        @Test("What is no request does not disturb a download, and is refused", arguments: [true, false])
+        @Test("An invalid request is refused, and does not disturb a download", arguments: [true, false])
         func pestered(inBackground: Bool) async throws {
             try await withDlm(serving: slow) { sandbox, server in
                 let arguments = ["get", "-x", "1"] + (inBackground ? ["-b"] : []) + [server.url()]
@@ -166,7 +166,7 @@ extension EndToEnd {
                     let answer = client.received.value
                     #expect(answer.status == request.2, "\(request.0): \(answer.text)")
                 }
-                // Those that never end their request leave room for others.
+                // Clients that never end their request leave room for others.
                 let shown = try await sandbox.done("limit", "50M", "1")
                 #expect(shown.duration < promised(within: .seconds(3)))
                 for client in clients { client.close() }

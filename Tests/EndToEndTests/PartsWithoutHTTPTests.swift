@@ -18,7 +18,7 @@ extension EndToEnd {
             let attempts: [Attempt]
         }
 
-        /// The last attempt of the only download.
+        /// Returns the last attempt of the only download.
         private func attempt(_ sandbox: DlmSandbox) async throws -> Shown.Attempt {
             let result = try await sandbox.perform("show", "--json", "1")
             return try #require(
@@ -30,7 +30,7 @@ extension EndToEnd {
             try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: server.path("file.bin"))
         }
 
-        /// Changed long ago.
+        /// Adds the file with an old modification time.
         private func put(_ content: Content, _ server: OpenSSHServer) throws {
             try server.add(content, as: "file.bin")
             try FileManager.default.setAttributes(
@@ -40,7 +40,7 @@ extension EndToEnd {
         private static let login = ["-u", "\(Vsftpd.user):\(Vsftpd.password)"]
 
         @Test(
-            "As many as are asked for over FTP, and one without -x",
+            "FTP uses as many connections as -x requests, and one connection without -x",
             arguments: [Spoken.ftp, .encryptedFTP, .ftps])
         func ftp(spoken: Spoken) async throws {
             try await withVsftpd { sandbox, server in
@@ -61,7 +61,9 @@ extension EndToEnd {
             ProtocolTable.note(spoken.rawValue, "segments", "with `-x`")
         }
 
-        @Test("Killed with several connections, each goes on where it was", arguments: [1, 4])
+        @Test(
+            "A download killed with several FTP connections is resumed without fetching its part again",
+            arguments: [1, 4])
         func killed(connections: Int) async throws {
             try await withVsftpd(mostConnections: connections) { sandbox, server in
                 try put(Self.content, server)
@@ -73,7 +75,8 @@ extension EndToEnd {
         }
 
         @Test(
-            "A file that was changed meanwhile is fetched anew: of another time, or of other bytes", arguments: [0, 9])
+            "A file that changed meanwhile, with another time or only other bytes, is fetched from the start",
+            arguments: [0, 9])
         func changed(seconds: Double) async throws {
             try await withVsftpd { sandbox, server in
                 try put(Self.content, server)
@@ -85,7 +88,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A server that takes fewer is asked for no more of them", arguments: [1, 2])
+        @Test("If the server refuses further connections, the download completes with fewer", arguments: [1, 2])
         func ftpLimit(most: Int) async throws {
             try await withVsftpd(mostConnections: most) { sandbox, server in
                 try put(Self.content, server)
@@ -96,7 +99,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("Over SFTP, also where the server takes one login at a time", arguments: [nil, 1])
+        @Test(
+            "SFTP uses several connections, also if the server accepts only one login at a time", arguments: [nil, 1])
         func sftp(mostLogins: Int?) async throws {
             try await withSSH(mostLogins: mostLogins) { sandbox, server in
                 try put(Self.content, server)
@@ -108,7 +112,7 @@ extension EndToEnd {
             ProtocolTable.note("sftp", "segments", "with `-x`")
         }
 
-        @Test("Over SFTP, killed and resumed")
+        @Test("A download killed with several SFTP connections is resumed without fetching its part again")
         func sftpKilled() async throws {
             try await withSSH { sandbox, server in
                 try put(Self.content, server)
@@ -122,7 +126,7 @@ extension EndToEnd {
 
         // MARK: From one protocol to another
 
-        /// 3 MiB of it came over http.
+        /// Runs a test with a download of which 3 MiB came over http.
         private func begun(
             _ body: (DlmSandbox, FaultServer) async throws -> Void
         ) async throws {
@@ -136,7 +140,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("set-url leads from http to the others: the same file goes on, another one is refused")
+        @Test("After set-url from http to another protocol, the same file continues and another file is refused")
         func fromHTTP() async throws {
             let ftp = try await Vsftpd()
             try await withSSH { outer, ssh in
@@ -170,7 +174,8 @@ extension EndToEnd {
         }
 
         @Test(
-            "set-url leads from FTP to http: the same file goes on, another one is refused", arguments: [true, false])
+            "After set-url from FTP to http, the same file continues and another file is refused",
+            arguments: [true, false])
         func fromFTP(isSame: Bool) async throws {
             try await withVsftpd { sandbox, server in
                 try put(Self.content, server)

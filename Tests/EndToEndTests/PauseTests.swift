@@ -4,22 +4,22 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Pause, resume, limit and cancel from elsewhere", .serialized, .timeLimit(.minutes(2)))
+    @Suite("Pause, resume, limit and cancel from another process", .serialized, .timeLimit(.minutes(2)))
     struct PauseTests {
         let content = Content(seed: 400, size: 24 * mebibyte + 17)
 
         var slow: FaultReply { FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(4 * mebibyte) } }
         var fast: FaultReply { FaultReply(content, etag: "\"v1\"") }
 
-        /// A cron job knows no folders but the home, and has no terminal.
+        /// Makes the launch that of a cron job: only HOME and PATH are set, and there is no terminal.
         static func asCron(_ launch: inout ProcessLaunch) {
             launch.environment = launch.environment.filter { ["HOME", "PATH"].contains($0.key) }
         }
 
-        /// Another terminal of the same user, with the store in its default place as well.
+        /// Makes the launch that of another terminal of the same user, with the store in its default place.
         static func asUser(_ launch: inout ProcessLaunch) { launch.environment["XDG_STATE_HOME"] = nil }
 
-        @Test("A get shows each change that is made from elsewhere, and the file ends right", arguments: [false, true])
+        @Test("A get shows each change by another process, and the file is right", arguments: [false, true])
         func foreground(isCron: Bool) async throws {
             try await withDlm(serving: slow) { sandbox, server in
                 let asUser: (inout ProcessLaunch) -> Void = { if isCron { Self.asUser(&$0) } }
@@ -61,19 +61,19 @@ extension EndToEnd {
                 #expect(cancelled.received > paused.received)
                 try sandbox.expectPartial(content, "file.bin", has: cancelled.received)
 
-                // The limit stays with the download until it is lifted.
+                // The limit stays with the download until it is removed.
                 try await sandbox.done("limit", "none", "1", with: asUser)
                 server.handle { [fast] _ in fast }
                 let end = try await sandbox.run("resume", "1", with: asUser)
                 try expectDownloaded(content, as: "file.bin", by: end, in: sandbox)
-                // Recorded bytes do not come again; only bytes that were still on their way do.
+                // Recorded bytes are not fetched again. Only bytes that were still on their way are.
                 let starts = server.log.entries.compactMap(\.start)
                 #expect(starts.count >= 3 && starts[1] >= paused.received - mebibyte, "\(starts)")
                 #expect(starts.last ?? 0 >= cancelled.received - mebibyte, "\(starts)")
             }
         }
 
-        @Test("A download of the background session does the same; watch shows each change", arguments: [false, true])
+        @Test("A background download follows the same changes, and watch shows each change", arguments: [false, true])
         func background(isCron: Bool) async throws {
             try await withDlm(serving: slow) { sandbox, server in
                 let asUser: (inout ProcessLaunch) -> Void = { if isCron { Self.asUser(&$0) } }
@@ -117,7 +117,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("When pause has returned, the resume data survives kill -9: only its end comes twice")
+        @Test("Once pause has returned, the resume data survives kill -9: only the end of the part is fetched again")
         func onDisk() async throws {
             try await withDlm(serving: slow) { sandbox, server in
                 let get = try sandbox.start("get", "-x", "1", server.url())
@@ -135,7 +135,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "pause --all counts for what an ended background session left: it does not go on by itself",
+            "pause --all also pauses downloads of an ended background session: they do not continue by themselves",
             arguments: [SIGTERM, SIGKILL])
         func all(signal: Int32) async throws {
             try await withDlm({ [slow] _ in slow }) { sandbox, server in
@@ -164,7 +164,7 @@ extension EndToEnd {
                 let first = try await sandbox.show(1).received
                 let begin = ContinuousClock.now
                 try await sandbox.waitToShow(1) { $0.received > first + 768 << 10 }
-                // What was on its way when the limit came counts, and what is shown is half a second old.
+                // Bytes that were on their way when the limit came count, and the shown progress is half a second old.
                 #expect(ContinuousClock.now - begin > .seconds(1))
                 try await sandbox.done("limit", "none", "1")
                 try expectDownloaded(content, as: "file.bin", by: try await get.result(), in: sandbox)

@@ -9,7 +9,7 @@ extension EndToEnd {
             Content(seed: target.utf8.reduce(13) { $0 &* 31 &+ UInt64($1) }, size: mebibyte + 1)
         }
 
-        /// The first one holds its slot until it is told otherwise.
+        /// Serves files under every path. The paths in `stalled` keep their slot until the script is replaced.
         static func handler(stalling stalled: Set<String>) -> FaultServer.Handler {
             { request in
                 FaultReply(content(request.target), etag: "\"v1\"").with {
@@ -18,7 +18,7 @@ extension EndToEnd {
             }
         }
 
-        /// Downloads in the order in which the server first heard of them.
+        /// Returns the paths in the order of their first requests.
         func order(_ server: FaultServer) -> [String] {
             var seen: [String] = []
             for entry in server.log.entries where !seen.contains(entry.request.target) {
@@ -28,7 +28,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "With one slot the order is that of the list; priorities given now or later go before, and below 0 behind")
+            "With one slot, the order is that of the list; higher priorities go first, and those below 0 go last")
         func order() async throws {
             try await withDlm(Self.handler(stalling: ["/0"])) { sandbox, server in
                 _ = try await sandbox.startDaemon("-j", "1")
@@ -37,7 +37,7 @@ extension EndToEnd {
                 try await sandbox.hand(["--priority", "-1", server.url("/low")])
                 try await sandbox.hand([server.url("/last")])
                 #expect(await server.waitUntil { $0.bytesSent >= 512 << 10 })
-                // Ids count from 1: these are /6, /3 and /2.
+                // IDs count from 1, so these are /6, /3 and /2.
                 try await sandbox.done("priority", "7", "7")
                 try await sandbox.done("priority", "-3", "4")
                 try await sandbox.done("priority", "1", "3")
@@ -45,7 +45,7 @@ extension EndToEnd {
                 #expect(try await sandbox.show(7).priority == 7)
                 #expect(server.log.entries.count == 1)
                 server.handle(Self.handler(stalling: []))
-                // What is paused gives its slot to the next; resumed, it stands where its number is.
+                // A paused download gives its slot to the next one. After the resume it has the place of its ID again.
                 try await sandbox.done("pause", "1")
                 try await sandbox.done("wait", "2-5", "7-11")
                 try await sandbox.done("resume", "1")
@@ -67,7 +67,7 @@ extension EndToEnd {
                 #expect(await server.waitUntil { $0.bytesSent >= 512 << 10 })
                 daemon.send(SIGKILL)
                 #expect(await daemon.waitForEnd())
-                // Nobody works on it, and yet it can be changed.
+                // The priority can be changed although no session runs.
                 try await sandbox.done("priority", "1", "4")
                 server.handle(Self.handler(stalling: []))
                 _ = try await sandbox.startDaemon("-j", "1")
@@ -85,7 +85,7 @@ extension EndToEnd {
                 _ = try await sandbox.startDaemon("-j", "4", "--max-per-host", "2")
                 try await sandbox.hand((0..<40).map { server.url("/\($0)") })
                 #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
-                // The same machine by another name and another port.
+                // The same machine under another name and another port counts as another host.
                 let free = (0..<4).map { others.url("/f\($0)").replacing("127.0.0.1", with: "localhost") }
                 let ids = try await sandbox.hand(free)
                 try await sandbox.done("wait", "\(ids[0])-\(ids[3])")
@@ -95,7 +95,7 @@ extension EndToEnd {
                 #expect(status.running == 2)
                 #expect(status.queued == 38)
 
-                // Both limits can be changed while it runs.
+                // Both limits can be changed while the session runs.
                 server.handle(Self.handler(stalling: ["/2", "/3", "/4"]))
                 try await sandbox.done("daemon", "start", "--max-per-host", "3")
                 #expect(await server.waitUntil { $0.entries.count == 3 })
@@ -112,7 +112,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("What waits for its next attempt holds no slot")
+        @Test("A download that waits for its next attempt uses no slot")
         func waiting() async throws {
             try await withDlm({ request in
                 request.target == "/busy"
@@ -123,7 +123,7 @@ extension EndToEnd {
                 try await sandbox.hand([server.url("/busy"), server.url("/a"), server.url("/b")])
                 try await sandbox.done("wait", "2-3")
                 #expect(try await sandbox.show(1).state == "waiting")
-                // Paused and resumed it does not wait for the rest of its time.
+                // A resumed download does not wait for the rest of its delay.
                 server.handle(Self.handler(stalling: []))
                 try await sandbox.done("pause", "1")
                 try await sandbox.done("resume", "1")
@@ -140,7 +140,7 @@ extension EndToEnd {
                 try await sandbox.hand(["/a", "/b"].map { server.url($0) })
                 try await sandbox.waitToShow(1) { $0.received > 384 << 10 }
                 try await sandbox.waitToShow(2) { $0.received > 384 << 10 }
-                // 768 KiB of both, of which a burst comes at once.
+                // Both downloads have 768 KiB in total, and a burst of them comes at once.
                 #expect(ContinuousClock.now - begin > .milliseconds(700))
                 #expect(try await sandbox.daemonStatus().rateLimit == 512 << 10)
                 try await sandbox.done("limit", "none")

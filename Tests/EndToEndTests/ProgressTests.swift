@@ -10,7 +10,7 @@ extension EndToEnd {
 
         var slow: FaultReply { FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(3 * mebibyte) } }
 
-        /// What a download wrote to its terminal, whichever way it ended.
+        /// Returns what a download writes to its terminal, whatever ends it.
         private func shown(
             _ sandbox: DlmSandbox, _ server: FaultServer, _ arguments: [String] = [], endedBy signal: Int32? = nil,
             _ environment: [String: String] = [:]
@@ -29,7 +29,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "The cursor is never hidden and rests below the lines, whatever ends it",
+            "The cursor is never hidden, and ends below the lines, whatever ends the download",
             arguments: [nil, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGKILL] as [Int32?])
         func cursor(signal: Int32?) async throws {
             try await withDlm(serving: slow) { sandbox, server in
@@ -41,7 +41,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A taskbar is told, and told of the end, whatever ends it",
+            "The taskbar gets the progress and its end, whatever ends the download",
             arguments: [nil, SIGINT, SIGTERM, SIGHUP] as [Int32?])
         func taskbar(signal: Int32?) async throws {
             try await withDlm(serving: slow) { sandbox, server in
@@ -52,7 +52,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A terminal that is not known to have a taskbar is not told")
+        @Test("A terminal that is not known to have a taskbar gets no progress for a taskbar")
         func noTaskbar() async throws {
             try await withDlm(serving: slow) { sandbox, server in
                 let text = try await shown(sandbox, server)
@@ -61,7 +61,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Colours are for terminals that want them",
+            "Colours are used only on terminals, unless variables or options decide otherwise",
             arguments: [
                 ([:], [], true), (["NO_COLOR": "1"], [], false), (["CLICOLOR": "0"], [], false),
                 (["NO_COLOR": "1"], ["--color", "always"], true), ([:], ["--color", "never"], false),
@@ -83,7 +83,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--progress none shows nothing, --progress plain a line now and then")
+        @Test("--progress none shows nothing, and --progress plain prints a line now and then")
         func plain() async throws {
             let slower = slow.with { $0.bytesPerSecond = Int(mebibyte / 2) }
             try await withDlm(serving: slower) { sandbox, server in
@@ -100,7 +100,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--progress json: at most two lines a second, which are all of standard error")
+        @Test("--progress json prints at most two lines a second, and nothing else to standard error")
         func json() async throws {
             try await withDlm(serving: slow) { sandbox, server in
                 let begin = ContinuousClock.now

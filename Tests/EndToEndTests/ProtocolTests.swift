@@ -3,15 +3,15 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    /// What the other suites look at closely for one protocol, here for all of them: the first table of
-    /// docs/protocols.md.
+    /// Tests for all protocols what the other suites test in detail for one protocol. These tests prove the first table
+    /// of docs/protocols.md.
     @Suite(
         "Every protocol, from real servers", .long, .serialized, .timeLimit(.minutes(3)),
         .enabled(if: RealServers.canRun, "needs root, nginx, vsftpd and OpenSSH"))
     struct ProtocolTests {
         static let content = Content(seed: 1801, size: 9 * mebibyte + 7)
 
-        /// `dlm get` of `file.bin` into a new home.
+        /// Runs `dlm get` for `file.bin` in a new home.
         private func get(
             _ spoken: Spoken, _ servers: RealServers, _ options: [String] = [], login: [String] = [],
             _ body: (DlmSandbox, ChildProcess.Result) async throws -> Void
@@ -23,7 +23,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Downloads a file")
+        @Test("Each protocol downloads a file")
         func download() async throws {
             try await withServers { servers in
                 try servers.add(Self.content, as: "file.bin")
@@ -36,15 +36,15 @@ extension EndToEnd {
             }
         }
 
-        @Test("Is killed, and goes on where it was")
+        @Test("A killed download is resumed with its part")
         func resume() async throws {
-            // SCP cannot; what it does instead is in SSHTests.
+            // SCP cannot resume. SSHTests shows what happens instead.
             let protocols = Spoken.allCases.filter { $0 != .scp }
             try await withServers { servers in try await servers.resume(protocols, Self.content) }
             for spoken in protocols { ProtocolTable.note(spoken.rawValue, "resume after `kill -9`") }
         }
 
-        @Test("Another version of the same size is never joined to what is here")
+        @Test("Another version of the same size is never joined to the part")
         func change() async throws {
             let other = Content(seed: 1802, size: Self.content.size)
             try await withServers { servers in
@@ -64,7 +64,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A checksum decides")
+        @Test("A right checksum completes the download, and a wrong one is an error")
         func checksum() async throws {
             try await withServers { servers in
                 try servers.add(Self.content, as: "file.bin")
@@ -82,7 +82,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Several connections, where the protocol has them", arguments: [Spoken.http, .https])
+        @Test("http and https use several connections", arguments: [Spoken.http, .https])
         func segments(spoken: Spoken) async throws {
             try await withServers { servers in
                 try servers.add(Self.content, as: "file.bin")
@@ -95,7 +95,7 @@ extension EndToEnd {
             ProtocolTable.note(spoken.rawValue, "segments")
         }
 
-        @Test("A name and a password let in, and a wrong password is status 6")
+        @Test("A right name and password are accepted, and a wrong password is status 6")
         func authentication() async throws {
             try await withServers { servers in
                 try servers.add(Self.content, as: "file.bin")
@@ -121,7 +121,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A server that cannot prove who it is gets no request, no name and no password")
+        @Test("A server with an untrusted certificate or key gets no request, no name and no password")
         func identity() async throws {
             try await withServers { servers in
                 try servers.add(Self.content, as: "file.bin")
@@ -129,7 +129,7 @@ extension EndToEnd {
                     try await servers.withDlm { sandbox in
                         try sandbox.root.write("", to: "home/.ssh/known_hosts")
                         var words = try servers.words(spoken, in: sandbox)
-                        // The authority of no server's certificate.
+                        // This authority has signed no server's certificate.
                         let stranger = try await Certificates(in: sandbox.root, of: "stranger")
                         words[1] = stranger.authority
                         let result = try await sandbox.perform(

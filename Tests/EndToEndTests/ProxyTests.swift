@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    /// The second table of docs/protocols.md. See ``RealProxyTests`` for what http and https do besides.
+    /// Proves the second table of docs/protocols.md. ``RealProxyTests`` has more tests of http and https.
     @Suite(
         "Every protocol through every kind of proxy", .long, .serialized, .timeLimit(.minutes(3)),
         .enabled(
@@ -13,7 +13,7 @@ extension EndToEnd {
         static let content = Content(seed: 1901, size: 9 * mebibyte + 9)
         static let login = ("ann", "pw")
 
-        /// `dlm get` of `file.bin` into a new home.
+        /// Runs `dlm get` for `file.bin` in a new home.
         private func get(
             _ spoken: Spoken, _ servers: RealServers, _ proxy: RealProxy, as user: (String, String)? = nil,
             _ body: (DlmSandbox, ChildProcess.Result) async throws -> Void
@@ -26,7 +26,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "All goes through it, the data connections of ftp too; without it nothing goes",
+            "All traffic goes through the proxy, also the data connections of FTP; without the proxy nothing arrives",
             arguments: RealProxy.Kind.allCases)
         func download(kind: RealProxy.Kind) async throws {
             try await withServers { servers in
@@ -53,16 +53,18 @@ extension EndToEnd {
             for spoken in Spoken.remote { ProtocolTable.note("\(kind)://", spoken.rawValue, "download") }
         }
 
-        @Test("Goes on after kill -9", arguments: ProtocolTable.isFull ? RealProxy.Kind.allCases : [.https, .socks5])
+        @Test(
+            "A download through a proxy is resumed after kill -9",
+            arguments: ProtocolTable.isFull ? RealProxy.Kind.allCases : [.https, .socks5])
         func resume(kind: RealProxy.Kind) async throws {
-            // SCP cannot.
+            // SCP cannot resume.
             let protocols = Spoken.remote.filter { $0 != .scp }
             try await withServers { servers in
                 try await withProxy(kind) { proxy in
                     let before = proxy.connections
                     try await servers.resume(
                         protocols, Self.content, proxy: proxy, options: ["--proxy", proxy.url()])
-                    // Twice for each, and as often for the data of ftp.
+                    // Each protocol needs two connections; FTP needs two more for its data.
                     let count = protocols.map { $0.isFTP ? 4 : 2 }.reduce(0, +)
                     #expect(await proxy.waitForConnections(before + count), "\(kind) \(proxy.connections)")
                 }
@@ -92,7 +94,7 @@ extension EndToEnd {
             ProtocolTable.note("\(kind)://", "name and password")
         }
 
-        @Test("In the background all goes the way of the command that added it, and of no other")
+        @Test("A background download uses the proxy of the command that added it, and no other")
         func background() async throws {
             try await withServers { servers in
                 try servers.add(Self.content, as: "file.bin")
@@ -124,7 +126,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A proxy that cannot prove who it is gets no request")
+        @Test("A proxy with an untrusted certificate gets no request")
         func identity() async throws {
             try await withServers { servers in
                 try servers.add(Self.content, as: "file.bin")

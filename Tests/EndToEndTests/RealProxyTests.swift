@@ -16,7 +16,7 @@ func withProxy(
 }
 
 extension DlmSandbox {
-    /// The options with which what these authorities sign is trusted, and nothing else.
+    /// Returns the options by which only these authorities are trusted.
     func trust(_ authorities: [String?]) throws -> [String] {
         let text = try authorities.compactMap { $0 }.map { try String(contentsOfFile: $0, encoding: .utf8) }.joined()
         try root.write(text, to: "authorities.pem")
@@ -31,7 +31,9 @@ extension EndToEnd {
     struct RealProxyTests {
         static let content = Content(seed: 781, size: 9 * mebibyte + 5)
 
-        @Test("http and https, over several connections", arguments: RealProxy.Kind.allCases, ["http", "https"])
+        @Test(
+            "http and https through a proxy, over several connections",
+            arguments: RealProxy.Kind.allCases, ["http", "https"])
         func download(kind: RealProxy.Kind, scheme: String) async throws {
             try await withProxy(kind) { proxy in
                 try await withNginx { sandbox, nginx in
@@ -48,7 +50,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "no_proxy knows names, domains and networks",
+            "no_proxy supports names, domains and networks",
             arguments: [
                 ("127.0.0.0/8", true), ("10.0.0.0/8,127.0.0.1/32", true), ("10.0.0.0/8", false), ("localhost", false),
                 ("127.0.0.1", true), ("*", true),
@@ -72,7 +74,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "The background session goes the way of the command that added the download, not of the one that started it"
+            "A background download uses the proxy of its own command, not of the command that started the session"
         )
         func background() async throws {
             try await withDlm({ request in
@@ -89,7 +91,7 @@ extension EndToEnd {
                 try expectFile(Self.content, "a", in: sandbox)
                 search.expectSilent(first)
                 try search.expectNoTrace("finished")
-                // Whoever has no proxy goes straight, and is answered by the proxy itself: it is asked as a server.
+                // A command without a proxy contacts the proxy directly, like a server, and the proxy answers.
                 let url = "http://127.0.0.1:\(proxy.port)/b"
                 let second = try await sandbox.run("get", "-b", "--retries", "0", url)
                 #expect(second.ending == .exited(0), "\(second.stderr)")

@@ -2,7 +2,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// A protocol that dlm speaks: a row of docs/protocols.md.
+/// A protocol that dlm supports: a row of docs/protocols.md.
 enum Spoken: String, CaseIterable, Sendable, CustomStringConvertible {
     case http, https, ftp, ftps, sftp, scp, file
     case encryptedFTP = "ftp --ssl-reqd"
@@ -14,7 +14,7 @@ enum Spoken: String, CaseIterable, Sendable, CustomStringConvertible {
     var isHTTP: Bool { self == .http || self == .https }
     var isFTP: Bool { self == .ftp || self == .ftps || self == .encryptedFTP }
     var isSSH: Bool { self == .sftp || self == .scp }
-    /// A name and a password go along with every test.
+    /// Whether every test of the protocol uses a name and a password.
     var needsLogin: Bool { isFTP || isSSH }
 }
 
@@ -28,7 +28,7 @@ struct RealServers: Sendable {
     let nginx: Nginx
     let vsftpd: Vsftpd
     let openSSH: OpenSSHServer
-    /// Of `file` URLs.
+    /// The folder of the `file` URLs.
     let folder: TemporaryFolder
 
     func add(_ content: Content, as name: String) throws {
@@ -49,7 +49,7 @@ struct RealServers: Sendable {
         }
     }
 
-    /// A home whose user trusts the servers.
+    /// Runs a test in a home whose user trusts the servers.
     func withDlm(_ body: (DlmSandbox) async throws -> Void) async throws {
         try await EndToEndTests.withDlm { sandbox in
             try FileManager.default.createDirectory(
@@ -59,16 +59,16 @@ struct RealServers: Sendable {
         }
     }
 
-    /// The options that a download takes.
-    /// - Parameter proxy: on its way.
+    /// Returns the options that a download needs.
+    /// - Parameter proxy: the proxy through which the download goes.
     func words(_ spoken: Spoken, in sandbox: DlmSandbox, proxy: RealProxy? = nil) throws -> [String] {
         let files = [nginx.certificates.authority, vsftpd.certificates.authority, proxy?.authority]
-        // The servers' addresses are of IPv4, wherever localhost leads.
+        // The servers listen on IPv4 addresses only, whatever the address of localhost is.
         return try sandbox.trust(files) + ["-4"] + (spoken.needsLogin ? Self.login : [])
             + (spoken == .encryptedFTP ? ["--ssl-reqd"] : [])
     }
 
-    /// Downloads, is killed, and goes on with what it had: the servers' logs say so.
+    /// Kills a download of each protocol and resumes it. The logs of the servers prove that the recorded part is used.
     func resume(
         _ protocols: [Spoken], _ content: Content, proxy: RealProxy? = nil, options: [String] = []
     ) async throws {

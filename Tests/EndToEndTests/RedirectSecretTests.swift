@@ -23,7 +23,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Within one origin they go along, over each hop and every connection",
+            "Within one origin, secrets are sent after each redirect and on every connection",
             arguments: FaultTrial.short(
                 ["/file.bin", "./file.bin?x=1", "//127.0.0.1:PORT/file.bin", "http://127.0.0.1:PORT/file.bin"], each: 2)
         )
@@ -41,7 +41,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Another port, host or spelling of the host is another origin: nothing of them goes there, on no connection",
+            "Another port, host or spelling of the host is another origin, and gets no secret on any connection",
             arguments: [
                 "http://127.0.0.1:OTHER/file.bin", "http://localhost:PORT/file.bin", "//ann:x@127.1:OTHER/file.bin",
                 "http://eve:other@127.0.0.1:OTHER/file.bin", "http://127.0.0.2:PORT/file.bin",
@@ -58,7 +58,7 @@ extension EndToEnd {
                 let result = try await get(url(server), in: sandbox, "-x", "\(connections)", "--retries", "0")
                 let fetched = (server.log.entries + other.log.entries).filter { $0.request.target == "/file.bin" }
                 if location.contains("127.0.0.2") {
-                    // The server listens at another address: nobody is there.
+                    // The server listens at another address, so the connection is refused.
                     #expect(result.ending == .exited(4), "\(result.stderr)")
                 } else {
                     try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
@@ -74,7 +74,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Once another origin was asked they are not sent again, on no connection, even back where they are for")
+        @Test("After a redirect to another origin, secrets are not sent again, even after a redirect back")
         func thereAndBack() async throws {
             let other = try FaultServer { _ in Self.file }
             defer { other.stop() }
@@ -92,7 +92,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("On the resume the way is gone anew, and they stay where they are for", arguments: [1, 4])
+        @Test("A resume follows the redirects again, and sends the secrets only to their origin", arguments: [1, 4])
         func resumed(connections: Int) async throws {
             let other = try FaultServer { request in
                 Self.file.with { if request.number == 1 { $0.cut = .stall(after: mebibyte) } }
@@ -114,7 +114,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("A new URL of another origin gets none of them, and its own password", arguments: [false, true])
+        @Test(
+            "A new URL of another origin gets none of the old secrets, only its own password", arguments: [false, true])
         func moved(hasPassword: Bool) async throws {
             let other = try FaultServer { _ in Self.file }
             defer { other.stop() }

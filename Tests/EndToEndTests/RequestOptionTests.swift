@@ -8,7 +8,7 @@ extension EndToEnd {
         static let content = Content(seed: 730, size: 9 * mebibyte + 3)
         static var file: FaultReply { FaultReply(content, etag: "\"v1\"") }
 
-        @Test("-A and -e reach the server on every connection, and also another origin; neither need be said")
+        @Test("-A and -e are sent on every connection, and also to another origin; an empty -A sends no User-Agent")
         func agentAndReferer() async throws {
             let other = try FaultServer { _ in Self.file }
             defer { other.stop() }
@@ -33,7 +33,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--query goes behind what is there, percent-encoded and in order, and not to where a redirect leads")
+        @Test("--query is appended to the query, percent-encoded and in order, and not to the URL of a redirect")
         func query() async throws {
             try await withDlm({ request in
                 request.target.hasPrefix("/start") ? .redirect(to: "/file.bin?x=1") : Self.file
@@ -48,7 +48,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "--data is a form by POST, --data-urlencode is encoded, @ reads files, -X and -H say otherwise",
+            "--data sends a form by POST, --data-urlencode encodes, @ reads files, and -X and -H override",
             arguments: [
                 (["--data", "a=1", "--data", "b=%20"], "POST", "a=1&b=%20"),
                 (["--data", "@body"], "POST", "line1line2"),
@@ -80,7 +80,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A redirect makes a POST a GET, or keeps it, as HTTP says; what is sent goes to no other origin",
+            "A redirect changes a POST to a GET or keeps it, as HTTP says; the body is sent to no other origin",
             arguments: [301, 302, 303, 307, 308], ["POST", "PUT"])
         func redirected(status: Int, method: String) async throws {
             let other = try FaultServer { _ in Self.file }
@@ -113,7 +113,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A POST that may have reached the server is not repeated; what only asks, or changes nothing twice, is",
+            "A request that may have reached the server is repeated only if its method is safe or idempotent",
             arguments: [("POST", 1), ("PATCH", 1), ("PUT", 2), ("GET", 2)])
         func repeated(method: String, requests: Int) async throws {
             try await withDlm({ request in
@@ -132,7 +132,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A POST where nobody listens yet is sent once somebody does")
+        @Test("A POST that never reached a server is tried again")
         func unreached() async throws {
             try await withDlm { sandbox in
                 let port = try LoopbackSocket.unusedPort()
@@ -144,7 +144,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("What was sent is never stored: resume asks for it, sends it again, and never mixes two answers")
+        @Test("The body is never stored: resume needs it again, sends it again, and never mixes two answers")
         func resumed() async throws {
             let second = Content(seed: 731, size: 9 * mebibyte + 3)
             try await withDlm({ request in
@@ -172,7 +172,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A POST to a URL that is being fetched is no part of that: it is refused where it wants the same name")
+        @Test("A POST does not join a running download of the same URL, and is refused if it needs the same name")
         func notJoined() async throws {
             try await withDlm({ request in
                 Self.file.with { if request.number == 1 { $0.cut = .stall(after: mebibyte) } }
@@ -187,7 +187,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("In the background, too, it is sent and not stored")
+        @Test("A background download sends the body and does not store it")
         func inBackground() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let search = SecretSearch(sandbox: sandbox)
@@ -204,7 +204,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "What makes no request is refused before anything is asked",
+            "Invalid request options are refused before a request is sent",
             arguments: [
                 ["-X", "HEAD"], ["-X", "a b"], ["-X", ""], ["--query", "novalue"], ["-A", "a\nb"], ["-e", "a\rb"],
                 ["--data", "@"], ["--data", "@-", "--checksum-file", "-"],
@@ -217,7 +217,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A file to send that is not there is told, and nothing is asked")
+        @Test("A missing file for --data is reported, and no request is sent")
         func missingFile() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 expectFailure(3, of: try await sandbox.perform("get", "--data", "@nothing", server.url()))

@@ -5,13 +5,13 @@ import Testing
 extension EndToEnd {
     @Suite("Resume after kill -9", .long, .serialized, .timeLimit(.minutes(3)))
     struct ResumeTests {
-        /// How an interrupted download is continued.
+        /// The command that continues an interrupted download.
         enum Way: CaseIterable {
             case resume, sameGet
         }
 
         static let content = Content(seed: 40, size: 16 * mebibyte)
-        /// Bytes a second of all connections together.
+        /// Bytes per second of all connections together.
         static let rate = 8 * mebibyte
 
         static func reply(connections: Int, validated: Bool = true) -> FaultReply {
@@ -48,7 +48,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Several kills of one download add up to one file")
+        @Test("A download that is killed several times is continued to one complete file")
         func killedAgainAndAgain() async throws {
             try await withDlm(serving: Self.reply(connections: 2)) { sandbox, server in
                 for round in 1...4 as ClosedRange<Int64> {
@@ -77,7 +77,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Killed while it finishes, it finishes without another transfer, or with one", arguments: 0..<10)
+        @Test("A download that is killed while it finishes is completed by the next command", arguments: 0..<10)
         func killedAtTheEnd(index: Int) async throws {
             let content = Content(seed: 42, size: mebibyte)
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
@@ -94,7 +94,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Without validators what is on disk is compared with the server: all of it, or by wish its end",
+            "Without validators, the bytes on disk are compared with the server: all, or only the end on request",
             arguments: [true, false])
         func noValidators(isStrict: Bool) async throws {
             try await withDlm(serving: Self.reply(connections: 1, validated: false)) { sandbox, server in
@@ -107,7 +107,7 @@ extension EndToEnd {
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(result.stderr.contains("starts over: without a strong ETag") == isStrict)
                 if isStrict {
-                    // And what was on its way to the process that was killed.
+                    // The bytes on their way to the killed process come on top.
                     #expect(server.log.bytesSent - before <= Self.content.size + mebibyte)
                 } else {
                     #expect(server.log.bytesSentTwice() <= Self.rate + mebibyte)
@@ -115,7 +115,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A server without ranges is asked for the whole again")
+        @Test("A server without ranges is asked for the whole file again")
         func noRanges() async throws {
             let content = Content(seed: 43, size: 6 * mebibyte)
             let reply = FaultReply(content, etag: "\"v1\"").with {
@@ -134,11 +134,11 @@ extension EndToEnd {
 
         enum Damage: CaseIterable {
             case removed, truncated, replaced
-            /// Deleted and made anew: a file system may give the new file the number of the old one.
+            /// The file was deleted and made anew. A file system may give the new file the inode number of the old one.
             case recreated
         }
 
-        @Test("A partial file that was tampered with never becomes a wrong file", arguments: Damage.allCases)
+        @Test("A partial file that was tampered with never leads to a wrong file", arguments: Damage.allCases)
         func tampered(damage: Damage) async throws {
             let content = Content(seed: 44, size: 6 * mebibyte)
             let reply = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(8 * mebibyte) }

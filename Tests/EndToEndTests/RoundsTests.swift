@@ -3,13 +3,13 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Rounds of pause and resume", .long, .serialized, .timeLimit(.minutes(2)))
+    @Suite("Many pauses and resumes", .long, .serialized, .timeLimit(.minutes(2)))
     struct RoundsTests {
         let content = Content(seed: 410, size: 48 * mebibyte + 3)
 
         var slow: FaultReply { FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(mebibyte / 2) } }
 
-        @Test("100 rounds on a background download: the file is right, and nothing is leaked or stuck")
+        @Test("100 rounds of pause and resume in the background: the file is right, and nothing is leaked or stuck")
         func background() async throws {
             try await withDlm(serving: slow) { sandbox, server in
                 server.holdEnds()
@@ -28,7 +28,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("20 rounds on a get")
+        @Test("20 rounds of pause and resume of a get")
         func foreground() async throws {
             try await withDlm(serving: slow) { sandbox, server in
                 server.holdEnds()
@@ -45,7 +45,8 @@ extension EndToEnd {
             }
         }
 
-        /// Ends with the download paused. Most rounds come so fast that no byte does; each tenth lets some come.
+        /// Pauses and resumes the download in rounds, and leaves it paused. Most rounds are too short for any byte to
+        /// arrive; in each tenth round some bytes arrive.
         private func rounds(_ count: Int, in sandbox: DlmSandbox, _ server: FaultServer) async throws {
             try await sandbox.performDone("resume", "1")
             for round in 1...count {
@@ -72,25 +73,25 @@ extension EndToEnd {
             try await sandbox.performDone("resume", "1")
         }
 
-        /// What a process holds.
+        /// The descriptors and threads of a process.
         struct Usage {
-            /// What each descriptor leads to.
+            /// The target of each descriptor.
             let descriptors: [String: String]
             let threads: Int
 
             init(of process: ForeignProcess) throws {
                 let folder = "/proc/\(process.pid)/fd"
                 let names = try FileManager.default.contentsOfDirectory(atPath: folder).compactMap { name in
-                    // One that is closed meanwhile is none.
+                    // A descriptor that is closed meanwhile does not count.
                     (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(name)")).map { (name, $0) }
                 }
                 descriptors = Dictionary(uniqueKeysWithValues: names)
                 threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process.pid)/task").count
             }
 
-            /// Asks until it is so: a connection that has served ends a little later. The system's own pool of
-            /// threads grows and shrinks a little. A descriptor that is opened once, whenever that is, is no leak: that
-            /// shows in every round, or in those in which bytes come.
+            /// Asks again until there are no more descriptors and threads than before, because a connection that has
+            /// served ends a little later. The system's pool of threads grows and shrinks a little. A descriptor that
+            /// is opened once is no leak. A leak shows in every round, or in the rounds in which bytes arrive.
             func expectNoMore(
                 in process: ForeignProcess, sourceLocation: SourceLocation = #_sourceLocation
             ) async throws {

@@ -2,7 +2,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// With the server's key in ~/.ssh/known_hosts.
+/// Runs a test with an SSH server whose key is in ~/.ssh/known_hosts.
 func withSSH(
     mostLogins: Int? = nil, _ body: (DlmSandbox, OpenSSHServer) async throws -> Void
 ) async throws {
@@ -28,7 +28,7 @@ extension EndToEnd {
     struct SSHTests {
         static let content = Content(seed: 1501, size: 12 * mebibyte + 3)
 
-        @Test("Large, small and empty files, with the server's time", arguments: ["sftp", "scp"])
+        @Test("Large, small and empty files are downloaded, with the server's time", arguments: ["sftp", "scp"])
         func files(scheme: String) async throws {
             try await withSSH { sandbox, server in
                 for (name, content) in [("large.bin", Self.content), ("small", Content("small")), ("empty", .empty)] {
@@ -44,7 +44,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Killed and resumed over SFTP: what is here is not fetched again but for the last 64 KiB")
+        @Test("A killed SFTP download continues: only the last 64 KiB are fetched again")
         func resumed() async throws {
             try await withSSH { sandbox, server in
                 try server.add(Self.content, as: "file.bin")
@@ -57,7 +57,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("SCP has no ranges: what is here is kept and compared, and show says so")
+        @Test("SCP has no ranges: show says so, and on the resume the part is compared and kept")
         func scp() async throws {
             try await withSSH { sandbox, server in
                 try server.add(Self.content, as: "file.bin")
@@ -69,7 +69,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A changed file is fetched anew, also one that is shorter than what is here", arguments: [12, 13, 1])
+        @Test("A changed file is fetched from the start, even if it is shorter than the part", arguments: [12, 13, 1])
         func changed(size: Int64) async throws {
             try await withSSH { sandbox, server in
                 try server.add(Self.content, as: "file.bin")
@@ -82,7 +82,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A key logs in, and needs nothing again when it is resumed")
+        @Test("A key authenticates, and a resume needs no option")
         func key() async throws {
             try await withSSH { sandbox, server in
                 try server.add(Self.content, as: "file.bin")
@@ -94,7 +94,7 @@ extension EndToEnd {
             ProtocolTable.note("sftp", "authentication", "key")
         }
 
-        @Test("A server whose key is not known, or another one now, is refused; --insecure is for those who know")
+        @Test("An unknown or changed host key is refused; --insecure accepts it")
         func hostKeys() async throws {
             try await withSSH { sandbox, server in
                 try server.add(Self.content, as: "file.bin")
@@ -116,7 +116,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("In the background, with a password from netrc")
+        @Test("A background download works with a password from netrc")
         func background() async throws {
             try await withSSH { sandbox, server in
                 try server.add(Self.content, as: "file.bin")
@@ -133,7 +133,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("An RSA key that libssh2 cannot use is named")
+        @Test("An RSA key that libssh2 cannot use is reported")
         func rsa() async throws {
             try await withSSH { sandbox, server in
                 try server.add(Self.content, as: "file.bin")
@@ -145,7 +145,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A key of the agent logs in")
+        @Test("A key of the agent authenticates")
         func agent() async throws {
             try await withSSH { sandbox, server in
                 try server.add(Self.content, as: "file.bin")
@@ -165,7 +165,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "What goes wrong has its status and one line, and no password is left anywhere", arguments: ["sftp", "scp"])
+            "Each error has its status and one line, and no password is left anywhere", arguments: ["sftp", "scp"])
         func errors(scheme: String) async throws {
             try await withSSH { sandbox, server in
                 let search = SecretSearch(sandbox: sandbox)

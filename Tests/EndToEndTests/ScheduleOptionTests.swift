@@ -3,12 +3,12 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Times", .long, .serialized, .timeLimit(.minutes(2)))
+    @Suite("Start times and windows", .long, .serialized, .timeLimit(.minutes(2)))
     struct ScheduleOptionTests {
         static let content = Content(seed: 790, size: 3 * mebibyte + 1)
         static var file: FaultReply { FaultReply(content, etag: "\"v1\"") }
 
-        /// A window that is closed now, and for an hour.
+        /// A window that is closed now, and for the next hour.
         private var closed: String {
             let hour = (Calendar(identifier: .gregorian).dateComponents(in: .gmt, from: Date()).hour ?? 0) + 2
             let text = "\(hour % 24 + 100)".suffix(2)
@@ -57,7 +57,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("An interrupt leaves what waits paused")
+        @Test("An interrupt leaves a waiting download paused")
         func interrupted() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let process = try ChildProcess(try sandbox.launch(["get", "--at", "+1h", server.url()]))
@@ -69,7 +69,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("limit-window in the configuration is the limit of the background session")
+        @Test("limit-window in the configuration sets the limit of the background session")
         func limit() async throws {
             try await withDlm { sandbox in
                 try FileManager.default.createDirectory(
@@ -88,7 +88,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "What is no time is refused",
+            "An invalid time is refused",
             arguments: [
                 ["--at", "noon"], ["--at", "25:00"], ["--window", "01:00"], ["--window", "Foo 01:00-02:00"],
                 ["--wait", "-1"], ["--wait", "soon"],
@@ -103,7 +103,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A time zone that nobody knows is no silent UTC")
+        @Test("An unknown time zone is an error, and UTC is not used instead")
         func zone() async throws {
             try await withDlm { sandbox in
                 let result = try await sandbox.run("get", "--at", "18:00", "http://127.0.0.1:9/x") {

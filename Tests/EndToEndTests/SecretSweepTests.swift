@@ -2,18 +2,19 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// What a download is asked for with: the words, and the variables of the command that hands it over.
+/// The way in which a download gets its secret: the arguments, and the variables of the command that adds the download.
 private struct Way: Sendable {
     var words: [String] = []
     let url: String
     var environment: [String: String] = [:]
-    /// For `dlm resume`, where the secret is not kept.
+    /// The arguments for `dlm resume`, because the secret is not stored.
     var again: [String] = []
 }
 
 extension DlmSandbox {
-    /// In the background until a part is here, its session killed, resumed to the end: after each everything is searched
-    /// that is in the home, in the lists of processes, in the environment of what dlm runs, and in all that it says.
+    /// Runs a download in the background until a part is there, kills its session, and resumes it to the end. After
+    /// each step, searches the home, the lists of processes, the environment of the programs that dlm runs, and all
+    /// output.
     fileprivate func sweep(_ way: Way, _ content: Content, _ what: String) async throws {
         let search = SecretSearch(sandbox: self)
         try root.write("#!/bin/sh\nenv >'\(root("hooked"))'\ncat >'\(root("told"))'\n", to: "hook")
@@ -36,11 +37,12 @@ extension DlmSandbox {
         let result = try await ChildProcess(launch).result()
         #expect(result.ending == .exited(0), "\(what) \(result.stderr)")
         search.expectSilent(result, what)
-        // It goes on in another background session, which ends with its hook; or it was complete before the kill.
+        // The download continues in another background session, which ends with its hook, or was complete before the
+        // kill.
         search.expectSilent(try await done("wait", "1"), what)
         if result.stderr.contains("session background") { try await done("daemon", "stop") }
         try expectFile(content, "file.bin", in: self, what)
-        // The hook of a session that was killed goes on by itself.
+        // A hook that a killed session has started continues by itself, so wait for its files.
         let isHooked = try await ask(in: root.path, { root.exists("hooked") && root.exists("told") }, until: { $0 })
         #expect(isHooked, "\(what)")
         try search.expectNoTrace("\(what): finished")
@@ -50,7 +52,7 @@ extension DlmSandbox {
 }
 
 extension EndToEnd {
-    @Suite("No secret is left behind, whatever way it was given", .long, .serialized, .timeLimit(.minutes(5)))
+    @Suite("No secret is left behind, in whatever way it was given", .long, .serialized, .timeLimit(.minutes(5)))
     struct SecretSweepTests {
         static let content = Content(seed: 730, size: 6 * mebibyte + 5)
         static let login = ["-u", "ann:\(SecretSearch.password)"]
@@ -112,9 +114,9 @@ extension EndToEnd {
             }
         }
 
-        /// The files that hold the secret are apart from the home that is searched.
+        /// The files with the secret are outside the home that is searched.
         @Test(
-            "In a file, or from a program",
+            "A secret in a file, or from a program",
             arguments: ["--netrc-file", "--bearer-file", "--bearer-command", "--cookie-file"])
         func file(option: String) async throws {
             let apart = try TemporaryFolder()
@@ -186,7 +188,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("In the URL that --url-command prints")
+        @Test("A token in the URL that --url-command prints")
         func link() async throws {
             let apart = try TemporaryFolder()
             defer { apart.remove() }

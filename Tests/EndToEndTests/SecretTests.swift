@@ -7,7 +7,7 @@ extension EndToEnd {
     struct SecretTests {
         static let content = Content(seed: 710, size: 3 * mebibyte + 5)
 
-        /// Sends back, wherever it can, what it was sent.
+        /// A server that repeats the secrets of each request wherever it can.
         static let handler: FaultServer.Handler = { request in
             let sent = ["Authorization", "Cookie", "Proxy-Authorization", "X-Api-Key", "X-Note"].compactMap {
                 request[$0]
@@ -42,7 +42,7 @@ extension EndToEnd {
 
         func expectSent(_ entry: ServerLog.Entry?) {
             #expect(entry?.request["Authorization"] == "Basic \(SecretSearch.basic)")
-            // The server's own cookie, which repeats the secrets to it, comes first.
+            // The server's own cookie comes first. It repeats the secrets to the server.
             #expect(entry?.request["Cookie"]?.hasSuffix("a=1; id=\(SecretSearch.cookie)") == true)
             #expect(entry?.request["Proxy-Authorization"] == "Basic \(SecretSearch.proxy)")
             #expect(entry?.request["X-Api-Key"] == SecretSearch.key)
@@ -104,7 +104,7 @@ extension EndToEnd {
                     #expect(answer.status == 200, "\(path) \(answer.text)")
                     #expect(!SecretSearch.secrets.contains { answer.text.contains($0) }, "\(path) \(answer.text)")
                 }
-                // Both at once: the download goes on from there, and what is told in its log may not hold a secret.
+                // Do both at once. The download continues at the new URL, and its log may not contain a secret.
                 let moved = try await sandbox.run("set-url", "-v", "1", url("/elsewhere", server))
                 #expect(moved.ending == .exited(0), "\(moved.stderr)")
                 search.expectSilent(moved)
@@ -125,7 +125,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A password in a new URL is kept by the session that lives, whatever the download does; else that is said")
+            "The password of a new URL is kept by a living session; otherwise the command says that it is not kept")
         func newPassword() async throws {
             let basic = "Basic \(SecretSearch.basic)"
             try await withDlm({ request in
@@ -152,7 +152,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "What a server repeats of them is not told",
+            "Secrets that a server repeats are not shown",
             arguments: [("/refused", 8), ("/denied", 6), ("/odd", 7)] as [(String, Int32)],
             FaultTrial.short([["-v"], ["--json"], ["-v", "-v"]], each: 3))
         func echoed(end: (path: String, status: Int32), options: [String]) async throws {
@@ -170,7 +170,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("What cannot be read is refused without being repeated")
+        @Test("An unreadable option is refused, and its value is not repeated")
         func malformed() async throws {
             let password = SecretSearch.password
             let (head, tail) = (password.prefix(4), password.dropFirst(4))
@@ -209,7 +209,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The folder of the store is for its owner alone")
+        @Test("Only its owner can read the folder of the store")
         func permissions() async throws {
             try await withDlm(serving: FaultReply(Content("hello"))) { sandbox, server in
                 _ = try await sandbox.run("get", server.url())

@@ -3,13 +3,13 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Links that expire", .serialized, .timeLimit(.minutes(1)))
+    @Suite("Links that expire: set-url", .serialized, .timeLimit(.minutes(1)))
     struct SetURLTests {
         let content = Content(seed: 440, size: 6 * mebibyte + 11)
         let cut = 3 * mebibyte
 
-        /// A link that ends after half of the file and is refused from then on; the same file under another path with
-        /// another validator; another file of the same size, and one of another size.
+        /// Serves a link that ends after half of the file and is refused from then on. Other paths have the same file
+        /// with another validator, another file of the same size, and a file of another size.
         var handler: FaultServer.Handler {
             { [content, cut] request in
                 switch request.target {
@@ -25,7 +25,7 @@ extension EndToEnd {
             }
         }
 
-        /// The download as its link expired.
+        /// Starts a download whose link expires.
         func expire(_ arguments: String..., in sandbox: DlmSandbox, _ server: FaultServer) async throws {
             let words = ["get", "-x", "1", "-o", "file.bin"] + arguments + [server.url("/expired?token=1")]
             let result = try await ChildProcess(try sandbox.launch(words)).result()
@@ -45,7 +45,7 @@ extension EndToEnd {
                 #expect(try await sandbox.show(1).url == server.url("/same?token=2"))
                 let resumed = try await sandbox.run("resume", "1")
                 try expectDownloaded(content, as: "file.bin", by: resumed, in: sandbox)
-                // What was there is compared: the end of it comes again.
+                // The end of the part on disk is fetched again and compared.
                 #expect(server.log.bytesSentTwice() <= 256 << 10)
                 #expect(try await sandbox.list().count == 1)
             }
@@ -64,14 +64,14 @@ extension EndToEnd {
                 #expect(kept.received == cut)
                 #expect(kept.error?.exitStatus == 9)
                 try sandbox.expectPartial(content, "file.bin", has: kept.received)
-                // And the right one finishes it still.
+                // The right file still completes the download.
                 try await sandbox.done("set-url", "1", server.url("/same?token=2"))
                 let resumed = try await sandbox.run("resume", "1")
                 try expectDownloaded(content, as: "file.bin", by: resumed, in: sandbox)
             }
         }
 
-        @Test("Of a server that knows no ranges nothing proves the same file: what was fetched is kept")
+        @Test("A server without ranges cannot prove that the file is the same: the part is kept")
         func bare() async throws {
             try await withDlm(handler) { sandbox, server in
                 try await expire(in: sandbox, server)
@@ -83,7 +83,8 @@ extension EndToEnd {
         }
 
         @Test(
-            "While it runs, here or in the background, it goes on from the new URL at once", arguments: [false, true])
+            "A running download, here or in the background, continues from the new URL at once",
+            arguments: [false, true])
         func running(inBackground: Bool) async throws {
             let stalled = FaultReply(content, etag: "\"v1\"").with { $0.cut = .stall(after: cut) }
             try await withDlm({ [handler] in $0.target == "/stalled" ? stalled : handler($0) }) { sandbox, server in
@@ -100,7 +101,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("What cannot be a URL is refused before anything is done")
+        @Test("An invalid URL is refused before anything is changed")
         func bad() async throws {
             try await withDlm(handler) { sandbox, server in
                 try await expire(in: sandbox, server)

@@ -17,7 +17,8 @@ extension EndToEnd {
     struct SettingsTests {
         let content = Content(seed: 130, size: mebibyte)
 
-        /// One download of each kind, the last three with a partial file: completed, failed, cancelled and paused.
+        /// Runs a test with one download in each state: completed, failed, cancelled and paused. The last three have a
+        /// partial file.
         private func withHistory(_ body: (DlmSandbox, FaultServer) async throws -> Void) async throws {
             let reply = FaultReply(content, etag: "\"v1\"")
             let script: FaultServer.Handler = { request in
@@ -51,7 +52,7 @@ extension EndToEnd {
             try await sandbox.list().sorted { $0.id < $1.id }.map(\.state)
         }
 
-        @Test("What ended longer ago than history-age goes with its partial file when a session begins; the rest stays")
+        @Test("A new session removes downloads that ended longer ago than history-age, with their partial files")
         func history() async throws {
             try await withHistory { sandbox, server in
                 try sandbox.configure("# nothing is that old\nhistory-age: 30d\n")
@@ -71,7 +72,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A download that is asked for again is continued, however old it is")
+        @Test("A download that is asked for again continues, however old it is")
         func revived() async throws {
             try await withHistory { sandbox, server in
                 try sandbox.configure("history-age: 0.001s\n")
@@ -83,7 +84,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("The background session clears the history, too, and takes its limits from the file and the environment")
+        @Test(
+            "The background session removes old downloads, too, and reads its limits from the file and the environment")
         func daemon() async throws {
             try await withHistory { sandbox, _ in
                 try sandbox.configure("history-age: 0.001s\nmax-concurrent: 3\nlimit-rate: 2M\n")
@@ -98,7 +100,7 @@ extension EndToEnd {
             }
         }
 
-        /// One line of `dlm config --json`.
+        /// One line of the output of `dlm config --json`.
         struct Setting: Decodable, Equatable {
             let version: Int
             let key: String
@@ -108,7 +110,7 @@ extension EndToEnd {
             let host: String?
         }
 
-        @Test("dlm config shows each setting as it is in force, with its origin; what cannot be used is an error")
+        @Test("dlm config shows each setting in force with its origin, and an invalid value is an error")
         func config() async throws {
             try await withDlm { sandbox in
                 let file = sandbox.root("config/dlm/config.yaml")
@@ -140,7 +142,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Retries and other options of get are taken from the file, unless they are given")
+        @Test("Options of get are read from the file, and the command line and the environment override them")
         func requests() async throws {
             try await withDlm({ _ in FaultReply(status: 503) }) { sandbox, server in
                 try sandbox.configure("retries: 2\nretry-delay: 0.001\n")
@@ -155,7 +157,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "What is wrong is one line and status 2, before anything is done",
+            "A wrong setting is reported in one line, with status 2, before anything is done",
             arguments: [
                 ["list"], ["get", "http://127.0.0.1:9/"], ["get", "-b", "http://127.0.0.1:9/"], ["resume", "--all"],
                 ["daemon", "start"], ["daemon", "run"],
@@ -181,7 +183,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A configuration that must not be read is an error; help and version do not look at it")
+        @Test("An unreadable configuration is an error, and help and version do not read it")
         func unreadable() async throws {
             try await withDlm { sandbox in
                 try FileManager.default.createDirectory(

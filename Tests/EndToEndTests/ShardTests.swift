@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     @Suite("Lists for many workers", .serialized, .timeLimit(.minutes(2)))
     struct ShardedListTests {
-        @Test("A list from a server, in three parts: every URL is fetched once, with retries for the list itself")
+        @Test("A list from a server in three shards: every URL is fetched once, and the list itself is retried")
         func shards() async throws {
             let counts = Observed<[String: Int]>([:])
             let server = try FaultServer { request in
@@ -34,7 +34,7 @@ extension EndToEnd {
             #expect(files.count == 36 && files.values.allSatisfy { $0 == 1 }, "\(counts.value)")
         }
 
-        @Test("A list that ends too early is an error, and what came is downloaded")
+        @Test("A list that the server does not have is an error with its status")
         func cutList() async throws {
             try await withDlm({ _ in FaultReply(status: 404) }) { sandbox, server in
                 let result = try await sandbox.perform("get", "-i", server.url("/list"))

@@ -38,7 +38,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("When the owner of a joined download is killed, the other one finishes it")
+        @Test("If the owner of a joined download is killed, the other process finishes it")
         func takenOver() async throws {
             let content = Content(seed: 101, size: 8 * mebibyte)
             let reply = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(4 * mebibyte) }

@@ -2,12 +2,12 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// What each connection is let in by: NTLM with a password, Negotiate with a Kerberos ticket.
+/// The method that authenticates each connection: NTLM with a password, or Negotiate with a Kerberos ticket.
 enum SignOn: String, CaseIterable, Sendable, CustomStringConvertible {
     case ntlm, negotiate
 
     var description: String { rawValue }
-    /// As a server calls it.
+    /// The name of the method in a server's field WWW-Authenticate.
     var scheme: String { self == .ntlm ? "NTLM" : "Negotiate" }
 }
 
@@ -21,12 +21,12 @@ extension EndToEnd {
         static let content = Content(seed: 2001, size: 9 * mebibyte + 1)
         static let password = ["-u", "\(Apache.user):\(Apache.password)"]
 
-        /// A server, and a home whose user knows what lets in.
+        /// A server, and a home whose user has the credentials.
         struct Site {
             let way: SignOn
             let sandbox: DlmSandbox
             let server: Apache
-            /// Of who has a ticket, and of who has none.
+            /// The environment of a user with a ticket, and of a user without a ticket.
             let ticket, none: [String: String]
 
             var login: [String] { way == .ntlm ? SignOnTests.password : [] }
@@ -42,7 +42,7 @@ extension EndToEnd {
             }
         }
 
-        /// Returns the server's log.
+        /// Runs a test and returns the server's log.
         private func withSite(_ way: SignOn, _ body: (Site) async throws -> Void) async throws -> [Apache.LogLine] {
             let centre = way == .negotiate ? try await KerberosCentre() : nil
             do {
@@ -70,7 +70,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Lets in over one connection and over several; the password is never sent",
+            "Authentication works over one connection and over several, and the password is never sent",
             arguments: SignOn.allCases, [["-x", "1"], ["-x", "4"], ["-x", "4", "--anyauth"]])
         func download(way: SignOn, options: [String]) async throws {
             let log = try await withSite(way) { site in
@@ -89,7 +89,7 @@ extension EndToEnd {
             ProtocolTable.note("http", "authentication", way.scheme)
         }
 
-        @Test("Killed and resumed: nothing comes twice", arguments: SignOn.allCases)
+        @Test("A killed download is resumed, and nothing is fetched twice", arguments: SignOn.allCases)
         func resumed(way: SignOn) async throws {
             var received: Int64 = 0
             let log = try await withSite(way) { site in
@@ -99,7 +99,7 @@ extension EndToEnd {
                 received = try await site.sandbox.waitToShow(1) { $0.received >= 3 * mebibyte }.received
                 first.send(SIGKILL)
                 _ = try await first.result()
-                // Without what lets in.
+                // Without the credentials.
                 expectFailure(way == .ntlm ? 2 : 6, of: try await site.run(["resume", "1"], allowed: false))
                 let result = try await site.run(["resume", "1"] + site.login)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: site.sandbox)
@@ -108,7 +108,7 @@ extension EndToEnd {
             #expect(last.bytes <= Self.content.size - received + 65536, "\(log)")
         }
 
-        @Test("A wrong password, or no ticket, is status 6", arguments: SignOn.allCases)
+        @Test("A wrong password or a missing ticket is status 6", arguments: SignOn.allCases)
         func refused(way: SignOn) async throws {
             let log = try await withSite(way) { site in
                 for option in ["--\(way)", "--anyauth", "--basic"] {
@@ -121,7 +121,7 @@ extension EndToEnd {
             #expect(log.allSatisfy { $0.status == 401 }, "\(log)")
         }
 
-        @Test("Nothing of it follows a redirect to another origin", arguments: SignOn.allCases)
+        @Test("No credentials are sent after a redirect to another origin", arguments: SignOn.allCases)
         func redirect(way: SignOn) async throws {
             let elsewhere = try FaultServer { request in
                 request["Authorization"] == nil && request.number == 1

@@ -12,7 +12,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A caught signal ends the process by it within a second, tells how to resume, and costs at most 1 MiB",
+            "A signal ends the process by this signal within a second, tells how to resume, and costs at most 1 MiB",
             arguments: [SIGTERM, SIGINT, SIGHUP], [1, 4])
         func ended(signal: Int32, connections: Int) async throws {
             try await withDlm(serving: reply(connections: connections)) { sandbox, server in
@@ -30,7 +30,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Signals in several downloads at once: each is paused, and each is continued")
+        @Test("A signal during several downloads pauses each of them, and each can be resumed")
         func several() async throws {
             try await withDlm(serving: reply(connections: 4)) { sandbox, server in
                 let paths = ["/a", "/b", "/c"]
@@ -47,7 +47,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A signal while it waits for a server that says nothing ends it as well")
+        @Test("A signal ends a download that waits for a silent server")
         func silentServer() async throws {
             let silent = FaultReply(content).with { $0.cut = .stall(after: 0) }
             try await withDlm(serving: silent) { sandbox, server in
@@ -60,7 +60,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A signal while it waits for the next attempt ends it as well")
+        @Test("A signal ends a download that waits for the next attempt")
         func betweenAttempts() async throws {
             let busy = FaultReply(status: 503, fields: [("Retry-After", "30")])
             try await withDlm(serving: busy) { sandbox, server in
@@ -74,7 +74,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("remove forgets a paused download and deletes its partial file")
+        @Test("remove deletes a paused download and its partial file")
         func remove() async throws {
             try await withDlm(serving: reply()) { sandbox, server in
                 _ = try await sandbox.interrupt(

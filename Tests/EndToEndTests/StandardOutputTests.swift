@@ -7,8 +7,8 @@ extension EndToEnd {
     struct StandardOutputTests {
         let content = Content(seed: 720, size: 24 * mebibyte + 17)
 
-        /// Runs `dlm get -o - OPTIONS URL` in a shell with what follows, which reads from it through a pipe; the status
-        /// of dlm is printed at the end of standard error.
+        /// Runs `dlm get -o - OPTIONS URL` in a shell, with its output in a pipe to `reader`. The status of dlm is
+        /// printed at the end of standard error.
         private func pipe(
             _ options: String, _ url: String, into reader: String, in sandbox: DlmSandbox
         ) throws -> ChildProcess {
@@ -19,7 +19,7 @@ extension EndToEnd {
             return try ChildProcess(launch)
         }
 
-        /// The file came out whole, nothing was said, and nothing is left.
+        /// Expects that the reader got the whole file, that nothing was printed, and that nothing is left on disk.
         private func expectWhole(
             _ result: ChildProcess.Result, _ content: Content, in sandbox: DlmSandbox, _ what: Any = "",
             sourceLocation: SourceLocation = #_sourceLocation
@@ -30,7 +30,7 @@ extension EndToEnd {
             #expect(sandbox.root.names(in: "state") == [], "\(what)", sourceLocation: sourceLocation)
         }
 
-        @Test("The body, nothing else, and nothing recorded", arguments: [0, 700, 24 * mebibyte + 17])
+        @Test("Standard output has only the body, and nothing is recorded", arguments: [0, 700, 24 * mebibyte + 17])
         func whole(size: Int64) async throws {
             let content = Content(seed: 721, size: size)
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
@@ -40,7 +40,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Into a file of the shell, and into tar, as curl does")
+        @Test("Standard output can go to a file or to tar, as with curl")
         func uses() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 var launch = try sandbox.launch([])
@@ -59,12 +59,12 @@ extension EndToEnd {
         enum Proof: CaseIterable {
             case etag, date, nothing, noRanges, chunked, weak
 
-            /// Whether the server is asked for what went out already.
+            /// Whether the server has to send the bytes that went out before once more.
             var sendsAgain: Bool { ![.etag, .date].contains(self) }
         }
 
         @Test(
-            "A connection that drops 20 times: the stream goes on where it was, whatever proves it",
+            "After each of 20 lost connections, the stream continues at its place, with any proof of the same file",
             arguments: Proof.allCases)
         func drops(proof: Proof) async throws {
             let size: Int64 = proof.sendsAgain ? 6 * mebibyte + 5 : 24 * mebibyte + 17
@@ -84,7 +84,7 @@ extension EndToEnd {
             }
             let step = size / 21
             try await withDlm({ [reply] request in
-                // What comes again, comes first: each time a little more.
+                // The bytes that are sent again come first, and each time there are more.
                 let already = proof.sendsAgain ? Int64(request.number - 1) * step : 0
                 return request.number > 20 ? reply : reply.with { $0.cut = .close(after: already + step) }
             }) { sandbox, server in
@@ -95,7 +95,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("With a checksum the last 64 KiB are compared, and the sum at the end")
+        @Test("With a checksum, the last 64 KiB are compared after a loss, and the checksum is checked at the end")
         func overlap() async throws {
             let reply = FaultReply(content)
             try await withDlm({ $0.number > 5 ? reply : reply.with { $0.cut = .close(after: 3 * mebibyte) } }) {
@@ -109,7 +109,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A file that changes after a part went out is status 9, and no byte of the new one goes out",
+            "If the file changes after a part went out: status 9, and no byte of the new file is written",
             arguments: ["\"v1\"", "W/\"v1\"", nil])
         func changed(etag: String?) async throws {
             let old = FaultReply(content, etag: etag).with { $0.cut = .close(after: 5 * mebibyte) }
@@ -127,7 +127,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A checksum that does not match is status 9, at the end", arguments: [true, false])
+        @Test("A wrong checksum is status 9 at the end", arguments: [true, false])
         func mismatch(byServer: Bool) async throws {
             let wrong = Content(seed: 724, size: 9)
             let reply = FaultReply(content, etag: "\"v1\"").with {
@@ -143,7 +143,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The right checksum, given or listed by name, is no more than that")
+        @Test("A right checksum, given or listed by name, changes nothing")
         func match() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 try sandbox.root.write("\(content.sha256)  other\n\(content.sha256)  file.bin\n", to: "SUMS")
@@ -154,13 +154,13 @@ extension EndToEnd {
             }
         }
 
-        @Test("A reader that takes its time pauses the transfer, and memory stays small")
+        @Test("A slow reader pauses the transfer, and memory stays small")
         func slowReader() async throws {
             let large = Content(seed: 725, size: 160 * mebibyte)
             try await withDlm(serving: FaultReply(large, etag: "\"v1\"")) { sandbox, server in
                 #expect(mkfifo(sandbox.file("pipe"), 0o600) == 0)
                 var launch = try sandbox.launch([])
-                // It reads a little, and then nothing for longer than a stall may last.
+                // The script reads a little, and then nothing for longer than the stall timeout.
                 let script = """
                     \(launch.executable) get -o - --stall-timeout 1 \(server.url()) >pipe & dlm=$!
                     { head -c 1000 >first; sleep 3; grep VmHWM /proc/$dlm/status >&2; cat first - | sha256sum; } <pipe
@@ -178,7 +178,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A reader that goes away ends it with status 3 at once, also while the server sends nothing",
+            "A reader that is gone ends dlm with status 3 at once, even while the server sends nothing",
             arguments: ["head -c 100 >/dev/null", "exec <&-"], [50_000, 4 * mebibyte])
         func readerGone(reader: String, sent: Int64) async throws {
             let endless = FaultReply(content, etag: "\"v1\"").with { $0.cut = .stall(after: sent) }
@@ -190,7 +190,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A standard output that is closed, or full, is status 3", arguments: [">&-", ">/dev/full"])
+        @Test("A closed or full standard output is status 3", arguments: [">&-", ">/dev/full"])
         func unusable(redirection: String) async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 var launch = try sandbox.launch([])
@@ -202,7 +202,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A signal ends it, also while nobody reads", arguments: [SIGINT, SIGTERM])
+        @Test("A signal ends dlm, even while the reader does not read", arguments: [SIGINT, SIGTERM])
         func signal(number: Int32) async throws {
             let reply = FaultReply(content, etag: "\"v1\"")
             try await withDlm(serving: reply.with { $0.bytesPerSecond = Int(8 * mebibyte) }) { sandbox, server in
@@ -242,7 +242,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("What is not of the type that is wanted does not go out")
+        @Test("A body of an unexpected type is not written")
         func type() async throws {
             try await withDlm(serving: FaultReply(content).with { $0.fields = [("Content-Type", "text/html")] }) {
                 sandbox, server in
@@ -251,7 +251,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "What does not go together is told",
+            "Options that cannot be combined with -o - are usage errors",
             arguments: [
                 ["-b"], ["--json"], ["-x", "2"], ["-d", "x"], ["-c"], ["--paused"], ["http://127.0.0.1:1/b"],
                 ["-i", "-"],
@@ -263,7 +263,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("It needs no home, and no folder that it may write to")
+        @Test("-o - needs no home and no writable folder")
         func bare() async throws {
             try await withDlm(serving: FaultReply(Content("hello"))) { sandbox, server in
                 let result = try await sandbox.run("get", "-o", "-", server.url()) {

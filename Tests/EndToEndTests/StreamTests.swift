@@ -7,7 +7,7 @@ extension EndToEnd {
     struct StreamTests {
         let content = Content(seed: 120, size: mebibyte)
 
-        /// Runs `dlm get` in a shell that redirects its streams.
+        /// Runs `dlm get` in a shell with this redirection of its streams.
         func get(_ redirection: String, _ sandbox: DlmSandbox, _ url: String) async throws -> ChildProcess.Result {
             var launch = try sandbox.launch([])
             launch.arguments = ["-c", "\(launch.executable) get \(url) \(redirection)"]
@@ -16,7 +16,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Streams that the caller closed are not mistaken for files",
+            "Closed streams are not mistaken for files",
             arguments: [">&-", ">&- 2>&-", "<&- >&- 2>&-", "<&-"])
         func closed(redirection: String) async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
@@ -27,7 +27,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A standard output that cannot be written to is no success")
+        @Test("A standard output that cannot be written to is a failure")
         func full() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 let result = try await get(">/dev/full", sandbox, server.url())
@@ -37,7 +37,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Bad lines of a list are told by their numbers, and the others go on")
+        @Test("Bad lines of a list are reported with their numbers, and the other lines are downloaded")
         func badLines() async throws {
             try await withDlm({ [content] in $0.target == "/gone" ? FaultReply(status: 404) : FaultReply(content) }) {
                 sandbox, server in

@@ -3,22 +3,22 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("One target, many who want it", .serialized, .timeLimit(.minutes(2)))
+    @Suite("Several downloads with the same target", .serialized, .timeLimit(.minutes(2)))
     struct TargetTests {
         let content = Content(seed: 430, size: 6 * mebibyte + 1)
 
-        /// The download goes on to its end once the test opens the gate.
+        /// Returns a reply that stops until the test opens the gate.
         func gated(_ gate: Gate) -> FaultReply { FaultReply(content, etag: "\"v1\"").with { $0.gate = gate } }
 
         var slow: FaultReply { FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(6 * mebibyte) } }
 
-        /// A second store, for the same folder of downloads.
+        /// Uses a second store for the same folder of downloads.
         static func otherStore(_ sandbox: DlmSandbox) -> (inout ProcessLaunch) -> Void {
             let folder = sandbox.root("home")
             return { $0.environment["XDG_STATE_HOME"] = folder }
         }
 
-        /// The one that gives way ends while the other cannot.
+        /// Waits until one of the processes has ended. The process that gives way ends while the other cannot.
         static func waitForEither(_ first: ChildProcess, _ second: ChildProcess) async {
             let ended = Observed(0)
             for process in [first, second] {
@@ -27,7 +27,7 @@ extension EndToEnd {
             #expect(await ended.wait { $0 > 0 })
         }
 
-        /// Exactly one proceeded, and the other said why.
+        /// Expects that exactly one process downloaded the file, and that the other gave the reason.
         func expectOne(_ first: ChildProcess.Result, _ second: ChildProcess.Result, in sandbox: DlmSandbox) throws {
             let winner = first.ending == .exited(0) ? first : second
             let loser = first.ending == .exited(0) ? second : first
@@ -41,7 +41,8 @@ extension EndToEnd {
         }
 
         @Test(
-            "Two stores at the same moment: one proceeds, the other ends with status 3 and says why", arguments: 0..<4)
+            "Two stores at the same moment: one download proceeds, and the other ends with status 3 and the reason",
+            arguments: 0..<4)
         func foreground(round: Int) async throws {
             let gate = Gate(after: mebibyte)
             try await withDlm(serving: gated(gate)) { sandbox, server in
@@ -53,7 +54,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The same with background sessions, each of its store")
+        @Test("Two background sessions with different stores: one download proceeds")
         func background() async throws {
             let gate = Gate(after: mebibyte)
             try await withDlm(serving: gated(gate)) { sandbox, server in
@@ -71,7 +72,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A get gives way to the background session of another store, and the other way round")
+        @Test("A get gives way to the background session of another store, and the reverse")
         func mixed() async throws {
             let gate = Gate(after: 2 * mebibyte)
             try await withDlm(serving: gated(gate)) { [slow] sandbox, server in
@@ -81,7 +82,7 @@ extension EndToEnd {
                 server.handle { _ in slow }
                 gate.open()
                 try expectOne(try await sandbox.perform("wait", "1"), get, in: sandbox)
-                // The partial file of a paused download is nobody's to take, either.
+                // The partial file of a paused download may not be used by another store, either.
                 let asked = server.log.entries.count
                 let again = try sandbox.start("get", "-o", "again", server.url())
                 #expect(await server.waitUntil { $0.entries.count > asked && $0.entries[asked].sent > mebibyte })
@@ -94,7 +95,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Twenty get -b of one URL and destination at once: one session, one download, one id")
+        @Test("Twenty simultaneous get -b of one URL and destination: one session, one download, one ID")
         func twenty() async throws {
             try await withDlm(serving: slow) { sandbox, server in
                 let processes = try (0..<20).map { _ in try sandbox.start("get", "-b", "-x", "1", server.url()) }
@@ -111,7 +112,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A get of what the background session downloads joins it, and shows its end")
+        @Test("A get of a download of the background session joins it, and shows its end")
         func joined() async throws {
             try await withDlm(serving: slow) { sandbox, server in
                 try await sandbox.hand([server.url()])
@@ -120,7 +121,7 @@ extension EndToEnd {
                 let leaver = try sandbox.start("get", "-v", server.url())
                 try await sandbox.done("pause", "1")
                 for get in gets + [leaver] { await get.expectSays("1: file.bin: paused") }
-                // Who joined takes nothing with it.
+                // A joined command that ends does not affect the download.
                 leaver.send(SIGINT)
                 #expect(try await leaver.result().ending == .signalled(SIGINT))
                 #expect(try await sandbox.show(1).session == "background")
@@ -133,7 +134,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A get that joined ends with the status of the download: cancelled 11, removed 11")
+        @Test("A get that joined ends with the status of the download: 11 if it is cancelled or removed")
         func joinedEnds() async throws {
             try await withDlm(serving: slow) { sandbox, server in
                 for verb in ["cancel", "remove"] {

@@ -4,10 +4,10 @@ import Foundation
 import Synchronization
 import Testing
 
-/// The instruments themselves: a test that trusts them must not pass because they are broken.
+/// Tests of the tools of the tests. A test that uses them must not pass because they are broken.
 @Suite("Test support", .timeLimit(.minutes(1)))
 struct TestSupportTests {
-    @Test("A program's exit status is told from its death by a signal")
+    @Test("An exit status and a death by a signal are distinguished")
     func endings() async throws {
         let exited = try await ChildProcess(ProcessLaunch("/bin/sh", ["-c", "exit 143"])).result()
         #expect(exited.ending == .exited(143))
@@ -15,19 +15,19 @@ struct TestSupportTests {
         #expect(killed.ending == .signalled(SIGTERM))
     }
 
-    @Test("A program gets its input, folder and environment, and both its outputs are kept apart")
+    @Test("A program gets its input, folder and environment, and its two outputs are kept apart")
     func surroundings() async throws {
         var launch = ProcessLaunch("/bin/sh", ["-c", "cat; pwd; echo $NAME >&2; ls /proc/self/fd | wc -l"])
         launch.input = "hello\n"
         launch.folder = "/usr"
         launch.environment = ["NAME": "value", "PATH": "/usr/bin:/bin"]
         let result = try await ChildProcess(launch).result()
-        // Three descriptors and the one that lists them.
+        // The three standard streams, and the descriptor that lists them.
         #expect(result.stdout == "hello\n/usr\n4\n")
         #expect(result.stderr == "value\n")
     }
 
-    @Test("In a terminal, standard error is one and standard output is not")
+    @Test("With a terminal, standard error is the terminal and standard output is not")
     func terminal() async throws {
         var launch = ProcessLaunch("/bin/sh", ["-c", "test -t 0 && test -t 2 && ! test -t 1 && stty size >&2"])
         launch.terminalColumns = 72
@@ -37,7 +37,7 @@ struct TestSupportTests {
         #expect(result.stderr == "24 72\r\n")
     }
 
-    @Test("A disk that forgets keeps what was synced of a file without a name, also at its second sync")
+    @Test("A disk that forgets keeps the synced bytes of a file without a name, also at a second sync")
     func unnamedOnPowerCut() async throws {
         try await withDlm { sandbox in
             let power = try PowerCut(sandbox)
@@ -65,7 +65,7 @@ struct TestSupportTests {
         }
     }
 
-    @Test("A program that outlives its time limit is killed and fails its test")
+    @Test("A program that exceeds its time limit is killed and fails its test")
     func timeLimit() async throws {
         var launch = ProcessLaunch("/bin/sh", ["-c", "echo begun; sleep 60"])
         launch.timeLimit = .milliseconds(300)
@@ -74,7 +74,7 @@ struct TestSupportTests {
         await #expect(throws: ChildProcess.Failure.self) { try await process.result() }
     }
 
-    @Test("Memory is measured for the program alone")
+    @Test("The memory of the program alone is measured")
     func memory() async throws {
         var launch = ProcessLaunch("/bin/sh", ["-c", "read line"])
         launch.terminalColumns = 80
@@ -86,7 +86,7 @@ struct TestSupportTests {
         #expect(result.peakResident < 8 << 20)
     }
 
-    @Test("Content is the same by pieces as by the whole, and differs by seed and page")
+    @Test("Content is the same in pieces as in whole, and differs by seed and page")
     func content() throws {
         let content = Content(seed: 7, size: 20_001)
         let whole = content.bytes(0..<20_001)
@@ -100,7 +100,7 @@ struct TestSupportTests {
         #expect(Content("abc").sha256 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
     }
 
-    @Test("Waiting ends when the condition holds, and at its limit when it does not")
+    @Test("A wait ends when its condition holds, or at its limit")
     func waiting() async {
         let counter = Observed(0)
         async let met = counter.wait(atMost: .seconds(20)) { $0 == 2 }
@@ -111,7 +111,7 @@ struct TestSupportTests {
     }
 
     @Test(
-        "The answer to a range is what the script says",
+        "The answer to a range follows the script",
         arguments: [
             (FaultReply.RangeBehaviour.honoured, 206, "bytes 10-19/100", 10),
             (.ignored, 200, nil, 100), (.withoutContentRange, 206, nil, 10),
@@ -130,7 +130,7 @@ struct TestSupportTests {
     }
 
     @Test(
-        "If-Range is met by the very strong ETag or date alone",
+        "If-Range holds only for the same strong ETag or the same date",
         arguments: [
             ("\"a\"", 206), ("\"b\"", 200), ("W/\"a\"", 200), ("Tue, 01 Jan 2030 00:00:00 GMT", 206),
             ("Tue, 01 Jan 2031 00:00:00 GMT", 200),
@@ -145,7 +145,7 @@ struct TestSupportTests {
         if condition.hasSuffix("\"") { #expect(ResolvedReply(weak, to: request).status == 200) }
     }
 
-    @Test("The fake transport plays a reply, pauses when told, and ends once")
+    @Test("The fake transport plays a reply, pauses on request, and ends once")
     func fakeTransport() async throws {
         let content = Content(seed: 3, size: 100_000)
         let transport = FakeTransport(serving: FaultReply(content, etag: "\"a\""))
@@ -165,7 +165,7 @@ struct TestSupportTests {
         #expect(record.endings == [.complete])
     }
 
-    @Test("The fake transport ends a stalled transfer when it is cancelled, and fails starts after its shutdown")
+    @Test("The fake transport ends a stalled transfer when it is cancelled, and refuses to start after its shutdown")
     func fakeTransportStalls() async throws {
         let reply = FaultReply(Content(seed: 3, size: 100_000)).with { $0.cut = .stall(after: 20_000) }
         let transport = FakeTransport(serving: reply)
@@ -182,7 +182,7 @@ struct TestSupportTests {
     }
 }
 
-/// Keeps what it is given.
+/// A sink that records everything.
 private final class RecordingSink: TransferSink {
     struct Record {
         var head: ResponseHead?

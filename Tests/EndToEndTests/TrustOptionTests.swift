@@ -9,12 +9,12 @@ extension EndToEnd {
         static var file: FaultReply { FaultReply(content, etag: "\"v1\"") }
         static let handler: FaultServer.Handler = { $0.target == "/away" ? .redirect(to: "/file.bin") : file }
 
-        /// Without the authority in the environment.
+        /// Runs dlm without the authority in the environment.
         func run(_ site: SecureSite, _ words: [String]) async throws -> ChildProcess.Result {
             try await ChildProcess(try site.sandbox.launch(words + ["--retries", "0"])).result()
         }
 
-        @Test("--ca-certificate is trusted, on every connection, and in place of all others")
+        @Test("--ca-certificate is trusted on every connection, and replaces all other authorities")
         func authority() async throws {
             try await withCertificates { certificates in
                 let stranger = try await certificates.wrong(.unknownAuthority)
@@ -24,7 +24,7 @@ extension EndToEnd {
                     let result = try await run(site, words + [site.server.url()])
                     try expectDownloaded(Self.content, as: "file.bin", by: result, in: site.sandbox)
                     #expect(site.server.log.entries.count > 3)
-                    // Though the environment trusts it.
+                    // The server's authority is trusted by the environment, but --ca-certificate replaces it.
                     let alone = ["get", "--ca-certificate", stranger.certificate, site.server.url("/alone")]
                     expectFailure(5, of: try await site.run(alone + ["--retries", "0"]))
                 }
@@ -32,7 +32,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A resume asks for it again no more: it is recorded by its path, and may be given anew",
+            "--ca-certificate is recorded as a path: a resume uses it, and may replace it",
             arguments: [false, true])
         func resumed(isGiven: Bool) async throws {
             try await withCertificates { certificates in
@@ -56,7 +56,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--crl-file refuses what was revoked, and lets the rest pass", arguments: [true, false])
+        @Test("--crl-file refuses revoked certificates, and accepts all others", arguments: [true, false])
         func revoked(isRevoked: Bool) async throws {
             try await withCertificates { certificates in
                 let list = try await certificates.revocations(isRevoked ? [certificates.right] : [])
@@ -73,7 +73,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--certificate, with its key apart or in the same file, shows the server who asks")
+        @Test("--certificate authenticates the client, with the key in the same file or in another one")
         func client() async throws {
             try await withCertificates { certificates in
                 let client = try await certificates.client()
@@ -99,7 +99,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "--pinned-public-key lets that key pass and no other, by digest or file, with and without -k, and no http")
+            "--pinned-public-key accepts only this key, by digest or file, with and without -k, and refuses http")
         func pinned() async throws {
             try await withCertificates { certificates in
                 let (right, wrong) = (
@@ -125,7 +125,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("What one download trusts opens no connection for another of the same session, nor a TLS session")
+        @Test("Downloads with different trust in one session share no connection and no TLS session")
         func apart() async throws {
             try await withCertificates { certificates in
                 let client = try await certificates.client()
@@ -176,7 +176,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--proto leaves schemes out, at the start and behind redirects")
+        @Test("--proto excludes schemes, for the URL and for redirects")
         func schemes() async throws {
             try await withCertificates { certificates in
                 try await withSecureDlm(certificates, Self.handler) { site in
@@ -197,7 +197,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("What is wrong with the files and values is told before anything is asked")
+        @Test("Wrong files and values are reported before a request is sent")
         func refused() async throws {
             try await withCertificates { certificates in
                 try await withSecureDlm(certificates, Self.handler) { site in

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Links that expire", .serialized, .timeLimit(.minutes(2)))
+    @Suite("Links that expire: --url-command", .serialized, .timeLimit(.minutes(2)))
     struct URLCommandTests {
         static let content = Content(seed: 783, size: 5 * mebibyte + 7)
 
@@ -13,14 +13,15 @@ extension EndToEnd {
         }
 
         @Test(
-            "A new link is asked for after 401, 403 and 410, and the file goes on", arguments: [401, 403, 410],
+            "After 401, 403 and 410, a new link is requested from the command, and the file continues",
+            arguments: [401, 403, 410],
             [false, true])
         func renewed(status: Int, inBackground: Bool) async throws {
             let good = Observed(0)
             try await withDlm({ request in
                 let link = request.target.components(separatedBy: "link=").last.flatMap { Int($0) } ?? 0
                 if link == 0 { return FaultReply(status: status) }
-                // The first good link holds for one request, which is cut.
+                // The first good link works for one request, which is cut.
                 let number = good.update { count -> Int in
                     count += 1
                     return count
@@ -55,7 +56,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A link that says that its time is over is not tried")
+        @Test("A link that shows its own expiry is not tried after that time")
         func known() async throws {
             try await withDlm(serving: FaultReply(Self.content, etag: "\"v1\"")) { sandbox, server in
                 let command = try command(sandbox, server, "echo '\(server.url("/new.bin"))'")
@@ -67,7 +68,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A command that has no new link is one clear line",
+            "A command that prints no new link gives one clear line",
             arguments: [
                 ("echo no such thing >&2; exit 3", "ended with status 3: no such thing"), ("true", "printed no URL"),
                 ("echo ftp://x/", "printed something that is no http or https URL"), ("sleep 60", "was ended after"),
@@ -84,7 +85,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The same link again, and links that never work, come to an end")
+        @Test("A command that prints the same link, or only links that fail, does not run forever")
         func endless() async throws {
             try await withDlm(serving: FaultReply(status: 403)) { sandbox, server in
                 let same = try command(sandbox, server, "cat")
@@ -116,7 +117,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Not in a list, which may come from somebody else")
+        @Test("A list cannot set --url-command, because it may come from somebody else")
         func list() async throws {
             try await withDlm { sandbox in
                 try sandbox.root.write("http://127.0.0.1:9/x\n  url-command=touch /tmp/x\n", to: "files/list")

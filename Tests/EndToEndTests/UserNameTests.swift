@@ -7,7 +7,7 @@ extension EndToEnd {
     struct UserNameTests {
         let content = Content("hello\n")
 
-        @Test("-o and -d take a name as it is, and a terminal sees it escaped")
+        @Test("-o and -d use a name unchanged, and a terminal shows it escaped")
         func asTheyAre() async throws {
             let names = [
                 " ", "...", ".hidden", "~", "*", "$(id)", "a\\b", "a\u{1B}]0;owned\u{7}b\nc", "\u{202E}evil", "x.part",
@@ -33,7 +33,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "What cannot be a name is refused in one line, and nothing is fetched",
+            "An invalid name is refused in one line, and nothing is fetched",
             arguments: [
                 (["-o", ""], 2), (["-o", "."], 2), (["-o", ".."], 2), (["-o", "a/.."], 2), (["-o", "a/"], 2),
                 (["-o", "/"], 2), (["-o", NameCase.filled(251, "x")], 2), (["-o", "-rf"], 2), (["-d", ""], 2),
@@ -49,7 +49,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Bytes that are no UTF-8 are refused, for the file would get another name, or come from another URL",
+            "Arguments that are not UTF-8 are refused, because they would lead to another name or URL",
             arguments: ["-o caf\\351", "-d d\\377", "SERVER/caf\\351"])
         func bytes(words: String) async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
@@ -70,7 +70,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Without a working folder that can be named, nothing goes to another one",
+            "If the working folder has no valid path, nothing is written to another folder",
             arguments: ["mkdir gone && cd gone && rmdir ../gone", "mkdir \"$(printf 'x\\377')\" && cd x*"])
         func workingFolder(preparation: String) async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
@@ -81,7 +81,7 @@ extension EndToEnd {
                     expectFailure(2, of: try await ChildProcess(launch).result(), words)
                 }
                 #expect(server.log.entries.isEmpty)
-                // A folder that is named whole needs none.
+                // An absolute folder does not depend on the working folder.
                 let absolute = try await sandbox.run("get", "-d", sandbox.file("whole"), server.url()) {
                     $0.runInShell(after: "rmdir x* 2>/dev/null; " + preparation)
                 }

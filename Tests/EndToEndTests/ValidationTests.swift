@@ -4,7 +4,8 @@ import Testing
 
 extension EndToEnd {
     @Suite(
-        "What is taken for the file: --expect-type, --expect-status, --max-size", .serialized, .timeLimit(.minutes(2)))
+        "Options that validate the answer: --expect-type, --expect-status, --max-size",
+        .serialized, .timeLimit(.minutes(2)))
     struct ValidationTests {
         let content = Content(seed: 700, size: mebibyte + 17)
 
@@ -13,7 +14,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A file of the type that is wanted is taken",
+            "A file of an expected type is accepted",
             arguments: [
                 (["application/zip"], "application/zip"), (["image/*,application/zip"], "Application/Zip; x=y"),
                 (["image/*", "application/*"], "application/zip"),
@@ -44,7 +45,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("An answer without a type is not of the type that is wanted")
+        @Test("An answer without a type has no expected type")
         func noType() async throws {
             try await withDlm(serving: typed(nil)) { sandbox, server in
                 expectFailure(9, of: try await sandbox.perform("get", "--expect-type", "*/*", server.url()))
@@ -52,7 +53,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("What was fetched before a login page came instead is kept, and goes on later")
+        @Test("The part before a login page is kept, and continued later")
         func loginPageLater() async throws {
             let large = Content(seed: 702, size: 8 * mebibyte)
             let zip = FaultReply(large, etag: "\"v1\"").with { $0.fields = [("Content-Type", "application/zip")] }
@@ -73,7 +74,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Other statuses than 200 are taken if they are wanted, and 200 is not if it is none of them")
+        @Test("--expect-status accepts other statuses than 200, and refuses 200 if it is not listed")
         func statuses() async throws {
             let other = FaultReply(content).with {
                 $0.status = 203
@@ -83,7 +84,7 @@ extension EndToEnd {
                 expectFailure(8, of: try await sandbox.perform("get", server.url("/203")))
                 let taken = try await sandbox.perform("get", "--expect-status", "200,203", server.url("/203"))
                 try expectDownloaded(content, as: "203", by: taken, in: sandbox)
-                // A part, which dlm asks for by itself, is as good as the whole.
+                // A partial answer, which dlm requests by itself, is accepted like a whole answer.
                 let usual = try await sandbox.perform("get", "--expect-status", "200", server.url("/200"))
                 try expectDownloaded(content, as: "200", by: usual, in: sandbox)
                 let refused = try await sandbox.perform("get", "--expect-status", "203", server.url("/x"))
@@ -94,7 +95,8 @@ extension EndToEnd {
         }
 
         @Test(
-            "A file that says that it is too large is not begun, a small one neither", arguments: [1000, 20 * mebibyte])
+            "A file whose announced size is too large is not begun, whether it is large or small",
+            arguments: [1000, 20 * mebibyte])
         func tooLarge(size: Int64) async throws {
             try await withDlm(serving: FaultReply(Content(seed: 703, size: size))) { sandbox, server in
                 let result = try await sandbox.perform("get", "--max-size", "\(size - 1)", server.url())
@@ -107,7 +109,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("One that does not say is cut as soon as more has come; a larger limit takes it")
+        @Test("A file without an announced size is cut once it exceeds the limit; a larger limit accepts it")
         func tooLargeWhileItComes() async throws {
             let large = Content(seed: 704, size: 8 * mebibyte)
             let chunked = FaultReply(large, etag: "\"v1\"").with {
@@ -127,7 +129,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("They hold in the background as well")
+        @Test("The options apply in the background, too")
         func background() async throws {
             try await withDlm(serving: typed("text/html")) { sandbox, server in
                 let types = try await sandbox.run("get", "-b", "--expect-type", "image/*", server.url("/a"))

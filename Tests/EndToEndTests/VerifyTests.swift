@@ -8,7 +8,7 @@ extension EndToEnd {
         static let content = Content(seed: 100, size: 2 * mebibyte)
         static let reply = FaultReply(content, etag: "\"v1\"")
 
-        /// Overwrites one byte in the middle.
+        /// Overwrites a byte in the middle of a file.
         static func damage(_ path: String) throws {
             let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
             try file.seek(toOffset: 1_000_000)
@@ -30,7 +30,9 @@ extension EndToEnd {
             let error: Failure?
         }
 
-        @Test("A finished download, by number and by name, against what it was verified by", arguments: [true, false])
+        @Test(
+            "verify checks a finished download, by number and by name, against its recorded checksum",
+            arguments: [true, false])
         func recorded(byUser: Bool) async throws {
             let reply = Self.reply.with { if !byUser { $0.fields.append(ServedDigest.repr512.field(Self.content)) } }
             try await withDlm(serving: reply) { sandbox, server in
@@ -99,7 +101,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("What is not complete is not verified")
+        @Test("An incomplete download is not verified")
         func incomplete() async throws {
             let slow = Self.reply.with { $0.bytesPerSecond = Int(4 * mebibyte) }
             try await withDlm(serving: slow) { sandbox, server in
@@ -110,7 +112,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Against a checksum or a list that is given")
+        @Test("verify accepts a checksum or a checksum file")
         func given() async throws {
             try await withDlm { sandbox in
                 try Self.content.write(to: sandbox.file("a.bin"))
@@ -137,7 +139,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Nothing is waited for that is no regular file")
+        @Test("A file that is not a regular file is refused without waiting")
         func irregular() async throws {
             try await withDlm { sandbox in
                 #expect(mkfifo(sandbox.file("pipe"), 0o600) == 0)
@@ -151,7 +153,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A number that is unknown is status 10, before anything is read")
+        @Test("An unknown number is status 10, before any file is read")
         func noSuchDownload() async throws {
             try await withDlm { sandbox in
                 try "x".write(toFile: sandbox.file("x"), atomically: false, encoding: .utf8)
@@ -161,10 +163,10 @@ extension EndToEnd {
             }
         }
 
-        @Test("Ctrl-C ends it at once")
+        @Test("Ctrl-C ends verify at once")
         func interrupted() async throws {
             try await withDlm { sandbox in
-                // Sparse: hashing so much takes many minutes.
+                // The file is sparse. Hashing this many bytes takes many minutes.
                 #expect(FileManager.default.createFile(atPath: sandbox.file("huge"), contents: nil))
                 #expect(truncate(sandbox.file("huge"), 1 << 40) == 0)
                 let process = try sandbox.start("verify", "--checksum", "sha256:\(Self.content.sha256)", "huge")
@@ -181,7 +183,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The newest download of a file counts, and one whose file is at another place does not")
+        @Test("The newest download of a file is used, and downloads to other places are not")
         func newest() async throws {
             let new = Content(seed: 101, size: 2 * mebibyte)
             try await withDlm(serving: Self.reply) { sandbox, server in

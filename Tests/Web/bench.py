@@ -1,4 +1,4 @@
-"""A home of its own for dlm, and a server whose files come as slowly as a test wants."""
+"""A private home for dlm, and a server that sends files at the speeds that the tests need."""
 
 import http.server
 import os
@@ -11,7 +11,8 @@ import time
 
 
 class Files(http.server.BaseHTTPRequestHandler):
-    """/slow/* is 4 MB at about 400 kB a second and connection, /small/* 1000 bytes, /missing/* is not there until `found`."""
+    """Serves three kinds of files: /slow/* has 4 MB at about 400 kB a second for each connection, /small/* has 1000 bytes,
+    and /missing/* does not exist until `found` is set."""
 
     protocol_version = "HTTP/1.1"
     found = False
@@ -79,7 +80,7 @@ class Bench:
         return done.stdout.strip()
 
     def start(self):
-        """Starts the background session, at the same port as before."""
+        """Starts the background session. A second start uses the same port."""
         self.run("daemon", "start", "--rpc", "--rpc-listen", f"127.0.0.1:{self.port or 0}", "--rpc-folders", self.downloads)
         with open(self.home + "/state/dlm/rpc-address") as file:
             self.address = file.read().strip()

@@ -1,4 +1,4 @@
-"""aria2p, a client made for aria2: its API and its command line. Usage: client.py DLM"""
+"""Tests dlm with the API and the command line of aria2p, a client for aria2. Usage: client.py DLM"""
 
 import os
 import subprocess

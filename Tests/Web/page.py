@@ -1,4 +1,4 @@
-"""The page in a real browser: Chromium, driven by Playwright. Usage: page.py DLM [PICTURES]"""
+"""Tests the page in a real browser: Chromium, driven by Playwright. Usage: page.py DLM [PICTURES]"""
 
 import os
 import sys
@@ -153,7 +153,7 @@ def phone(browser):
 
 
 def names(browser):
-    """Every control has a name, as a screen reader says it."""
+    """Checks that every control has a name that a screen reader can say."""
     page = open_page(browser)
     wait("rows", lambda: page.locator("#rows tr[data-id]").count() > 3)
     unnamed = page.evaluate("""[...document.querySelectorAll("button, input, select, textarea")].filter((node) =>

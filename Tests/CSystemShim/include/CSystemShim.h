@@ -1,1 +1,1 @@
-// Nothing: this library is loaded into dlm before the C library (LD_PRELOAD), and never linked.
+// This header is empty: the library is loaded into dlm before the C library (LD_PRELOAD), and never linked.

@@ -1,4 +1,4 @@
-// The GNU parts of posix_spawn and of terminals that Swift's Glibc module does not offer.
+// The GNU parts of posix_spawn and of terminals that Swift's Glibc module lacks.
 #ifndef DLM_CTESTSUPPORT_H
 #define DLM_CTESTSUPPORT_H
 
@@ -10,22 +10,26 @@ struct dlmtest_launch {
     char *const *arguments;
     char *const *environment;
     const char *folder;
-    /// Standard input, output, error.
+    /// Standard input, output and error.
     int descriptors[3];
-    /// When not NULL: a terminal that becomes the controlling one, standard input and standard error.
+    /// The path of a terminal that becomes the controlling terminal, standard input and standard error. NULL means
+    /// none.
     const char *terminal;
-    /// Becomes descriptor 3; -1 for none.
+    /// A descriptor that becomes descriptor 3. -1 means none.
     int passed;
 };
 
-/// Starts `path` in a process group of its own with default signals and no other descriptors but `passed`; an error number or 0.
+/// Starts `path` in a process group of its own, with default signals and no other descriptors but `passed`. Returns an
+/// error number or 0.
 int dlmtest_spawn(const char *path, const struct dlmtest_launch *launch, pid_t *pid);
 
-/// A new pseudo-terminal: its master, and the name of the other side in `name`; -1 and errno on failure.
+/// Opens a new pseudo-terminal. Returns its master, and the name of the other side in `name`. Returns -1 and sets errno
+/// on failure.
 int dlmtest_open_terminal(int columns, char *name, size_t capacity);
 int dlmtest_resize_terminal(int master, int columns);
 
-/// An exclusive lock of the open file (F_OFD_SETLK, fcntl(2)) on some bytes; waits for it where asked. -1 and errno on failure.
+/// Locks some bytes exclusively for the open file (F_OFD_SETLK, fcntl(2)), and waits for the lock if asked. Returns -1
+/// and sets errno on failure.
 int dlmtest_lock(int fd, long long start, long long length, int waits);
 
 #endif

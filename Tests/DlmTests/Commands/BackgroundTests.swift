@@ -8,7 +8,7 @@ import Testing
 
 @Suite("get -b", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct BackgroundTests {
-    /// A front with a background session behind it that takes everything.
+    /// Returns the service of the command, and the background session, which accepts every request.
     static func service() -> (front: FakeService, background: FakeService) {
         let background = FakeService { service, requests in
             requests.map { AddedDownload(kind: .inserted, record: service.insert($0, session: "background")) }
@@ -18,7 +18,7 @@ struct BackgroundTests {
         return (front, background)
     }
 
-    @Test("The numbers are on stdout, one a line, and nothing is begun here")
+    @Test("get -b prints the IDs, one on each line, and begins no download in its own process")
     func ids() async throws {
         let (front, background) = Self.service()
         let (status, captured) = try await run(
@@ -30,7 +30,7 @@ struct BackgroundTests {
         #expect(background.requests.map(\.priority) == [3, 3])
     }
 
-    @Test("--json has a line for each")
+    @Test("--json prints a line for each download")
     func json() async throws {
         let (front, _) = Self.service()
         let (_, captured) = try await run(["get", "-b", "--json", "http://a/x"], front)
@@ -38,7 +38,7 @@ struct BackgroundTests {
         #expect(captured.output.contains(#""event":"added","id":1"#))
     }
 
-    @Test("A long list goes over in parts, and a bad line is told with its number")
+    @Test("A long list is handed over in parts, and a bad line is reported with its number")
     func list() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "dlm-list-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -53,7 +53,7 @@ struct BackgroundTests {
         #expect(background.calls.allSatisfy { ($0.split(separator: " ").last.flatMap { Int($0) } ?? 0) <= 4_000 })
     }
 
-    @Test("A background session that cannot be started is one line and status 12")
+    @Test("A background session that cannot be started gives one line and status 12")
     func cannotStart() async throws {
         let (status, captured) = try await run(["get", "-b", "http://a/x"], FakeService())
         #expect(status == 12)

@@ -9,7 +9,7 @@ import Testing
 @Suite("pause, cancel, limit, priority and set-url", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct ChangingTests {
     @Test(
-        "A change is passed on for the downloads that were named, in their order",
+        "A change is passed on for the named downloads, in their order",
         arguments: [
             (["pause", "2", "1"], "change [2, 1] pause"), (["cancel", "1-3"], "change [1, 2, 3] cancel"),
             (["limit", "500k", "2"], "change [2] rateLimit(Optional(512000))"),
@@ -24,7 +24,7 @@ struct ChangingTests {
         #expect(service.calls == [call, "close"])
     }
 
-    @Test("What was done is told to --verbose only, and to --json")
+    @Test("Changes are reported with --verbose and with --json only")
     func told() async throws {
         let (_, quiet) = try await run(["pause", "2"], ListTests.service())
         #expect(quiet.output == "" && quiet.errors == "")
@@ -38,7 +38,7 @@ struct ChangingTests {
     }
 
     @Test(
-        "Where there is nothing to do, that is a notice and no failure",
+        "A change that changes nothing gives a notice and status 0",
         arguments: [
             (["pause", "5"], "5: completed.bin: completed already"),
             (["cancel", "7"], "7: cancelled.bin: cancelled already"),
@@ -57,7 +57,7 @@ struct ChangingTests {
     }
 
     @Test(
-        "An unknown id is an error before anything is done to the others",
+        "An unknown ID is an error, and the other downloads are not changed",
         arguments: [
             ["pause", "1-9"], ["cancel", "1", "99"], ["limit", "1M", "1", "99"], ["priority", "1", "1", "99"],
         ])
@@ -70,7 +70,7 @@ struct ChangingTests {
     }
 
     @Test(
-        "--all and --state choose, what is queued before what runs",
+        "--all and --state choose the downloads, and queued downloads are changed before running downloads",
         arguments: [
             (["pause", "--all"], [[1], [1, 2, 3, 4]]), (["cancel", "--all"], [[1], [2, 3, 4, 6]]),
             (["cancel", "--state", "paused", "--state", "failed"], [[4, 6]]), (["pause", "--state", "queued"], [[1]]),
@@ -86,7 +86,7 @@ struct ChangingTests {
         #expect(asked == ids.map { "\($0)" })
     }
 
-    @Test("Thousands are dealt with in parts, once all are known")
+    @Test("Thousands of downloads are changed in parts, after all IDs have been checked")
     func parts() async throws {
         let service = FakeService()
         for id in 1...1200 { service.change(Int64(id)) { $0 = .example(id: Int64(id), state: .running) } }
@@ -102,7 +102,7 @@ struct ChangingTests {
         #expect(service.state.withLock { $0.records.values.allSatisfy { $0.state == .cancelled } })
     }
 
-    @Test("An owner that does not answer is one line and status 12")
+    @Test("A session that does not answer gives one line and status 12")
     func noAnswer() async throws {
         let service = ListTests.service()
         service.state.withLock { $0.changeFailure = .sessionUnavailable(.notAnswering("background", message: "")) }
@@ -111,7 +111,7 @@ struct ChangingTests {
         #expect(captured.errorLines.count == 1)
     }
 
-    @Test("Without downloads limit is about every session that lives")
+    @Test("Without IDs, limit changes all live sessions")
     func sessions() async throws {
         let service = ListTests.service()
         service.state.withLock { $0.sessions = ["background", "foreground-1-a"] }
@@ -124,7 +124,7 @@ struct ChangingTests {
         #expect(service.state.withLock(\.settings) == SessionSettings(rateLimit: 0))
     }
 
-    @Test("limit alone shows the limits in force and changes nothing")
+    @Test("limit without arguments shows the limits in force and changes nothing")
     func shownLimits() async throws {
         let service = ListTests.service()
         service.state.withLock { state in
@@ -144,7 +144,7 @@ struct ChangingTests {
         #expect(nothing.output == "" && nothing.errors.contains("nothing runs"))
     }
 
-    @Test("When nothing runs, limit says so")
+    @Test("If no session runs, limit says so")
     func noSession() async throws {
         let service = FakeService()
         let (status, captured) = try await run(["limit", "2M"], service)
@@ -153,7 +153,7 @@ struct ChangingTests {
         #expect(service.calls == ["close"])
     }
 
-    @Test("set-url passes the address on, its password apart")
+    @Test("set-url passes the address on, and separates its password")
     func setURL() async throws {
         let service = ListTests.service()
         let (status, captured) = try await run(["set-url", "4", "https://me:pw@b.example.org/x", "--json"], service)
@@ -164,7 +164,7 @@ struct ChangingTests {
         #expect(captured.output.contains(#""event":"changed""#) && !captured.output.contains("pw"))
     }
 
-    @Test("set-url refuses what is no address")
+    @Test("set-url refuses an invalid address")
     func badURL() async throws {
         let service = ListTests.service()
         let (status, captured) = try await run(["set-url", "4", "example.org/x"], service)

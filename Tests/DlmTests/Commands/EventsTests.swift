@@ -14,7 +14,7 @@ struct EventsTests {
         }
     }
 
-    @Test("--since delivers what happened behind the cursor, in order, and then says so")
+    @Test("--since prints the events after the cursor in order, and then the end of the past events")
     func since() async throws {
         let service = WaitTests.service()
         service.changeElsewhere(1, .started)
@@ -33,7 +33,7 @@ struct EventsTests {
         #expect(failed["time"] as? String == "2023-11-14T22:13:20Z")
     }
 
-    @Test("Without --since it begins now, and --once tells where that is")
+    @Test("Without --since, events begins with new events, and --once prints the current cursor")
     func now() async throws {
         let service = WaitTests.service()
         service.changeElsewhere(1, .started)
@@ -42,7 +42,7 @@ struct EventsTests {
         #expect(captured.output == #"{"cursor":1,"event":"didFinishEvents","version":1}"# + "\n")
     }
 
-    @Test("It goes on with what happens from now on, until nobody reads any more")
+    @Test("events prints new events until its reader is gone")
     func live() async throws {
         let service = WaitTests.service()
         var ends: [Int32] = [0, 0]
@@ -68,7 +68,7 @@ struct EventsTests {
         #expect(await status == 0)
     }
 
-    /// What is there to read at the moment.
+    /// Returns the text that can be read without waiting.
     private static func text(_ descriptor: Int32) -> String {
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         let bytes = [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
@@ -77,7 +77,7 @@ struct EventsTests {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    @Test("Events that are lost are told")
+    @Test("Lost events are reported")
     func lost() {
         #expect(
             LogDocument(.didLoseEvents(upTo: 7)).json == #"{"cursor":7,"event":"didLoseEvents","version":1}"#)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("What get asks for", .inTurn, .serialized, .timeLimit(.minutes(1)))
+@Suite("The requests that get makes", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct GetTests {
     @Test("Every option reaches the request")
     func options() async throws {
@@ -47,14 +47,14 @@ struct GetTests {
         #expect(service.requests == [expected])
     }
 
-    @Test("A negative priority starts later")
+    @Test("A negative priority is accepted")
     func negativePriority() async throws {
         let service = FollowerTests.completing()
         _ = try await run(["get", "--priority=-5", "http://a/x"], service)
         #expect(service.requests.first?.priority == -5)
     }
 
-    @Test("--ephemeral asks for a session that records nothing, and needs no home for that")
+    @Test("--ephemeral opens a session that records nothing, and needs no home")
     func ephemeral() async throws {
         let service = FollowerTests.completing()
         let (status, captured) = try await run(["get", "--ephemeral", "http://a/x"], service) { $0.environment = [:] }
@@ -64,7 +64,7 @@ struct GetTests {
         #expect(refused == 2 && usage.errorLines.count == 1)
     }
 
-    @Test("A failure of what is not recorded names no command that would go on with it")
+    @Test("The failure of a download that is not recorded does not suggest dlm resume")
     func ephemeralFailure() async throws {
         let service = FollowerTests.failing(.serverRefused(status: 503, phrase: "Busy"))
         let (_, recorded) = try await run(["get", "http://a/x"], service)
@@ -74,7 +74,7 @@ struct GetTests {
         #expect(captured.errorLines.count == 1 && !captured.errors.contains("dlm resume"))
     }
 
-    @Test("Without a home there is one line and status 12")
+    @Test("Without a home, get prints one line and ends with status 12")
     func noHome() async throws {
         let (status, captured) = try await run(["get", "http://a/x"], FakeService()) { $0.environment = [:] }
         #expect(status == 12)

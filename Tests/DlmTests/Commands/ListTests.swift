@@ -8,7 +8,7 @@ import Testing
 
 @Suite("list, show, resume and remove", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct ListTests {
-    /// One download in each state.
+    /// Returns a service with one download in each state.
     static func service() -> FakeService {
         let service = FakeService()
         let states: [DownloadState] = [
@@ -31,7 +31,7 @@ struct ListTests {
         return service
     }
 
-    @Test("The list has what is not finished, aligned, with the reasons")
+    @Test("The list shows the unfinished downloads, aligned, with the reasons")
     func list() async throws {
         let (status, captured) = try await run(["list"], Self.service())
         #expect(status == 0)
@@ -47,7 +47,7 @@ struct ListTests {
                 """)
     }
 
-    @Test("The history says when a download ended, and how long it took")
+    @Test("The history shows when a download ended, and how long it took")
     func history() async throws {
         let service = FakeService()
         let end = Date(timeIntervalSince1970: 1_700_000_012)
@@ -71,7 +71,7 @@ struct ListTests {
         #expect(json.output.contains(#""ended":"2023-11-14T22:13:32Z""#) && json.output.contains(#""seconds":12"#))
     }
 
-    @Test("What waits for a background session that is dead says what to do")
+    @Test("A download that waits for a dead background session says what to do")
     func interrupted() async throws {
         let service = FakeService()
         service.change(1) {
@@ -98,7 +98,7 @@ struct ListTests {
         #expect(captured.outputLines.last?.hasPrefix(" 1200  queued") ?? false)
     }
 
-    @Test("No row, no header")
+    @Test("An empty list has no header")
     func empty() async throws {
         let (status, captured) = try await run(["ls"], FakeService())
         #expect(status == 0)
@@ -121,7 +121,7 @@ struct ListTests {
         #expect(listed.allSatisfy { $0?["version"] as? Int == 1 })
     }
 
-    @Test("show tells about each of several")
+    @Test("show describes each of several downloads")
     func show() async throws {
         let (status, captured) = try await run(["show", "6", "4-5"], Self.service())
         #expect(status == 0)
@@ -133,7 +133,7 @@ struct ListTests {
     }
 
     @Test(
-        "An unknown id is an error before anything is done to the others",
+        "An unknown ID is an error, and nothing is done to the other downloads",
         arguments: [["show", "1", "99"], ["remove", "1", "99"], ["resume", "1", "99"], ["remove", "6-8"]])
     func unknown(arguments: [String]) async throws {
         let service = Self.service()
@@ -144,7 +144,7 @@ struct ListTests {
         #expect(service.calls == ["close"])
     }
 
-    @Test("remove says nothing, and passes --delete-file on")
+    @Test("remove prints nothing, and passes --delete-file on")
     func remove() async throws {
         let service = Self.service()
         let (status, captured) = try await run(["rm", "4-5", "--delete-file"], service)
@@ -153,7 +153,7 @@ struct ListTests {
         #expect(service.calls.first == "remove [4, 5] true")
     }
 
-    @Test("Resuming what is complete prints its path at once")
+    @Test("Resuming a complete download prints its path at once")
     func resumeComplete() async throws {
         let record = DownloadRecord.example(id: 1) { $0.complete(path: "/data/x") }
         let service = FakeService(onResume: { _, _, _ in [.completed(record)] })

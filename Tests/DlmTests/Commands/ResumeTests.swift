@@ -7,7 +7,8 @@ import Testing
 
 @Suite("resume", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct ResumeTests {
-    /// Everything goes on in this session; odd ones here.
+    /// Returns a service whose downloads with even numbers run in `session`, and with odd numbers in the session of the
+    /// command.
     static func service(session: String = "background") -> FakeService {
         let service = FakeService(onResume: { service, ids, _ in
             ids.map { id in
@@ -27,7 +28,7 @@ struct ResumeTests {
         return service
     }
 
-    @Test("What goes on elsewhere is told, and not waited for")
+    @Test("A download that continues in another session is reported, and resume does not wait for it")
     func elsewhere() async throws {
         let (status, captured) = try await run(["resume", "2"], Self.service())
         #expect(status == 0)
@@ -37,7 +38,7 @@ struct ResumeTests {
                 == "dlm: 2: debian-12.iso: goes on in session background; follow with: dlm watch 2\n")
     }
 
-    @Test("What goes on here is followed to its end")
+    @Test("A download that continues in this process is followed to its end")
     func mixed() async throws {
         let (status, captured) = try await run(["resume", "1-4", "-q"], Self.service())
         #expect(status == 0)
@@ -47,7 +48,7 @@ struct ResumeTests {
         #expect(told.errorLines.count == 2)
     }
 
-    @Test("What runs already is told as such")
+    @Test("A download that already runs is reported as such")
     func running() async throws {
         let service = Self.service()
         service.change(2) {
@@ -60,7 +61,7 @@ struct ResumeTests {
         #expect(captured.output.contains(#""event":"unchanged""#))
     }
 
-    @Test("-b is passed on, and its answer is JSON too")
+    @Test("-b is passed on, and --json applies to its answer")
     func background() async throws {
         let service = FakeService(onResume: { service, ids, overrides in
             #expect(overrides.inBackground)
@@ -73,7 +74,7 @@ struct ResumeTests {
         #expect(captured.errors == "")
     }
 
-    @Test("Many that go on elsewhere are one line")
+    @Test("Many downloads that continue in another session are reported in one line")
     func many() async throws {
         let service = FakeService(onResume: { service, ids, _ in
             ids.map { id in .running(service.change(id) { $0.session = "background" }.record) }
@@ -83,7 +84,7 @@ struct ResumeTests {
         #expect(captured.errors == "dlm: 20 downloads go on elsewhere; follow with: dlm watch\n")
     }
 
-    @Test("--all leaves alone what somebody works on")
+    @Test("--all leaves out downloads that a live session works on")
     func all() async throws {
         let service = Self.service()
         service.change(1) {

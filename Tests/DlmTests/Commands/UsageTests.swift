@@ -73,7 +73,7 @@ struct UsageTests {
     }
 
     @Test(
-        "URLs that cannot be downloaded are told before anything is begun",
+        "An invalid URL is reported before any download begins",
         arguments: [
             ("me@example.org/x", "https://***@example.org/x?"),
             ("not a url", "give one such as https://example.org/file"),
@@ -89,7 +89,7 @@ struct UsageTests {
         #expect(service.calls == [])
     }
 
-    @Test("A header field that is none is refused without repeating what may be a secret")
+    @Test("A malformed header field is refused, and the message does not repeat it, because it may be a secret")
     func badHeader() async throws {
         let (status, captured) = try await run(["get", "-H", "hunter2", "http://a/"], FakeService())
         #expect(status == 2)
@@ -97,7 +97,7 @@ struct UsageTests {
     }
 
     @Test(
-        "A password in a URL that cannot be read is not repeated",
+        "A password in a malformed URL is not repeated",
         arguments: ["me:hunter2@example.org/x", "http://me:hunter2@:x/", "gopher://me:hunter2@example.org/"])
     func badURLWithPassword(url: String) async throws {
         let (status, captured) = try await run(["get", url], FakeService())
@@ -105,7 +105,9 @@ struct UsageTests {
         #expect(!captured.errors.contains("hunter2"), "\(captured.errors)")
     }
 
-    @Test("Help and version are data and succeed", arguments: [["--help"], ["get", "--help"], ["help", "list"]])
+    @Test(
+        "Help and version are printed to standard output, with status 0",
+        arguments: [["--help"], ["get", "--help"], ["help", "list"]])
     func help(arguments: [String]) async throws {
         let (status, captured) = try await run(arguments, FakeService())
         #expect(status == 0)
@@ -120,7 +122,7 @@ struct UsageTests {
         #expect(captured.output.hasPrefix("dlm ") && captured.outputLines.count == 1)
     }
 
-    @Test("Every command says its name: to derive it from its type takes long at every start")
+    @Test("Every command sets its name, because deriving the name from the type slows every start")
     func names() {
         let commands = DLM.configuration.subcommands + Daemon.configuration.subcommands
         #expect(commands.filter { $0.configuration.commandName == nil }.isEmpty)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("wait", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct WaitTests {
-    /// So many downloads that the background session runs.
+    /// Returns a service with this many downloads that the background session runs.
     static func service(_ count: Int = 3) -> FakeService {
         let service = FakeService()
         for id in 1...count {
@@ -19,7 +19,7 @@ struct WaitTests {
         return service
     }
 
-    /// Runs the command, and does `work` once it has looked at its downloads.
+    /// Runs the command, and calls `work` once the command has looked at its downloads.
     static func following(
         _ arguments: [String], _ service: FakeService, looks: Int = 0, _ work: (FakeService) -> Void
     ) async throws -> (status: Int32, captured: CapturedConsole) {
@@ -29,7 +29,7 @@ struct WaitTests {
         return try await result
     }
 
-    @Test("A file that is gone since its download completed has a status of its own")
+    @Test("A completed file that was deleted later has an exit status of its own")
     func gone() async throws {
         let service = Self.service(2)
         service.change(1) { $0.complete(path: "/data/f1") }
@@ -42,7 +42,7 @@ struct WaitTests {
         #expect(captured.errorLines == ["dlm: /data/f1: completed, file is gone since; run: dlm resume 1"])
     }
 
-    @Test("Ends once all are complete, and prints their paths")
+    @Test("wait ends when all downloads are complete, and prints their paths")
     func complete() async throws {
         let (status, captured) = try await Self.following(["wait", "1-3"], Self.service(), looks: 3) { service in
             for id in [2, 1, 3] as [DownloadID] {
@@ -55,7 +55,7 @@ struct WaitTests {
     }
 
     @Test(
-        "The status is the download's own",
+        "The exit status of wait is the status of the download",
         arguments: [
             (.failed(.serverRefused(status: 404, phrase: "Not Found")), 8), (.cancelled, 11),
             (.failed(.authenticationFailed(status: 401)), 6),
@@ -68,7 +68,7 @@ struct WaitTests {
         #expect(captured.errorLines.count == 1)
     }
 
-    @Test("One that is removed is told in one line")
+    @Test("The removal of a download is reported in one line")
     func removed() async throws {
         let (status, captured) = try await Self.following(["wait", "2"], Self.service(), looks: 1) { service in
             service.changeElsewhere(2, .removed)
@@ -77,7 +77,7 @@ struct WaitTests {
         #expect(captured.errorLines.count == 1 && captured.errors.contains("removed"))
     }
 
-    @Test("Several kinds of failure are status 1; what has ended before counts")
+    @Test("Several kinds of failure give status 1, failures before the start of wait included")
     func several() async throws {
         let service = Self.service()
         service.change(1) { $0.state = .failed(.authenticationFailed(status: 401)) }
@@ -89,7 +89,7 @@ struct WaitTests {
         #expect(captured.errorLines.count == 2)
     }
 
-    @Test("What is paused is waited for by name, and not by --all")
+    @Test("wait ID waits for a paused download, and wait --all does not")
     func pausedBefore() async throws {
         func service() -> FakeService {
             let service = Self.service()
@@ -107,7 +107,7 @@ struct WaitTests {
         #expect(told.errors.contains("download 1 is not finished"))
     }
 
-    @Test("With --any the first decides")
+    @Test("With --any, the first download that ends decides the status")
     func any() async throws {
         let (status, captured) = try await Self.following(["wait", "1-3", "--any"], Self.service(), looks: 3) {
             $0.changeElsewhere(3, .failed) { $0.state = .failed(.authenticationFailed(status: 401)) }
@@ -116,14 +116,14 @@ struct WaitTests {
         #expect(captured.errorLines.count == 1)
     }
 
-    @Test("After the timeout it is status 1 and one line")
+    @Test("At the timeout, wait prints one line and ends with status 1")
     func timeout() async throws {
         let (status, captured) = try await run(["wait", "1-3", "--timeout", "0.1"], Self.service())
         #expect(status == 1)
         #expect(captured.errors == "dlm: timed out after 0.1 s: 3 downloads are not finished; see: dlm list\n")
     }
 
-    @Test("A pause and the end of a session are waited out")
+    @Test("wait goes on through a pause and through the end of a session")
     func paused() async throws {
         let (status, captured) = try await Self.following(["wait", "1"], Self.service(), looks: 1) { service in
             service.changeElsewhere(1, .paused) { $0.state = .paused(.terminate) }
@@ -135,11 +135,11 @@ struct WaitTests {
         #expect(captured.errors == "")
     }
 
-    @Test("Nobody is told of thousands again and again: each row is looked at once, and once more at its end")
+    @Test("wait looks at each of thousands of downloads only a few times")
     func cheap() async throws {
         let count = Sanitizer.isOn ? 300 : 3000
         let service = Self.service(count)
-        // All are known before the first is awaited; one is looked at now and then.
+        // All downloads are known before the first wait, and a single download may be looked at again now and then.
         let (status, _) = try await Self.following(["wait", "1-\(count)", "-q"], service, looks: 2 * count) { service in
             for id in 1...count { service.changeElsewhere(Int64(id), .completed) { $0.complete() } }
         }
@@ -148,7 +148,7 @@ struct WaitTests {
         #expect(looks <= 6 * count, "\(looks)")
     }
 
-    @Test("An unknown id is status 10 at once")
+    @Test("An unknown ID ends wait with status 10 at once")
     func unknown() async throws {
         let (status, captured) = try await run(["wait", "1", "99"], Self.service())
         #expect(status == 10)

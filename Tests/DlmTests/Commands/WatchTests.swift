@@ -8,7 +8,7 @@ import Testing
 
 @Suite("watch", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct WatchTests {
-    @Test("Of named downloads it tells what happens to them, and ends as they do")
+    @Test("watch reports the changes of the named downloads, and ends when they end")
     func named() async throws {
         let service = WaitTests.service()
         let (status, captured) = try await WaitTests.following(["watch", "1-2"], service, looks: 4) { service in
@@ -20,7 +20,7 @@ struct WatchTests {
         }
         #expect(status == 6)
         #expect(captured.output == "/data/f1\n")
-        // On a busy machine a look at the store sees the end before the log tells what came before.
+        // On a busy machine a look at the store may see the end before the log reports the earlier events.
         let lines = [
             "dlm: 1: f1: paused; continue with: dlm resume 1", "dlm: http://a/f2: 401 Unauthorized",
             "dlm: 1: f1: goes on",
@@ -29,7 +29,7 @@ struct WatchTests {
         #expect(told == lines || told == [lines[0], lines[1]] || told == [lines[1]])
     }
 
-    @Test("It never takes over what nobody works on")
+    @Test("watch does not resume a paused download that has no session")
     func leavesAlone() async throws {
         let service = WaitTests.service(1)
         let (status, _) = try await WaitTests.following(["watch", "1"], service, looks: 1) { service in
@@ -43,14 +43,14 @@ struct WatchTests {
         #expect(service.calls.filter { $0.hasPrefix("resume") } == [])
     }
 
-    @Test("Without downloads it follows what starts later, too, and ends when nothing is at work")
+    @Test("Without IDs, watch also follows downloads that start later, and ends when nothing is at work")
     func all() async throws {
         let service = WaitTests.service(2)
         service.change(2) { $0.state = .queued }
         async let result = run(["watch"], service)
         await service.wait { $0.isLogged && $0.state.withLock { $0.looks[1] != nil } }
         service.changeElsewhere(2, .started) { $0.state = .running }
-        // What starts and ends before the next look may be missed.
+        // A download that starts and ends before the next look may be missed, so wait for the look.
         await service.wait { $0.state.withLock { $0.looks[2] != nil } }
         service.changeElsewhere(1, .completed) { $0.complete(path: "/data/f1") }
         service.changeElsewhere(2, .completed) { $0.complete(path: "/data/f2") }
@@ -59,14 +59,14 @@ struct WatchTests {
         #expect(captured.output.split(separator: "\n").sorted() == ["/data/f1", "/data/f2"])
     }
 
-    @Test("With nothing at work it ends at once")
+    @Test("watch ends at once if nothing is at work")
     func idle() async throws {
         let (status, captured) = try await run(["watch"], FakeService())
         #expect(status == 0)
         #expect(captured.output == "" && captured.errors == "")
     }
 
-    @Test("When the background session is dead, it says what to do and ends")
+    @Test("If the background session is dead, watch says what to do and ends")
     func dead() async throws {
         let service = WaitTests.service(1)
         _ = service.state.withLock { $0.unattended.insert(1) }
@@ -77,7 +77,7 @@ struct WatchTests {
                 == "dlm: 1: f1: interrupted: the background session is not running; run: dlm daemon start\n")
     }
 
-    @Test("--json has a line for each change and for each end")
+    @Test("--json prints a line for each change and for each end")
     func json() async throws {
         let (status, captured) = try await WaitTests.following(
             ["watch", "--json", "1"], WaitTests.service(1), looks: 1

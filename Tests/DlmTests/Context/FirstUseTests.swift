@@ -8,14 +8,14 @@ import Testing
 
 @Suite("First use", .inTurn, .serialized)
 struct FirstUseTests {
-    @Test("dlm alone says how to begin where nothing is going on")
+    @Test("dlm without arguments says how to begin if there are no downloads")
     func hint() async throws {
         let (status, captured) = try await run([], FakeService())
         #expect(status == 0 && captured.output == "")
         #expect(captured.errorLines == Overview.hint && Overview.hint.count == 3)
     }
 
-    @Test("dlm alone lists what is going on, as dlm list does")
+    @Test("dlm without arguments lists the downloads, as dlm list does")
     func list() async throws {
         let service = FakeService()
         service.state.withLock { $0.records[3] = .example(state: .running) }
@@ -25,7 +25,7 @@ struct FirstUseTests {
         #expect(alone.errors == "")
     }
 
-    @Test("A tip is printed once in the life of a store, each of them")
+    @Test("Each tip is printed once in the life of a store")
     func once() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -37,7 +37,7 @@ struct FirstUseTests {
         #expect(!Tip.follow.isFirst(in: folder("nowhere")))
     }
 
-    @Test("Tips are for what went well, and for what took long")
+    @Test("Tips are printed after a success, and after a long run")
     func due() {
         #expect(Tip.due(afterSeconds: 1, inBackground: true, status: 0) == .follow)
         #expect(Tip.due(afterSeconds: 60, inBackground: false, status: 0) == .background)

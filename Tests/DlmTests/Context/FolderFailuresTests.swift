@@ -15,7 +15,7 @@ struct FolderFailuresTests {
             folderExists: { _ in folderExists })
     }
 
-    @Test("What fails because its folder is gone is told once, with the count and the command")
+    @Test("Failures because of a missing folder are reported once, with the count and the command")
     func once() {
         var failures = FolderFailures()
         for id in [7, 5, 6] as [DownloadID] {
@@ -32,7 +32,7 @@ struct FolderFailuresTests {
         #expect(failures.take() == [])
     }
 
-    @Test("A folder that cannot be made is told once, too")
+    @Test("A folder that cannot be made is reported once, too")
     func unmade() {
         var failures = FolderFailures()
         for id in [1, 2] as [DownloadID] {
@@ -42,7 +42,7 @@ struct FolderFailuresTests {
         #expect(failures.take() == ["/data: permission denied; 2 downloads failed; run: dlm resume 1-2"])
     }
 
-    @Test("Failures of single files are told at once")
+    @Test("Failures of single files are reported at once")
     func single() {
         var failures = FolderFailures()
         let single: [(FileFailure, String, Bool)] = [

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Following downloads", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct FollowerTests {
-    /// Every download is complete before `add` answers.
+    /// Returns a service that completes every download before `add` answers.
     static func completing() -> FakeService {
         FakeService { service, requests in
             requests.map { request in
@@ -20,7 +20,7 @@ struct FollowerTests {
         }
     }
 
-    /// Every download fails with this error, after so many bytes.
+    /// Returns a service whose downloads all fail with this error, after this many bytes.
     static func failing(_ error: DownloadError, received: Int64 = 0) -> FakeService {
         FakeService { service, requests in
             requests.map { request in
@@ -35,7 +35,7 @@ struct FollowerTests {
         }
     }
 
-    /// Every download is run by another process; `onLook` changes what is seen of it.
+    /// Returns a service whose downloads are run by another process. `onLook` can change a record before each look.
     static func joining(
         onResume: @escaping FakeService.Resume = { _, _, _ in [] },
         onLook: @escaping @Sendable (FakeService, DownloadID) -> Void
@@ -50,7 +50,7 @@ struct FollowerTests {
             }, onResume: onResume, onLook: onLook)
     }
 
-    @Test("The paths of complete files are on stdout, and nothing else anywhere")
+    @Test("The paths of complete files are printed to standard output, and nothing else is printed")
     func complete() async throws {
         let (status, captured) = try await run(["get", "http://a/x.bin", "http://a/y.bin"], Self.completing())
         #expect(status == 0)
@@ -65,7 +65,7 @@ struct FollowerTests {
         #expect(captured.output == "" && captured.errors == "")
     }
 
-    @Test("A failure is one line on stderr, and its status")
+    @Test("A failure is one line on standard error, and gives its status")
     func failure() async throws {
         let service = Self.failing(.serverRefused(status: 404, phrase: "Not Found"))
         let (status, captured) = try await run(["get", "https://example.org/gone.zip"], service)
@@ -74,7 +74,7 @@ struct FollowerTests {
         #expect(captured.errors == "dlm: https://example.org/gone.zip: 404 Not Found\n")
     }
 
-    @Test("A failure that can be resumed says how, even to --quiet")
+    @Test("A failure that can be resumed says how, even with --quiet")
     func resumable() async throws {
         let error = DownloadError.networkFailed(
             .connectionLost, TransportDiagnosis(code: 56, message: "reset by peer"))
@@ -84,14 +84,14 @@ struct FollowerTests {
         #expect(captured.errors == "dlm: 1: x.bin: connection lost: reset by peer; run: dlm resume 1\n")
     }
 
-    @Test("What servers say cannot touch the terminal")
+    @Test("Control characters from a server are escaped")
     func escaped() async throws {
         let service = Self.failing(.serverRefused(status: 400, phrase: "\u{1B}]0;owned\u{7}"))
         let (_, captured) = try await run(["get", "http://a/x"], service)
         #expect(captured.errors == "dlm: http://a/x: 400 \\x1b]0;owned\\x07\n")
     }
 
-    @Test("A download of another process is awaited")
+    @Test("A download that another process runs is awaited")
     func joined() async throws {
         let service = Self.joining { service, id in
             if service.state.withLock({ $0.looks[id] }) == 3 { service.change(id) { $0.complete(path: "/data/x") } }
@@ -101,7 +101,7 @@ struct FollowerTests {
         #expect(captured.output == "/data/x\n")
     }
 
-    @Test("A download whose other process fails is a failure here too")
+    @Test("A download that fails in another process gives a failure here, too")
     func joinedFails() async throws {
         let service = Self.joining { service, id in
             service.change(id) { $0.state = .failed(.authenticationFailed(status: 401)) }
@@ -112,7 +112,7 @@ struct FollowerTests {
     }
 
     @Test(
-        "When the other process is gone, the download goes on here",
+        "If the other process is gone, the download continues here",
         arguments: [.paused(.interrupted), .paused(.terminate), .queued] as [DownloadState])
     func takenOver(state: DownloadState) async throws {
         let service = Self.joining(
@@ -136,7 +136,7 @@ struct FollowerTests {
         #expect(service.calls.filter { $0 == "resume [1]" }.count == 1)
     }
 
-    @Test("A download that somebody removed is told")
+    @Test("The removal of a download is reported")
     func removed() async throws {
         let service = Self.joining { service, id in service.forget(id) }
         let (status, captured) = try await run(["get", "http://a/x"], service)
@@ -144,7 +144,7 @@ struct FollowerTests {
         #expect(captured.errors == "dlm: download 1 was removed\n")
     }
 
-    @Test("A bad line of a list is told with its number, and the others go on")
+    @Test("A bad line of a list is reported with its number, and the other lines are downloaded")
     func badLine() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "dlm-list-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -156,7 +156,7 @@ struct FollowerTests {
         #expect(captured.errorLines.count == 1 && captured.errors.hasPrefix("dlm: \(path):3: nonsense: "))
     }
 
-    @Test("The store that cannot be opened is one line and status 12")
+    @Test("A store that cannot be opened gives one line and status 12")
     func noStore() async throws {
         let (status, captured) = try await run(["get", "http://a/x"], FakeService()) { context in
             context.open = { _, _, _ in
@@ -167,7 +167,7 @@ struct FollowerTests {
         #expect(captured.errors == "dlm: cannot open the store /s: no\n")
     }
 
-    @Test("An error while asking fails the command when nothing was begun")
+    @Test("An error while adding the downloads fails the command if nothing was begun")
     func cannotAsk() async throws {
         let service = FakeService { _, _ in throw DownloadError.unexpected("no such luck") }
         let (status, captured) = try await run(["get", "http://a/x"], service)
@@ -176,7 +176,7 @@ struct FollowerTests {
         #expect(service.calls.last == "close")
     }
 
-    @Test("A service that ends while downloads are awaited is no success")
+    @Test("A service that ends while downloads are awaited gives a failure")
     func serviceEnds() async throws {
         let service = FakeService { service, requests in
             let added = requests.map { AddedDownload(kind: .inserted, record: service.insert($0)) }

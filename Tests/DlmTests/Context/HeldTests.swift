@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A get whose downloads others pause, resume, cancel and remove", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct HeldTests {
-    /// `add` begins a download here and then does what another process asks for.
+    /// Returns a service whose `add` begins a download in this session and then applies the events of another process.
     static func service(_ events: @escaping @Sendable (FakeService, DownloadRecord) -> Void) -> FakeService {
         FakeService { service, requests in
             requests.map { request in
@@ -20,7 +20,7 @@ struct HeldTests {
         }
     }
 
-    @Test("It stays while the download is paused, says so, and goes on when it is resumed")
+    @Test("get stays while the download is paused, reports the pause, and goes on after the resume")
     func paused() async throws {
         let service = Self.service { service, record in
             service.send(.didPause(service.change(record.id) { $0.state = .paused(.user) }))
@@ -34,7 +34,7 @@ struct HeldTests {
         #expect(captured.errors == "dlm: 1: x: paused; continue with: dlm resume 1\ndlm: 1: x: goes on\n")
     }
 
-    @Test("Cancelled from elsewhere it is status 11")
+    @Test("A download that another process cancels gives status 11")
     func cancelled() async throws {
         let service = Self.service { service, record in
             service.send(.didCancel(service.change(record.id) { $0.state = .cancelled }))
@@ -44,7 +44,7 @@ struct HeldTests {
         #expect(captured.errors == "dlm: http://a/x: cancelled\n")
     }
 
-    @Test("Removed from elsewhere it is status 11 and one line")
+    @Test("A download that another process removes gives status 11 and one line")
     func removed() async throws {
         let service = Self.service { service, record in
             service.forget(record.id)
@@ -56,7 +56,7 @@ struct HeldTests {
         #expect(captured.outputLines.count == 1 && captured.output.contains(#""event":"removed""#))
     }
 
-    @Test("Of many that are paused the first ten are told one by one")
+    @Test("The first ten of many paused downloads are reported one by one")
     func many() async throws {
         let service = Self.service { service, record in
             service.send(.didPause(service.change(record.id) { $0.state = .paused(.user) }))
@@ -70,7 +70,7 @@ struct HeldTests {
         #expect(captured.errorLines.last == "dlm: more are paused; see: dlm list")
     }
 
-    @Test("A paused download has its row")
+    @Test("A paused download has a row in the display")
     func row() {
         var ledger = Ledger()
         ledger.expect(1, .here)
@@ -81,7 +81,7 @@ struct HeldTests {
         #expect(frame.rows.map(\.note) == ["paused"])
     }
 
-    @Test("Pauses of a download that another process runs are told, too")
+    @Test("Pauses of a download that another process runs are reported, too")
     func joined() async throws {
         let service = FollowerTests.joining { _, _ in }
         let (status, captured) = try await WaitTests.following(["get", "http://a/x"], service, looks: 2) { service in
@@ -91,12 +91,12 @@ struct HeldTests {
         }
         #expect(status == 0)
         #expect(captured.output == "/data/x\n")
-        // On a busy machine a look at the store sees the end before the log tells what came before.
+        // On a busy machine a look at the store may see the end before the log reports the earlier events.
         let paused = "dlm: 1: x: paused; continue with: dlm resume 1\n"
         #expect(["", paused, paused + "dlm: 1: x: goes on\n"].contains(captured.errors))
     }
 
-    @Test("The log is not read for downloads that run here")
+    @Test("The log is not read for downloads of this process")
     func noLog() async throws {
         let service = FollowerTests.completing()
         _ = try await run(["get", "http://a/x", "http://a/y"], service)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("When watching everything ends", .inTurn, .serialized)
+@Suite("When watch without IDs ends", .inTurn, .serialized)
 struct IdlenessTests {
     func snapshot(_ state: DownloadState, session: String? = "background", isAttended: Bool) -> DownloadSnapshot {
         var snapshot = DownloadSnapshot(record: .example(state: state) { $0.session = session })
@@ -20,7 +20,7 @@ struct IdlenessTests {
         #expect(answer == isOver, sourceLocation: location)
     }
 
-    @Test("Not while something is at work, or will be")
+    @Test("watch does not end while a download runs, is queued or waits")
     func busy() {
         var idleness = Idleness()
         for state in [.running, .queued, .waiting(.retry(.cancelled), until: nil)] as [DownloadState] {
@@ -28,7 +28,7 @@ struct IdlenessTests {
         }
     }
 
-    @Test("At once when there is nothing, or nothing but what the user paused")
+    @Test("watch ends at once if there are no downloads, or only paused downloads")
     func nothing() {
         var idleness = Idleness()
         idleness.isBusy()
@@ -41,7 +41,8 @@ struct IdlenessTests {
     }
 
     @Test(
-        "A background session has a while to come back", arguments: [.queued, .paused(.terminate)] as [DownloadState])
+        "watch waits ten seconds, so that a background session has time to restart",
+        arguments: [.queued, .paused(.terminate)] as [DownloadState])
     func restart(state: DownloadState) {
         var idleness = Idleness()
         let left = [snapshot(state, isAttended: false)]

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Reading lists", .inTurn, .serialized)
 struct InputListTests {
-    @Test("A list comes in chunks of the size asked for, to its end")
+    @Test("A list is read to its end in chunks of the requested size")
     func chunks() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "dlm-list-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -24,7 +24,7 @@ struct InputListTests {
         #expect(try await list.next(500) == nil)
     }
 
-    @Test("What a pipe has brought is not held back")
+    @Test("Lines from a pipe are returned as soon as they arrive")
     func pipe() async throws {
         let pipe = Pipe()
         try pipe.fileHandleForWriting.write(contentsOf: Data("http://a/1\nhttp://a/2\nhttp://".utf8))
@@ -36,7 +36,7 @@ struct InputListTests {
         #expect(try await list.next(500) == nil)
     }
 
-    @Test("Lines before one that is none are not lost")
+    @Test("The lines before binary data are not lost")
     func before() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "dlm-list-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -46,7 +46,7 @@ struct InputListTests {
         await #expect(throws: DownloadError.self) { try await list.next(500) }
     }
 
-    @Test("A list that is not there is a file error, told in one line")
+    @Test("A missing list is a file error in one line")
     func missing() async throws {
         let (status, captured) = try await run(["get", "-i", "/nowhere/list"], FakeService())
         #expect(status == 3)
@@ -54,7 +54,7 @@ struct InputListTests {
         #expect(captured.errors.contains("/nowhere/list"))
     }
 
-    @Test("What has no lines is no list, and does not fill the memory")
+    @Test("Endless data without lines is refused, and does not fill the memory")
     func endless() async throws {
         let (status, captured) = try await run(["get", "-i", "/dev/zero"], FakeService())
         #expect(status == 2)
@@ -62,7 +62,7 @@ struct InputListTests {
         #expect(captured.errors.contains("/dev/zero: line 1, longer than 8 MiB"))
     }
 
-    @Test("A folder is no list")
+    @Test("A folder is not accepted as a list")
     func folder() async throws {
         let (status, captured) = try await run(["get", "-i", "/"], FakeService())
         #expect(status == 3)

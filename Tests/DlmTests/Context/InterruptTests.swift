@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Interruption", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct InterruptTests {
-    /// Runs `get` of this many downloads that never end, and interrupts it once they are known.
+    /// Runs `get` for this many downloads that never end, and interrupts the command once they are known.
     func interrupted(_ count: Int, arguments: [String] = []) async throws -> (FakeService, CapturedConsole) {
         let captured = try CapturedConsole()
         let (known, isKnown) = AsyncStream.makeStream(of: Never.self)
@@ -34,7 +34,7 @@ struct InterruptTests {
             try await follower.follow { follower in
                 try await follower.add(requests)
                 isKnown.finish()
-                // The list goes on, as one that is typed does.
+                // The list does not end, like a list that is typed.
                 for await _ in AsyncStream<Never>.makeStream().stream {}
             }
         }
@@ -46,7 +46,7 @@ struct InterruptTests {
         return (service, captured)
     }
 
-    @Test("Everything is paused with the reason, and each line says how to go on")
+    @Test("Every download is paused with the reason, and each line says how to continue")
     func few() async throws {
         let (service, captured) = try await interrupted(2)
         #expect(service.calls.contains("pauseAll terminate"))
@@ -59,14 +59,14 @@ struct InterruptTests {
         #expect(captured.errorLines[2].contains("list"))
     }
 
-    @Test("More than ten are one line")
+    @Test("More than ten paused downloads are reported in one line")
     func many() async throws {
         let (_, captured) = try await interrupted(12)
         #expect(captured.errorLines.first == "dlm: 12 downloads paused; continue with: dlm resume 1-12")
         #expect(captured.errorLines.count == 2)
     }
 
-    @Test("--json tells it too, once for each")
+    @Test("--json reports each paused download, too")
     func json() async throws {
         let (_, captured) = try await interrupted(2, arguments: ["--json"])
         let paused = captured.outputLines.filter { $0.contains(#""event":"paused""#) }

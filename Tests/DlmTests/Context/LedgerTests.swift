@@ -14,7 +14,7 @@ struct LedgerTests {
         DownloadSnapshot(record: .example(id: id, state: .failed(error)))
     }
 
-    @Test("It is done when all was asked for and each has ended")
+    @Test("The ledger is done when all downloads were added and each has ended")
     func done() {
         var ledger = Ledger()
         ledger.expect(1, .here)
@@ -29,7 +29,7 @@ struct LedgerTests {
         #expect(ledger.completedBytes == 8)
     }
 
-    @Test("An end that is faster than the answer to add counts once")
+    @Test("A download that ends before the answer to add counts once")
     func early() {
         var ledger = Ledger()
         let isNews = ledger.end(completed(1))
@@ -40,7 +40,7 @@ struct LedgerTests {
         #expect(ledger.count == 1)
     }
 
-    @Test("A download that is named twice is told once, and waited for twice")
+    @Test("A download that is named twice is reported once, and awaited twice")
     func twice() {
         var ledger = Ledger()
         ledger.expect(1, .here)
@@ -54,7 +54,7 @@ struct LedgerTests {
         #expect(ledger.completed == 1)
     }
 
-    @Test("A line that joins a download of our own adds nothing")
+    @Test("A line that joins a download of this process adds no download")
     func joinsOwn() {
         var ledger = Ledger()
         ledger.expect(1, .here)
@@ -66,7 +66,7 @@ struct LedgerTests {
         #expect(ledger.isDone)
     }
 
-    @Test("A download that is taken over is ours")
+    @Test("A download that this process adopts counts as its own")
     func takenOver() {
         var ledger = Ledger()
         ledger.expect(1, .elsewhere)
@@ -74,7 +74,7 @@ struct LedgerTests {
         #expect(ledger.here == [1] && ledger.elsewhere == [])
     }
 
-    @Test("One kind of failure gives its status, several give 1")
+    @Test("Failures of one kind give their status, and several kinds give 1")
     func statuses() {
         var ledger = Ledger()
         ledger.expect(1, .here)
@@ -88,14 +88,14 @@ struct LedgerTests {
         #expect(ledger.failed == [2, 3])
     }
 
-    @Test("A cancelled download is no success")
+    @Test("A cancelled download gives a failure")
     func cancelled() {
         var ledger = Ledger()
         _ = ledger.end(DownloadSnapshot(record: .example(state: .cancelled)))
         #expect(ledger.exitStatus == 11)
     }
 
-    @Test("What was there before is told by the start of a download of our own, and seen first of another's")
+    @Test("The earlier bytes of a download are known from its start here, or from the first look if it runs elsewhere")
     func offsets() {
         var ledger = Ledger()
         ledger.expect(1, .here)
@@ -109,7 +109,7 @@ struct LedgerTests {
         #expect(told == 60)
     }
 
-    @Test("A list is long above 50 downloads, also while its downloads are only asked for")
+    @Test("A list of more than 50 downloads is long, also while its downloads are being added")
     func long() {
         var ledger = Ledger()
         for id in 1...50 as ClosedRange<DownloadID> { ledger.expect(id, .here) }
@@ -123,7 +123,7 @@ struct LedgerTests {
         #expect(asked.isLong)
     }
 
-    @Test("Only what this process fetched is counted as fetched")
+    @Test("Only the bytes that this process fetched are counted as fetched")
     func fetched() {
         var ledger = Ledger()
         ledger.expect(1, .here)
@@ -141,7 +141,7 @@ struct LedgerTests {
         #expect(ledger.completedBytes == 200)
     }
 
-    @Test("Those elsewhere that are at work are looked at, or else any one")
+    @Test("Of the downloads elsewhere, those at work are looked at, or any one if none is at work")
     func looks() {
         var ledger = Ledger()
         for id in 1...5 { ledger.expect(Int64(id), .elsewhere) }
@@ -155,7 +155,7 @@ struct LedgerTests {
         #expect(ledger.looks(limit: 3) == [5])
     }
 
-    @Test("That a download stands still, and that it goes on, is news once")
+    @Test("A pause and its end are reported once each")
     func standing() {
         var ledger = Ledger()
         ledger.expect(1, .elsewhere)
@@ -163,7 +163,7 @@ struct LedgerTests {
         #expect(news == [false, true, false, true, false, true])
     }
 
-    @Test("It is done when it is over, whatever goes on")
+    @Test("The ledger is done once it is over, even with downloads that have not ended")
     func over() {
         var ledger = Ledger()
         ledger.expect(1, .elsewhere)

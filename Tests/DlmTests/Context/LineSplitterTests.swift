@@ -15,7 +15,7 @@ struct LineSplitterTests {
         return lines + splitter.end()
     }
 
-    @Test("Blank lines and comments count, and are left out", arguments: [1, 2, 7, 1000])
+    @Test("Blank lines and comments are counted and left out", arguments: [1, 2, 7, 1000])
     func numbering(size: Int) {
         let text = "\u{FEFF}# list\n\nhttp://a/\r\n  # more\n\thttp://b/ü  \n   \nhttp://c/"
         #expect(
@@ -31,7 +31,7 @@ struct LineSplitterTests {
         #expect(lines("\n\n#\n", by: 2) == [])
     }
 
-    @Test("A long line is found in time that grows with its length")
+    @Test("A line of a million characters is returned whole")
     func longLine() {
         let line = "http://a/" + String(repeating: "x", count: 1_000_000)
         #expect(lines(line + "\nhttp://b/\n", by: 65536).map(\.text) == [line, "http://b/"])

@@ -2,10 +2,10 @@ import Testing
 
 @testable import dlm
 
-@Suite("What the caller left to this process")
+@Suite("The environment and the home folder")
 struct SurroundingsTests {
     @Test(
-        "A home folder is taken from the password database only where the environment names none",
+        "The home folder comes from the password database only if the environment names none",
         arguments: [
             (nil, "/home/me", "/home/me"), ("", "/home/me", "/home/me"), ("/h", "/home/me", nil),
             ("h", "/home/me", nil),

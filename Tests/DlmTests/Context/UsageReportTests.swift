@@ -3,9 +3,9 @@ import Testing
 
 @testable import dlm
 
-@Suite("What the parser has to say", .inTurn, .serialized)
+@Suite("Messages of the argument parser", .inTurn, .serialized)
 struct UsageReportTests {
-    /// What the parser makes of a command line.
+    /// Returns the report about a wrong command line.
     func report(_ line: String) throws -> UsageReport {
         let arguments = line.split(separator: " ").map { String($0) }
         let error = #expect(throws: (any Error).self) { try DLM.command(arguments) }
@@ -78,7 +78,7 @@ struct UsageReportTests {
     }
 
     @Test(
-        "An unknown option leads to the one that was meant",
+        "An unknown option leads to the intended option",
         arguments: [
             ("get --conections 4 u", "--conections", "did you mean '--connections'?"),
             ("get --limit 5M u", "--limit", "did you mean '--limit-rate'?"),
@@ -109,7 +109,7 @@ struct UsageReportTests {
         #expect(try report(line).message == "unknown option '\(option)'; \(hint)")
     }
 
-    @Test("What other tools' options lead to is there, unless it is to come")
+    @Test("ForeignOption lists no option that dlm get has")
     func foreign() throws {
         let get = try #require(try CommandDescription.root().subcommands?.first { $0.commandName == "get" })
         let names = get.visibleArguments.flatMap { $0.names ?? [] }.map(\.text)
@@ -117,7 +117,7 @@ struct UsageReportTests {
     }
 
     @Test(
-        "Help and version are no errors",
+        "Help and version are not errors",
         arguments: ["--help", "get --help", "help get", "help daemon start", "help ls", "help", "--version"])
     func help(line: String) throws {
         let report = try report(line)
@@ -126,7 +126,7 @@ struct UsageReportTests {
     }
 
     @Test(
-        "Help for what is no command is a usage error",
+        "Help for an unknown command is a usage error",
         arguments: [
             ("help nonsense", "unknown command 'nonsense'; run: dlm --help"),
             ("help gte", "unknown command 'gte'; did you mean 'get'?"),
@@ -138,7 +138,7 @@ struct UsageReportTests {
         #expect(report.status == 2 && report.message.hasPrefix(message), "\(report)")
     }
 
-    @Test("An error of another kind is status 1 and one line")
+    @Test("An unexpected error gives status 1 and one line")
     func unexpected() {
         struct Odd: Error, CustomStringConvertible { let description = "Something\nwent wrong." }
         let report = UsageReport(Odd(), arguments: ["get"])
@@ -147,7 +147,7 @@ struct UsageReportTests {
     }
 
     @Test(
-        "Letters that were forgotten, added, changed or swapped",
+        "The distance counts missing, added, changed and swapped letters",
         arguments: [
             ("", "", 0), ("", "abc", 3), ("get", "get", 0), ("gt", "get", 1), ("gett", "get", 1), ("gat", "get", 1),
             ("gte", "get", 1), ("rusume", "resume", 1), ("kitten", "sitting", 3),

@@ -6,12 +6,12 @@ import Testing
 
 @testable import dlm
 
-/// A directory whose background session answers as it is told, one answer after the other.
+/// A directory whose background session gives the scripted answers, one after the other.
 final class ScriptedDirectory: SessionDirectory {
     let answers: Mutex<[DownloadError?]>
     let hasLock = Mutex(true)
 
-    /// Every answer was asked for.
+    /// Whether every answer was used.
     var isThrough: Bool { answers.withLock { $0.isEmpty } }
 
     init(_ answers: [DownloadError?]) { self.answers = Mutex(answers) }
@@ -29,9 +29,9 @@ final class ScriptedDirectory: SessionDirectory {
     }
 }
 
-@Suite("The background session as a command finds it", .inTurn, .serialized, .timeLimit(.minutes(1)))
+@Suite("The connection of a command to the background session", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct BackgroundSessionTests {
-    /// With a socket that somebody listens on, or none.
+    /// Runs a test with a socket on which a program listens, or with none.
     func withSession(
         _ answers: [DownloadError?], isListening: Bool = true,
         _ body: (BackgroundSession, ScriptedDirectory) async throws -> Void
@@ -49,7 +49,7 @@ struct BackgroundSessionTests {
     static let gone = DownloadError.sessionUnavailable(.notRunning("background"))
     static let silent = DownloadError.sessionUnavailable(.notAnswering("background", message: "x"))
 
-    @Test("One that is ending is waited for until it has ended")
+    @Test("A session that is ending is waited for until it has ended")
     func ending() async throws {
         try await withSession([Self.ending, Self.ending, Self.gone, Self.ending]) { (session, directory) async throws in
             let connected = try await session.connect(until: .now + .seconds(50))
@@ -58,7 +58,7 @@ struct BackgroundSessionTests {
         }
     }
 
-    @Test("One that comes up is waited for")
+    @Test("A session that is starting is waited for")
     func coming() async throws {
         try await withSession([Self.gone, nil]) { (session, _) async throws in
             let connected = try await session.connect(until: .now + .seconds(50))
@@ -66,14 +66,14 @@ struct BackgroundSessionTests {
         }
     }
 
-    @Test("One that does not answer is told at once")
+    @Test("A session that does not answer is reported at once")
     func silent() async throws {
         try await withSession([Self.silent, nil]) { session, _ in
             await #expect(throws: Self.silent) { try await session.connect() }
         }
     }
 
-    @Test("One that has its lock and never listens is told in time")
+    @Test("A session that has its lock and never listens is reported in time")
     func deaf() async throws {
         try await withSession([], isListening: false) { session, _ in
             let error = await #expect(throws: DownloadError.self) {
@@ -83,7 +83,7 @@ struct BackgroundSessionTests {
         }
     }
 
-    @Test("A listener without a session is told in time, and nothing is started beside it")
+    @Test("A listener without a session is reported in time, and no second session is started")
     func nobody() async throws {
         try await withSession([]) { session, directory in
             directory.hasLock.withLock { $0 = false }

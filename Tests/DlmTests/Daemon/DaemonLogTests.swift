@@ -13,7 +13,7 @@ struct DaemonLogTests {
         try body(folder, DaemonLogFile(stateFolder: folder("a/state")))
     }
 
-    @Test("It is appended to, private, and so is its folder")
+    @Test("The log is private, as its folder is, and lines are appended")
     func made() throws {
         try withFolder { folder, file in
             for text in ["one\n", "two\n"] {
@@ -31,7 +31,7 @@ struct DaemonLogTests {
         }
     }
 
-    @Test("A link, a pipe or a folder in its place is refused, without waiting")
+    @Test("A link, a pipe or a folder in place of the log is refused without waiting")
     func refused() throws {
         try withFolder { folder, file in
             close(try file.open())
@@ -56,9 +56,10 @@ struct DaemonLogTests {
         #expect(captured.output == "")
     }
 
-    /// The journal's socket is a datagram socket of the test; what decides about it is the file behind standard error.
+    /// The journal's socket is a datagram socket of the test. The file behind standard error decides whether the
+    /// journal is used.
     @Test(
-        "Started by systemd, lines go to the journal with fields; otherwise, or when it does not listen, to standard error"
+        "Under systemd, lines go to the journal with fields; without a journal, they go to standard error"
     )
     func journal() async throws {
         let folder = try TemporaryFolder()
@@ -96,7 +97,7 @@ struct DaemonLogTests {
         #expect(captured.errorLines.count == 1)
     }
 
-    @Test("Ends of downloads are told, other events are not")
+    @Test("The ends of downloads are logged, and other events are not")
     func events() async throws {
         let captured = try CapturedConsole()
         let (events, continuation) = AsyncStream.makeStream(of: [DownloadEvent].self)

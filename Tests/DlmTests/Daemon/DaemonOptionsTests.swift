@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Options of the background session", .inTurn, .serialized)
 struct DaemonOptionsTests {
-    @Test("They come through a command line unchanged")
+    @Test("Options written as arguments and read again are the same")
     func arguments() throws {
         let options = try DaemonOptions.parse(["-j", "3", "--max-per-host", "2", "--limit-rate", "1.5M"])
         let again = try DaemonOptions.parse(options.arguments)
@@ -16,7 +16,7 @@ struct DaemonOptionsTests {
         #expect(try DaemonOptions.parse(["--limit-rate", "none"]).settings.rateLimit == 0)
     }
 
-    @Test("What cannot be is refused", arguments: [["-j", "0"], ["-j", "1001"], ["--max-per-host", "0"]])
+    @Test("Invalid values are refused", arguments: [["-j", "0"], ["-j", "1001"], ["--max-per-host", "0"]])
     func refused(arguments: [String]) {
         #expect(throws: (any Error).self) { try DaemonOptions.parse(arguments) }
     }

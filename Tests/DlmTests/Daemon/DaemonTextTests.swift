@@ -17,7 +17,7 @@ struct DaemonTextTests {
         return DaemonDocument(status, socket: "/home/me/\u{1B}x.sock")
     }
 
-    @Test("Everything has its line")
+    @Test("The status of a running session has a line for each fact")
     func running() {
         #expect(
             DaemonText.lines(document(), now: started + 192) == [
@@ -33,12 +33,12 @@ struct DaemonTextTests {
         #expect(finishing.last?.hasSuffix("any speed") == true)
     }
 
-    @Test("One that is not running is told as such")
+    @Test("The status of a session that does not run says so")
     func absent() {
         #expect(DaemonText.lines(DaemonDocument(socket: "/s"), now: started) == ["not running", "   socket     /s"])
     }
 
-    @Test("The JSON has what scripts look for")
+    @Test("The JSON has the fields that scripts use")
     func json() throws {
         let object = try #require(
             try JSONSerialization.jsonObject(with: Data(document().json.utf8)) as? [String: Any])

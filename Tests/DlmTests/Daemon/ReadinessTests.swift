@@ -5,10 +5,10 @@ import Testing
 
 @testable import dlm
 
-@Suite("What a daemon tells its starter", .inTurn, .serialized, .timeLimit(.minutes(1)))
+@Suite("Messages from a daemon to its starter", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct ReadinessTests {
     @Test(
-        "Each message survives its line",
+        "Each message can be written as a line and read again",
         arguments: [
             Readiness.ready(pid: 4711), .running, .failed(.sessionUnavailable(.noHome)),
             .failed(.sessionUnavailable(.storeUnreadable(path: "/a b\nc", message: "why \"so\""))),
@@ -18,12 +18,13 @@ struct ReadinessTests {
         #expect(Readiness(line: readiness.line) == readiness)
     }
 
-    @Test("Other lines are no message", arguments: ["", "ready", "ready x", "failed", "failed {}", "READY=1"])
+    @Test(
+        "Other lines are not read as messages", arguments: ["", "ready", "ready x", "failed", "failed {}", "READY=1"])
     func other(line: String) {
         #expect(Readiness(line: line) == nil)
     }
 
-    @Test("The line goes through the pipe, once")
+    @Test("The pipe delivers one line")
     func pipe() async throws {
         let pipe = try ReadinessPipe()
         try #require(ReadinessReport(descriptor: pipe.writer)).tell(.ready(pid: 12))
@@ -32,7 +33,7 @@ struct ReadinessTests {
         #expect(inTime)
     }
 
-    @Test("The end of the pipe without a line is told from silence")
+    @Test("The end of the pipe and silence are distinguished")
     func silence() async throws {
         let ended = try ReadinessPipe()
         close(ended.writer)
@@ -44,7 +45,7 @@ struct ReadinessTests {
         close(silent.writer)
     }
 
-    @Test("Nothing is told to what is no pipe")
+    @Test("A descriptor that is no pipe is not used")
     func file() throws {
         let descriptor = open("/dev/null", O_WRONLY | O_CLOEXEC)
         defer { close(descriptor) }

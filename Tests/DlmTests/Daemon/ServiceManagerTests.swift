@@ -7,7 +7,9 @@ import Testing
 
 @Suite("The service manager", .inTurn, .serialized)
 struct ServiceManagerTests {
-    @Test("It is told by a datagram, at a path or in the abstract namespace", arguments: [false, true])
+    @Test(
+        "The service manager is notified by a datagram, at a path or in the abstract namespace",
+        arguments: [false, true])
     func notified(isAbstract: Bool) async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -21,7 +23,7 @@ struct ServiceManagerTests {
         #expect(try await socket.receive()?.hasPrefix("STOPPING=1\n") == true)
     }
 
-    @Test("Where nobody listens, nothing is said", arguments: ["", "@", "relative", "vsock:2:3", "/nowhere/notify"])
+    @Test("Without a listener, nothing is sent", arguments: ["", "@", "relative", "vsock:2:3", "/nowhere/notify"])
     func nobody(address: String) {
         ServiceNotifier(environment: ["NOTIFY_SOCKET": address])?.ready("")
         #expect((ServiceNotifier(environment: ["NOTIFY_SOCKET": address]) != nil) == address.hasPrefix("/"))
@@ -33,7 +35,7 @@ struct ServiceManagerTests {
         ["LISTEN_PID": "\(pid)", "LISTEN_FDS": count, "LISTEN_FDNAMES": "dlm.socket"]
     }
 
-    @Test("A listening socket that was passed is taken, and closed on exec")
+    @Test("A listening socket that was passed is adopted, and closed on exec")
     func passed() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -46,14 +48,14 @@ struct ServiceManagerTests {
         #expect(fcntl(socket.descriptor, F_GETFD) & FD_CLOEXEC != 0)
     }
 
-    @Test("What was passed to another process, or not at all, is none of ours")
+    @Test("A socket that was passed to another process, or not at all, is ignored")
     func foreign() throws {
         let other = environment(pid: getpid() + 1)
         #expect(try SocketActivation.listener(environment: other, path: "/s") == nil)
         #expect(try SocketActivation.listener(environment: [:], path: "/s") == nil)
     }
 
-    @Test("Anything else is refused")
+    @Test("A descriptor of another kind is refused")
     func refused() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -76,7 +78,7 @@ struct ServiceManagerTests {
         }
     }
 
-    @Test("Whether somebody listens is found out, however long the path")
+    @Test("The probe finds out whether a program listens, however long the path is")
     func probe() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

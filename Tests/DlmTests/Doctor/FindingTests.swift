@@ -5,9 +5,9 @@ import Testing
 
 @testable import dlm
 
-@Suite("What dlm doctor makes of what it found", .inTurn, .serialized)
+@Suite("Findings of dlm doctor", .inTurn, .serialized)
 struct FindingTests {
-    @Test("The status is that of the first problem; warnings are none")
+    @Test("The status is the status of the first problem, and warnings do not count")
     func status() {
         let ok = Finding.ok(.transfers, "a", "b")
         let warning = Finding.warning(.transfers, "a", "b", advice: "c")
@@ -18,7 +18,7 @@ struct FindingTests {
             ]) == 3)
     }
 
-    @Test("The text is aligned, has what to do below each line, and escapes what it is told")
+    @Test("The text is aligned, has the advice below each line, and is escaped")
     func text() {
         let findings = [
             Finding.ok(.transfers, "a", "fine"), .warning(.transfers, "long name", "x\u{1B}[2J", advice: "do this"),
@@ -34,7 +34,7 @@ struct FindingTests {
         #expect(FindingText(style: Style()).lines([.ok(.files, "a", "b")]).last == "all is well")
     }
 
-    @Test("libcurl without TLS is a problem of TLS; without HTTP/2 or asynchronous names it is warned of")
+    @Test("libcurl without TLS is a problem; without HTTP/2 or asynchronous name lookup it is a warning")
     func features() {
         var features = TransportFeatures(version: "7.88.1")
         let file = AuthorityCheck(path: "/ca", isFolder: false, count: 3)
@@ -53,7 +53,7 @@ struct FindingTests {
         #expect(results().values.allSatisfy { $0 == .ok })
     }
 
-    @Test("One usable set of authorities is enough; none is a problem")
+    @Test("One usable set of authorities is enough, and none is a problem")
     func authorities() {
         var features = TransportFeatures(version: "8")
         features.authorities.origin = "SSL_CERT_FILE"
@@ -70,7 +70,7 @@ struct FindingTests {
     }
 
     @Test(
-        "A file system that cannot give a name without replacing is a problem, a full one too; a remote one is warned of"
+        "A file system that is full, or cannot rename without replacing, is a problem; a remote one is a warning"
     )
     func fileSystems() {
         func results(_ change: (inout FileSystemTrial) -> Void) -> [Finding.Result] {
@@ -91,7 +91,7 @@ struct FindingTests {
         #expect(results { $0.failure = EROFS } == [.problem(3)])
     }
 
-    @Test("A state folder of somebody else's is a problem, one that others may enter is warned of")
+    @Test("A state folder of another user is a problem, and one that others can open is a warning")
     func folders() {
         var check = FolderCheck("/")
         (check.mode, check.owner) = (0o700, 7)
@@ -108,7 +108,7 @@ struct FindingTests {
             FolderFindings.sessions(missing, socket: long, canReachLongPaths: false).map(\.result) == [.problem(12)])
     }
 
-    @Test("A session of another version is warned of; a socket that a service manager listens at is not")
+    @Test("A session of another version is a warning, and a socket of a service manager is not")
     func sessions() {
         func result(alive: Bool, listening: Bool = false, _ answer: SessionFindings.Answer = .notAsked)
             -> Finding.Result
@@ -127,7 +127,7 @@ struct FindingTests {
         #expect(result(alive: false, listening: true) == .ok)
     }
 
-    @Test("Phases are told each for itself, and only those that were reached")
+    @Test("Each phase that was reached is shown with its own time")
     func phases() {
         var metrics = TransferMetrics()
         (metrics.nameLookup, metrics.connect, metrics.tls) = (0.001, 0.0035, 0.0105)

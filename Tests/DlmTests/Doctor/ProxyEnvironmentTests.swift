@@ -12,7 +12,7 @@ struct ProxyEnvironmentTests {
     }
 
     @Test(
-        "The variables count as libcurl reads them",
+        "The variables are read as libcurl reads them",
         arguments: [
             (["http_proxy": "p"], "http://a/", "http_proxy"),
             (["HTTP_PROXY": "p"], "http://a/", nil),
@@ -37,7 +37,7 @@ struct ProxyEnvironmentTests {
         #expect(try variable(environment, url) == expected)
     }
 
-    @Test("What is asked for counts before the environment; '' is none at all")
+    @Test("Options override the environment, and '' means no proxy")
     func asked() throws {
         let url = try SourceURL.parse("http://a.example/").get().url
         var settings = NetworkSettings()
@@ -51,7 +51,7 @@ struct ProxyEnvironmentTests {
         #expect(ProxyEnvironment(environment, settings).proxy(for: url) == nil)
     }
 
-    @Test("HTTP_PROXY alone is warned of, an unknown kind is a problem, and no password is shown")
+    @Test("HTTP_PROXY alone gives a warning, an unknown kind is a problem, and no password is shown")
     func findings() {
         let environment = ProxyEnvironment([
             "HTTP_PROXY": "u:secret@a", "https_proxy": "gopher://u:secret@b", "no_proxy": "localhost",

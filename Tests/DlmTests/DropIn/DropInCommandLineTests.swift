@@ -6,20 +6,20 @@ import Testing
 @Suite("Command lines of other programs")
 struct DropInCommandLineTests {
     static func words(_ line: String) -> [String] {
-        // A word in single quotes may hold spaces.
+        // A word in single quotes may contain spaces.
         line.split(separator: "'", omittingEmptySubsequences: false).enumerated().flatMap { index, part in
             index % 2 == 1 ? [String(part)] : part.split(separator: " ").map { String($0) }
         }
     }
 
-    /// What `dlm get` is asked for, without the words that every line of the program has.
+    /// Returns the words of each `dlm get`, without the words that every line of the program has.
     private func lines(_ program: DropInProgram, _ line: String) throws -> [[String]] {
         try DropInCommandLine(Self.words(line), of: program).lines
     }
 
-    /// yt-dlp, apt-fast, pacman's wiki, makepkg's users, notebooks.
+    /// Sources: yt-dlp, apt-fast, pacman's wiki, users of makepkg, notebooks.
     @Test(
-        "aria2c, as its callers start it",
+        "aria2c, as other programs start it",
         arguments: [
             (
                 "--no-conf --auto-save-interval=10 --console-log-level=warn --summary-interval=0 --download-result=hide "
@@ -63,9 +63,9 @@ struct DropInCommandLineTests {
         ])
     func aria2c(line: String, expected: String) throws { #expect(try lines(.aria2c, line) == [Self.words(expected)]) }
 
-    /// yt-dlp, pacman.conf, portage's FETCHCOMMAND and RESUMECOMMAND, and what people type.
+    /// Sources: yt-dlp, pacman.conf, portage's FETCHCOMMAND and RESUMECOMMAND, and what people type.
     @Test(
-        "wget, as its callers start it",
+        "wget, as other programs start it",
         arguments: [
             (
                 "-O /f -nv --compression=auto --load-cookies /c --header 'A: b' --limit-rate 5k --tries 3 --execute "
@@ -98,9 +98,9 @@ struct DropInCommandLineTests {
         ])
     func wget(line: String, expected: String) throws { #expect(try lines(.wget, line) == [Self.words(expected)]) }
 
-    /// pacman.conf, makepkg.conf, Nix' fetchurl, Homebrew, and pipes into a shell.
+    /// Sources: pacman.conf, makepkg.conf, Nix' fetchurl, Homebrew, and pipes into a shell.
     @Test(
-        "curl, as its callers start it",
+        "curl, as other programs start it",
         arguments: [
             (
                 "-L -C - -f -o /p/x.part http://h/x",
@@ -138,7 +138,7 @@ struct DropInCommandLineTests {
         ])
     func curl(line: String, expected: String) throws { #expect(try lines(.curl, line) == [Self.words(expected)]) }
 
-    @Test("Each URL of curl has its own place, in their order")
+    @Test("Each URL of curl has its own file name, in the order of the words")
     func places() throws {
         let names = try lines(.curl, "-L -o a http://h/1 -O http://h/2 http://h/3").map { $0.suffix(3) }
         #expect(
@@ -148,7 +148,7 @@ struct DropInCommandLineTests {
     }
 
     @Test(
-        "What dlm cannot follow is an error that names the option, with the status of the program",
+        "An option that dlm does not support is an error that names it, with the status of the program",
         arguments: [
             (.aria2c, "--nope http://h/x", "aria2c: --nope: dlm does not know this option", 28),
             (.aria2c, "-T x", "aria2c: -T: dlm has no BitTorrent", 28),
@@ -172,14 +172,14 @@ struct DropInCommandLineTests {
         #expect(failure?.status == status)
     }
 
-    @Test("What dlm goes on without is told once, what changes nothing is not")
+    @Test("An ignored option is reported once, and an option without effect is not reported")
     func notices() throws {
         let line = try DropInCommandLine(
             Self.words("--seed-time=0 --seed-time=0 --disk-cache=1M http://h/x"), of: .aria2c)
         #expect(line.notices == ["aria2c: --seed-time is ignored: dlm has no BitTorrent"])
     }
 
-    @Test("Secrets are found wherever they stand, and nothing else is")
+    @Test("Secrets are found in every position, and nothing else is")
     func secrets() throws {
         let (_, found) = try DropInWord.words(
             Self.words("-sSu a:b --user a:b --user=a:b -ua:b -o u --oauth2-bearer t"), of: .curl, path: nil)
@@ -187,10 +187,10 @@ struct DropInCommandLineTests {
         #expect(found == expected.map { DropInWord.Secret(argument: $0.0, prefix: $0.1) })
     }
 
-    @Test("A version for callers, and proxies from wget's settings")
+    @Test("The version has the text that callers read, and wget's -e sets the proxy")
     func others() throws {
         #expect(try DropInCommandLine(["-v"], of: .aria2c).information == .version)
-        // apt-fast greps for the second, yt-dlp and aria2p for the first.
+        // apt-fast searches for the second text, yt-dlp and aria2p for the first.
         let text = DropInText.version(.aria2c)
         #expect(text.hasPrefix("aria2 version 1.") && text.contains("Hash Algorithms: sha-1"))
         #expect(DropInText.version(.curl).hasPrefix("curl 8."))
@@ -198,7 +198,7 @@ struct DropInCommandLineTests {
         #expect(line.environment == ["https_proxy": "http://p:1"])
     }
 
-    @Test("Only the names of the programs count")
+    @Test("Only the names of the programs select a drop-in")
     func names() {
         #expect(DropInProgram(calledAs: "/usr/lib/dlm/compat/wget") == .wget)
         #expect(DropInProgram(calledAs: "curl") == .curl)

@@ -7,7 +7,7 @@ import Testing
 @Suite("Tables of other programs' options", .inTurn, .serialized)
 struct DropInTableTests {
     @Test(
-        "Each option stands in one row, and what it becomes is an option of dlm get", arguments: DropInProgram.allCases)
+        "Each option is in one row, and its translation is an option of dlm get", arguments: DropInProgram.allCases)
     func rows(program: DropInProgram) throws {
         var seen = Set<String>()
         for option in program.options {
@@ -29,10 +29,10 @@ struct DropInTableTests {
         }
     }
 
-    @Test("docs/drop-in.md is that of the tables; else run make generate")
+    @Test("docs/drop-in.md is up to date with the tables; else run make generate")
     func page() throws { #expect(try DocumentationTests.text("docs/drop-in.md") == DropInPage.text) }
 
-    @Test("dlm get says what is meant by a long option of another program", arguments: DropInProgram.allCases)
+    @Test("dlm get explains the long options of the other program", arguments: DropInProgram.allCases)
     func hints(program: DropInProgram) throws {
         let get = try #require(try CommandDescription.root().subcommands?.first { $0.commandName == "get" })
         let names = get.visibleArguments.flatMap { $0.names ?? [] }.map(\.name)
@@ -43,7 +43,7 @@ struct DropInTableTests {
     }
 
     @Test(
-        "Failures have the status that callers of the program know",
+        "Failures have the statuses that callers of the program know",
         arguments: [
             (.fileFailed(.exists, path: "/x"), 13, 3, 23), (.fileFailed(.noSpace(needed: nil), path: "/x"), 9, 3, 23),
             (.networkFailed(.nameResolution, TransportDiagnosis(code: 6, message: "")), 19, 4, 6),
@@ -64,7 +64,7 @@ struct DropInTableTests {
         #expect(DropInProgram.curl.status(of: error, error.exitStatus) == curl)
     }
 
-    @Test("Success is success, and what is not known has a status all the same")
+    @Test("Success is status 0, and an unknown failure has a status above 0")
     func unknown() {
         for program in DropInProgram.allCases {
             #expect(program.status(of: nil, 0) == 0)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import dlm
 
-/// What users write: on the command line, in lists and in the configuration.
+/// Text that users write: on the command line, in lists and in the configuration.
 @Suite("Fuzzing: command line, lists and configuration", .inTurn, .serialized)
 struct ArgumentFuzzTests {
     static let commands = [
@@ -19,7 +19,7 @@ struct ArgumentFuzzTests {
         ["daemon", "run", "--limit-rate", "none"], ["--version"], [],
     ]
 
-    @Test("Command lines: any is a command or a usage error")
+    @Test("Command lines: each is a command or a usage error")
     func commandLine() {
         let corpus = Self.commands.map { $0.joined(separator: "\n") }
         let words = ["\n", "--", "--all", "1-9999999", "-9223372036854775808", "\n-", "--state=", "K", "\n\n"]
@@ -34,14 +34,14 @@ struct ArgumentFuzzTests {
         }
     }
 
-    @Test("Priorities at the end of what a number can be are refused", arguments: [Int.min, .min + 1, .max])
+    @Test("Priorities at the limits of integers are refused", arguments: [Int.min, .min + 1, .max])
     func priority(_ number: Int) async throws {
         let (status, captured) = try await run(["priority", "\(number)", "3"], FakeService())
         #expect(status == 2)
         #expect(captured.errors.contains("no priority"))
     }
 
-    @Test("Times, speeds and numbers: within their bounds, and the same when they are written again")
+    @Test("Times, speeds and numbers are within their bounds, and keep their value when written and read again")
     func values() {
         let corpus = ["30", "1.5s", "5m", "2h", "30d", "500k", "2M", "1.5GiB", "none", "3", "5-8", "1-1000000", "1K/s"]
         let fuzzing = Fuzzing("Arguments", corpus: corpus, words: ["GiB", "/s", ".", "K", "\u{212A}", "٣", "５"])
@@ -70,7 +70,7 @@ struct ArgumentFuzzTests {
         }
     }
 
-    @Test("Lists: the same lines, however they come")
+    @Test("Lists: the lines do not depend on how the input is split")
     func lists() {
         let corpus = ["http://h/a\n# comment\n\nhttp://h/b\r\n\thttp://h/c  \n", "\u{FEFF}http://h/a", "a b\n  c=d\n"]
         let fuzzing = Fuzzing("Lists", corpus: corpus, words: ["\n", "\r\n", "#", "\u{2028}", "\u{FEFF}", " "])
@@ -96,7 +96,7 @@ struct ArgumentFuzzTests {
         }
     }
 
-    @Test("Configuration: entries or one error, in time that grows with the file")
+    @Test("Configuration: the result is entries or one error, in time that grows with the file")
     func settings() throws {
         let file = try #require(SettingsFile(environment: ["HOME": "/home/me"]))
         let corpus = [

@@ -4,7 +4,7 @@ import Testing
 
 @testable import dlm
 
-/// Text of any length from users and servers, on its way to a message.
+/// Text of any length from users and servers that becomes part of a message.
 @Suite("Fuzzing: time for messages", .inTurn, .serialized, .timeLimit(.minutes(5)))
 struct LinearTimeFuzzTests {
     private static let prefixes = ["", "http://", "http://host/", "http://host/?"]
@@ -24,7 +24,7 @@ struct LinearTimeFuzzTests {
         }
     }
 
-    @Test("A URL of a command line is read, or refused, in linear time")
+    @Test("A URL of a command line is accepted or refused in linear time")
     func address() {
         let fuzzing = Fuzzing("Addresses", corpus: ["http://ann:x@h/a?token=b"], words: Self.words)
         fuzzing.runsInLinearTime(after: Self.prefixes) { input in
@@ -34,7 +34,7 @@ struct LinearTimeFuzzTests {
         }
     }
 
-    @Test("A failure is told in linear time")
+    @Test("The message of a failure is made in linear time")
     func failures() {
         let record = DownloadRecord.example(state: .queued)
         let fuzzing = Fuzzing("Failures", corpus: ["\u{1B}[2J"], words: Self.words + ["\u{202E}", "e\u{301}"])
@@ -45,7 +45,7 @@ struct LinearTimeFuzzTests {
         }
     }
 
-    @Test("A wrong word is told in linear time")
+    @Test("The message about a wrong word is made in linear time")
     func words() throws {
         let fuzzing = Fuzzing(
             "Wrong words", corpus: ["stop", "--outptu"], words: ["a", "-", ".", "'", "=", ". Did you mean"])
@@ -62,7 +62,7 @@ struct LinearTimeFuzzTests {
 
 @Suite("Messages about long text", .inTurn, .timeLimit(.minutes(1)))
 struct LongTextTests {
-    @Test("A malformed URL of 100,000 characters is refused at once, without the password in it")
+    @Test("A malformed URL of 100,000 characters is refused, and the password in it is not shown")
     func malformedURL() async throws {
         let text = "http://ann:hunter2@" + String(repeating: "a:", count: 50_000)
         let (status, captured) = try await run(["get", text], FakeService())
@@ -72,7 +72,7 @@ struct LongTextTests {
     }
 
     @Test(
-        "What looks like a login is hidden in a malformed URL",
+        "A text that looks like a login is hidden in a malformed URL",
         arguments: [
             ("http:/ann:hunter2@host/a", "http:/***@host/a"), ("ann:hunter2@host", "***@host"),
             ("http://h/ b:c@d e:f@g", "http://h/ ***@d ***@g"), ("a@b:c", "a@b:c"), ("a:b@c:d@e", "***@e"),

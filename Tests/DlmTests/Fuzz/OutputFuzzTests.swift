@@ -5,7 +5,7 @@ import Testing
 
 @testable import dlm
 
-/// What is shown of downloads that a damaged store, or another process, describes.
+/// The output about downloads whose records come from a damaged store or another process.
 @Suite("Fuzzing: output", .inTurn, .serialized)
 struct OutputFuzzTests {
     static func corpus() throws -> [String] {
@@ -49,7 +49,7 @@ struct OutputFuzzTests {
         var lines = ListTable(rows: [list], style: Style(), columns: 80).lines
         lines += ShowText(document: show, style: Style()).lines
         lines += [list.json, show.json, FinishedDocument(snapshot).json, EventDocument("started", snapshot).json]
-        // These are escaped where they are printed.
+        // These texts are escaped where they are printed.
         let error = StateText.failure(snapshot.record.state)
         let others =
             [FailureText.line(snapshot.record, error)] + ProgressText.details(snapshot.record)
@@ -80,7 +80,7 @@ struct OutputFuzzTests {
         return lines
     }
 
-    @Test("Whatever a record says, it is shown, in lines without control characters")
+    @Test("Every record is shown, in lines without control characters")
     func records() throws {
         let words = ["\"inf\"", "\"nan\"", "\"_0\":", "[[0,1]]", "\\u001b", "\\u202e", "\\n", "\\u009b", "null,"]
         let fuzzing = Fuzzing("Records", corpus: try Self.corpus(), words: words)
@@ -94,7 +94,7 @@ struct OutputFuzzTests {
         }
     }
 
-    @Test("Events of another process are shown as they can be")
+    @Test("Every event of another process is shown in a valid form")
     func events() throws {
         let event = LoggedEvent(
             cursor: 3, time: Date(timeIntervalSince1970: 1_700_000_000), kind: .waiting, id: 3, name: "a.bin",
@@ -108,7 +108,7 @@ struct OutputFuzzTests {
         }
     }
 
-    @Test("Text is cut to its columns, and harmless")
+    @Test("Text is cut to its columns, and contains nothing harmful")
     func text() {
         let corpus = ["debian-12.iso", "東京の天気.csv.gz", "\u{1B}[2J evil", "👨‍👩‍👧 e\u{301}", "\u{202E}gpj.exe"]
         let fuzzing = Fuzzing("Text", corpus: corpus, words: ["\u{FE0F}", "\u{1F1E6}", "\u{200D}", "\u{AD}"])
@@ -129,7 +129,7 @@ struct OutputFuzzTests {
     }
 }
 
-/// A `LoggedEvent` as JSON: it has no coding of its own.
+/// The fields of a `LoggedEvent` as JSON, because `LoggedEvent` is not codable.
 private struct EventFields: Codable {
     let cursor, id, received: Int64
     let time: Double

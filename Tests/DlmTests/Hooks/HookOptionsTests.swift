@@ -31,13 +31,13 @@ struct HookOptionsTests {
         }
     }
 
-    @Test("They change what was given and nothing else")
+    @Test("Options change only what they name")
     func applied() throws {
         var request = try request()
         try HookOptions.parse([]).apply(to: &request, in: "/")
         #expect(request.hooks == nil)
         try HookOptions.parse(["--hook-timeout", "5"]).apply(to: &request, in: "/")
-        // For a program that is named in another place.
+        // The hooks exist, because another place may name the program.
         #expect(request.hooks?.isEmpty == true)
         try HookOptions.parse(["--on-complete", "/bin/true", "--hook-timeout", "2m"]).apply(to: &request, in: "/")
         #expect(request.hooks?.timeLimit == 120 && request.hooks?.onError == nil)
@@ -49,7 +49,7 @@ struct HookOptionsTests {
     }
 
     @Test(
-        "The variables tell what the JSON does; nothing of another download is inherited, nor what is called like a secret"
+        "The variables have the values of the JSON; variables of other downloads and secrets are not inherited"
     )
     func variables() throws {
         var request = try request()

@@ -18,7 +18,7 @@ struct HookProcessTests {
         ).get()
     }
 
-    @Test("It reads its input, has its environment and its folder, and tells how it ended")
+    @Test("A hook reads its input, has its environment and its folder, and reports how it ended")
     func runs() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -27,13 +27,13 @@ struct HookProcessTests {
             input: "{}\n", environment: ["WORD": "a'b\n$x"])
         #expect(await process.end(within: .seconds(30)) == .exited(3))
         #expect(try folder.read("out") == "\(folder.path)\n{}\na'b\n$x")
-        // Three, and the one that ls lists them with.
+        // The three standard streams, and the descriptor with which ls lists them.
         #expect(try folder.read("fds").trimmingCharacters(in: .whitespacesAndNewlines) == "4")
         let killed = try start("kill -9 $$", in: folder)
         #expect(await killed.end(within: .seconds(30)) == .signalled(SIGKILL))
     }
 
-    @Test("At its time limit it ends with all its group, also when it ignores SIGTERM")
+    @Test("At the time limit, a hook is ended with its process group, even if it ignores SIGTERM")
     func timeLimit() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -46,7 +46,7 @@ struct HookProcessTests {
         }
     }
 
-    @Test("When its task is cancelled it ends")
+    @Test("A hook ends when its task is cancelled")
     func cancelled() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -56,7 +56,7 @@ struct HookProcessTests {
         #expect(await task.value == .stopped)
     }
 
-    @Test("What cannot be run says why")
+    @Test("A program that cannot be run gives the reason")
     func cannotRun() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -18,7 +18,7 @@ struct NoticeTests {
         return try #require(DueHook(record))
     }
 
-    @Test("A webhook gets the JSON by POST, with the token of the file, and again after a failure that may pass")
+    @Test("A webhook gets the JSON by POST with the token, and is tried again after a temporary failure")
     func posted() async throws {
         let server = try FaultServer { request in
             request.number < 3 ? FaultReply(status: 503) : FaultReply(Content("ok"))
@@ -44,7 +44,9 @@ struct NoticeTests {
         }
     }
 
-    @Test("What will not pass is not tried again, and told", arguments: [(403, 1), (500, 3)])
+    @Test(
+        "A webhook that keeps failing is reported, and a status 403 is not tried again",
+        arguments: [(403, 1), (500, 3)])
     func refused(status: Int, attempts: Int) async throws {
         let server = try FaultServer { _ in FaultReply(status: status) }
         defer { server.stop() }
@@ -56,20 +58,20 @@ struct NoticeTests {
     }
 
     @Test(
-        "Only URLs without passwords of http and https are taken", arguments: ["ftp://h/", "x", "", "http://me:pw@h/"])
+        "Only http and https URLs without passwords are accepted", arguments: ["ftp://h/", "x", "", "http://me:pw@h/"])
     func urls(url: String) {
         #expect(throws: (any Error).self) { try HookOptions.parse(["--on-complete-url", url]) }
         #expect(throws: Never.self) { try HookOptions.parse(["--on-complete-url", "https://ntfy.example.org/topic"]) }
     }
 
-    @Test("A list cannot ask for any of them")
+    @Test("Lists cannot set any of these options")
     func list() {
         for name in ["notify", "on-complete-url", "on-complete-bearer-file"] {
             #expect(!OptionScope.item.contains(name) && OptionScope.settings.contains(name), "\(name)")
         }
     }
 
-    @Test("The desktop is told by notify-send where there is one")
+    @Test("The desktop is notified by notify-send if it is installed")
     func desktop() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -102,7 +104,7 @@ struct NoticeTests {
     }
 
     @Test(
-        "The terminal is told by its bell, and by a sequence that it is known to have",
+        "The terminal is notified by its bell, and by an escape sequence if it supports one",
         arguments: [
             (["TERM": "xterm-kitty"], "\u{1B}]99;i=dlm;dlm: done\u{1B}\\\u{7}"),
             (["KITTY_WINDOW_ID": "1", "TERM": "xterm"], "\u{1B}]99;i=dlm;dlm: done\u{1B}\\\u{7}"),

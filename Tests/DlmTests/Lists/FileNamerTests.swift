@@ -12,9 +12,9 @@ struct FileNamerTests {
         return place.folder.isEmpty ? place.name : "\(place.folder)/\(place.name)"
     }
 
-    /// Made by Python's `urllib.parse.quote(text, safe="")`.
+    /// The expected names were made by Python's `urllib.parse.quote(text, safe="")`.
     @Test(
-        "By the URL: quoted as Python does, in a folder of the host",
+        "Names by URL are quoted as in Python, in a folder of the host",
         arguments: [
             ("https://example.org/a/b.jpg?x=1&y=%20", "example.org/a%2Fb.jpg%3Fx%3D1%26y%3D%2520"),
             ("http://example.org/a~b", "http+example.org/a~b"),
@@ -27,7 +27,7 @@ struct FileNamerTests {
         ])
     func byURL(_ url: String, _ expected: String) throws { #expect(try place(.url, url) == expected) }
 
-    @Test("By hash and number, with the extension of the URL")
+    @Test("Names by hash and by number keep the extension of the URL")
     func others() throws {
         let digest = "700caca5ae8f856fc70b39312664d5c97f25108545c8f774199da1edfcc4ac60"
         #expect(try place(.hash, "https://example.org/a.jpg") == digest + ".jpg")
@@ -36,7 +36,7 @@ struct FileNamerTests {
         #expect(try place(.number, "https://example.org/.x", at: 12_345_678_901) == "12345678901")
     }
 
-    @Test("Spread, a file is two levels below, by the digest of its URL")
+    @Test("With --spread, a file is two folders deeper, by the digest of its URL")
     func spread() throws {
         let digest = try TextDigest("https://example.org/a.jpg").hexadecimal
         let levels = "\(digest.prefix(2))/\(digest.dropFirst(2).prefix(2))"
@@ -44,7 +44,7 @@ struct FileNamerTests {
         #expect(try place(.url, "https://example.org/a.jpg", spreads: true) == "example.org/\(levels)/a.jpg")
     }
 
-    @Test("Long URLs, and URLs that differ in little, have different names that fit")
+    @Test("Long URLs, and URLs that differ only a little, get different names that fit")
     func collisions() throws {
         let long = String(repeating: "a/", count: 400)
         var urls = [

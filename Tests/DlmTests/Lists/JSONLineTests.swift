@@ -11,7 +11,7 @@ struct JSONLineTests {
         try JSONLine.plain(InputList.Line(number: 7, text: text, options: options))
     }
 
-    @Test("url is the URL, and the other keys are options as indented lines give them")
+    @Test("url is the URL, and the other keys are options, as in indented lines")
     func keys() throws {
         let line = try plain(
             #"{"url":"https://a/b","output":"c","retries":3,"remote-time":true,"header":["A: b","C: d"],"user":null,"max-time":1.5}"#,
@@ -24,14 +24,14 @@ struct JSONLineTests {
             ])
     }
 
-    @Test("Other lines stay as they are")
+    @Test("Other lines are not changed")
     func others() throws {
         #expect(try plain("https://a/{b}").text == "https://a/{b}")
         #expect(try plain(#"  {"url":"https://a/b"}"#).text == "https://a/b")
     }
 
     @Test(
-        "What is no such object is an error of its line",
+        "Malformed JSON lines are errors with their line numbers",
         arguments: [
             "{", "{}", #"{"url":""}"#, #"{"url":[]}"#, #"{"url":{}}"#, #"{"url":"a","output":{"b":1}}"#,
             #"{"url":"a","header":"A: b\nX: y"}"#, #"{"url":"a","a=b":"c"}"#, #"{"url":"a"} x"#,
@@ -41,7 +41,7 @@ struct JSONLineTests {
         #expect(error?.line == 7)
     }
 
-    @Test("A list of JSON lines, plain lines and wrong ones: each is told by its line, and the others go on")
+    @Test("In a mixed list, wrong lines are reported with their numbers, and the other lines are downloaded")
     func list() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

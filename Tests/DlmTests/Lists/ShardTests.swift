@@ -3,8 +3,8 @@ import Testing
 
 @testable import dlm
 
-/// Made by Python: `int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big") % n`. They are in docs/scale.md and
-/// may never change: workers of different versions divide the same list.
+/// The expected shards, made by Python: `int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big") % n`. They
+/// are in docs/scale.md and may never change, because workers of different versions divide the same list.
 private let knownShards: [(String, Int, Int)] = [
     ("example.org", 6, 862),
     ("cdn.example.org", 5, 789),
@@ -16,7 +16,7 @@ private let knownShards: [(String, Int, Int)] = [
 
 @Suite("Parts of a list")
 struct ShardTests {
-    @Test("The shard of a key is what docs/scale.md says", arguments: knownShards)
+    @Test("The shards of the keys in docs/scale.md do not change", arguments: knownShards)
     func vectors(_ key: String, eight: Int, thousand: Int) throws {
         #expect(try Shard.number(of: key, count: 8) == eight)
         #expect(try Shard.number(of: key, count: 1000) == thousand)
@@ -29,7 +29,7 @@ struct ShardTests {
         for (key, eight, thousand) in knownShards { #expect(page.contains("| `\(key)` | \(eight) | \(thousand) |")) }
     }
 
-    @Test("What --shard takes")
+    @Test("The values that --shard accepts and refuses")
     func arguments() throws {
         #expect(try ShardArgument(argument: "0/8") == .fixed(Shard(index: 0, count: 8)))
         #expect(try ShardArgument(argument: "7/8") == .fixed(Shard(index: 7, count: 8)))
@@ -47,11 +47,11 @@ struct ShardTests {
         try ShardArgument(argument: text).shard(in: environment)
     }
 
-    @Test("Slurm, Kubernetes and GNU parallel say which shard it is")
+    @Test("--shard auto reads the shard from Slurm, Kubernetes and GNU parallel")
     func engines() throws {
         let slurm = ["SLURM_ARRAY_TASK_ID": "7", "SLURM_ARRAY_TASK_MIN": "5", "SLURM_ARRAY_TASK_COUNT": "8"]
         #expect(try find("auto", slurm) == Shard(index: 2, count: 8))
-        // The task of a larger array that is run again alone.
+        // One task of a larger array that is run again alone.
         #expect(try find("auto/16", slurm) == Shard(index: 7, count: 16))
         let stepped = slurm.merging(["SLURM_ARRAY_TASK_ID": "9", "SLURM_ARRAY_TASK_STEP": "2"]) { $1 }
         #expect(try find("auto", stepped) == Shard(index: 2, count: 8))
@@ -61,7 +61,7 @@ struct ShardTests {
         #expect(try find("auto/3", ["PARALLEL_SEQ": "3"]) == Shard(index: 2, count: 3))
     }
 
-    @Test("What is missing in the environment, or wrong, is named")
+    @Test("A missing or wrong environment variable is named")
     func environment() throws {
         let cases: [(String, [String: String], String)] = [
             ("auto", [:], "none of SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, PARALLEL_SEQ is set"),
@@ -85,7 +85,7 @@ struct ShardTests {
         }
     }
 
-    @Test("Each URL is in one shard, whatever the rule; with the host's, all URLs of a host are in the same")
+    @Test("Each URL is in exactly one shard; by host, all URLs of a host are in the same shard")
     func partition() throws {
         let urls = (0..<2000).map { "http://h\($0 % 50).example/f\($0)" } + ["no URL at all", "http://"]
         for rule in ShardRule.allCases {
@@ -109,7 +109,7 @@ struct ShardTests {
         }
     }
 
-    @Test("A host with more than its share is named by the shard that has it, and no other is")
+    @Test("A host with more than its share is reported by its shard, and no other host is reported")
     func heavy() throws {
         var notices: [String?] = []
         for index in 0..<4 {

@@ -33,7 +33,7 @@ struct ManifestTests {
         #expect(writer.failure == nil)
     }
 
-    @Test("An entry is one line that is read as the same again, whatever the server says")
+    @Test("An entry is one line, and reads back the same with any text from a server")
     func roundTrip() throws {
         var entry = Self.failed(
             "https://a/x?q=%22", .serverRefused(status: 500, phrase: "\"url\":\"b\"\u{9b}\n\u{202e}"))
@@ -48,7 +48,7 @@ struct ManifestTests {
         #expect(throws: (any Error).self) { try ManifestEntry(line: Array(#"{"version":2,"url":"a"}"#.utf8)) }
     }
 
-    @Test("Lines are appended, those of a thousand ends at once too")
+    @Test("Lines are appended, even a thousand at once")
     func appended() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -58,7 +58,7 @@ struct ManifestTests {
         #expect(try written(path) == (0..<1000).map { Self.done("https://a/\($0)").json })
     }
 
-    @Test("A last line that a kill has torn is taken away, wherever it was torn; a whole one gets its line break")
+    @Test("An incomplete last line is removed, and a complete last line gets its line break")
     func torn() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -74,7 +74,7 @@ struct ManifestTests {
     }
 
     @Test(
-        "A file that is no manifest is refused and stays as it is",
+        "A file that is not a manifest is refused and not changed",
         arguments: ["http://a/1\nhttp://a/2", "x", "x\n", "{}\n"])
     func stranger(text: String) async throws {
         let folder = try TemporaryFolder()
@@ -94,7 +94,7 @@ struct ManifestTests {
         #expect(status == 3 && captured.errorLines.count == 1, "\(captured.errors)")
     }
 
-    @Test("Within a file the last line of a URL counts; among files one that is done")
+    @Test("The last line of a URL in a file counts; among several files, a completed entry counts")
     func index() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -115,7 +115,7 @@ struct ManifestTests {
         #expect(try index.entry(for: "https://b/4") == nil)
     }
 
-    @Test("summary, merge and failed say what several manifests say together")
+    @Test("summary, merge and failed combine several manifests")
     func commands() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -153,7 +153,7 @@ struct ManifestTests {
         }
     }
 
-    @Test("What the manifest and the disk agree on is left out, and nothing else is")
+    @Test("A URL is left out only if the manifest and the disk agree that it is done")
     func rule() {
         var request = DownloadRequest(url: .example("https://a/1"), destination: Destination(folder: "/data"))
         let rule = ManifestRule()
@@ -172,7 +172,7 @@ struct ManifestTests {
         #expect(!ManifestRule(retriesFailed: true).leavesOut(Self.failed("https://a/1", Self.gone), request, size: nil))
     }
 
-    @Test("The status tells an engine whether to run again")
+    @Test("The status tells an engine whether to run the command again")
     func outcome() {
         var outcome = WorkerOutcome()
         #expect(outcome.exitStatus(0, hasManifest: true) == 0)
@@ -188,7 +188,7 @@ struct ManifestTests {
         #expect(later.exitStatus(0, hasManifest: true) == 65)
     }
 
-    @Test("Limits of failures: more than a number, or more than a part of at least 100")
+    @Test("The limit of failures is a number, or a percentage of at least 100 downloads")
     func limits() {
         var number = WorkerOutcome(limit: .number(1))
         number.end(isRetryable: true)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("What is written about dlm", .inTurn, .serialized)
+@Suite("The documents about dlm", .inTurn, .serialized)
 struct DocumentationTests {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
@@ -14,7 +14,7 @@ struct DocumentationTests {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
-    /// The words of the first `dlm` command in a line of a shell; nil when there is none.
+    /// Returns the words of the first `dlm` command in a line of a shell, or nil if there is none.
     static func words(_ line: String) -> [String]? {
         guard let match = line.firstMatch(of: /(?:^|[(`]|\) )dlm ([^`)|;]*)/) else { return nil }
         return match.1.replacing("\"Authorization: Bearer $TOKEN\"", with: "Authorization:x")
@@ -29,7 +29,7 @@ struct DocumentationTests {
         }
     }
 
-    @Test("The examples of the manual can be typed", arguments: [nil] + ManualText.examples.keys.sorted())
+    @Test("The examples of the manual are valid commands", arguments: [nil] + ManualText.examples.keys.sorted())
     func examples(command: String?) throws {
         for example in ManualText.examples(for: command) {
             let words = try #require(Self.words(example.command), "\(example.command)")
@@ -38,13 +38,13 @@ struct DocumentationTests {
     }
 
     @Test(
-        "So can those of the README and of the documents",
+        "The examples of the README and the documents are valid commands",
         arguments: ["README.md", "docs/exit-status.md", "docs/json.md"])
     func readme(path: String) throws {
         var count = 0
         for line in try Self.text(path).split(separator: "\n") {
             let text = line.hasPrefix("$ ") ? String(line.dropFirst(2)) : String(line)
-            // Commands that are not there yet are named in a sentence of their own.
+            // Commands that do not exist yet are named in a sentence of their own.
             let isSentence = !text.hasPrefix("|") && text.contains("`dlm") && !text.contains("- ")
             guard !isSentence, let words = Self.words(text), words.first != "help" else { continue }
             #expect(throws: Never.self, "\(text)") { try DLM.command(words) }
@@ -53,7 +53,7 @@ struct DocumentationTests {
         #expect(count >= 2)
     }
 
-    @Test("The picture is text that any viewer takes, and shows nothing of the machine it was made on")
+    @Test("The picture is an SVG text that any viewer can show, and shows nothing of the machine it was made on")
     func picture() throws {
         let text = try Self.text("docs/progress.svg")
         let reader = XMLParser(data: Data(text.utf8))
@@ -64,13 +64,13 @@ struct DocumentationTests {
         for word in ["<script", "<image", "/tmp/", "127.0.0.1", "href"] { #expect(!text.contains(word), "\(word)") }
     }
 
-    @Test("The manual and docs/exit-status.md tell the same statuses")
+    @Test("The manual and docs/exit-status.md have the same statuses")
     func statuses() throws {
         let rows = try Self.text("docs/exit-status.md").split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst()
         #expect(rows.map { String($0) } == ManualText.statuses.map { "| \($0.0) | \($0.1) |" })
     }
 
-    @Test("The suites that docs/protocols.md names are there")
+    @Test("The suites that docs/protocols.md names exist")
     func namedSuites() throws {
         let names = try Set(
             Self.text("docs/protocols.md").matches(of: /`([A-Za-z]+Tests)`/).map { String($0.output.1) })
@@ -79,8 +79,8 @@ struct DocumentationTests {
         for name in names { #expect(files.contains { $0.hasSuffix("/\(name).swift") }, "\(name)") }
     }
 
-    /// The page is made of what tests noted, see `make protocol-test`.
-    @Test("Each cell of the tables of docs/protocols.md names suites that note cells, or says why there is none")
+    /// The page is made from the reports of tests, see `make protocol-test`.
+    @Test("Each cell of the tables in docs/protocols.md names suites that report cells, or says why there is none")
     func protocolTables() throws {
         let page = try Self.text("docs/protocols.md").components(separatedBy: "<!-- ")
         let made = try #require(page.first { $0.hasPrefix("made by make protocol-test -->") })
@@ -106,7 +106,7 @@ struct DocumentationTests {
         }
     }
 
-    @Test("The tests that docs/user-needs.md names are there")
+    @Test("The tests that docs/user-needs.md names exist")
     func namedTests() throws {
         let rows = try Self.text("docs/user-needs.md").split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst()
         let numbers = rows.map { $0.dropFirst(2).prefix { $0.isNumber } }

@@ -10,7 +10,7 @@ struct HelpTextTests {
     }
 
     @Test(
-        "That of dlm and of dlm get fits 80 columns and 50 lines",
+        "The help of dlm and of dlm get fits in 80 columns and 50 lines",
         arguments: ["--help", "get --help", "help", "help get"])
     func fits(line: String) throws {
         let lines = try text(line).split(separator: "\n", omittingEmptySubsequences: false)
@@ -18,7 +18,7 @@ struct HelpTextTests {
         for line in lines { #expect(line.count <= 80, "\(line)") }
     }
 
-    @Test("Each command stands in one group")
+    @Test("Each command is in one group")
     func groups() throws {
         let names = HelpText.commandGroups.flatMap(\.names)
         #expect(try names.sorted() == CommandDescription.root().visibleCommands.map(\.commandName).sorted())
@@ -26,7 +26,7 @@ struct HelpTextTests {
         for (title, _) in HelpText.commandGroups { #expect(help.contains("\n\n\(title):\n")) }
     }
 
-    @Test("The short help of get has six examples that can be typed, and fifteen options that are there")
+    @Test("The short help of get has six examples that can be typed, and fifteen options that exist")
     func short() throws {
         let get = try #require(CommandDescription.root().visibleCommands.first { $0.commandName == "get" })
         #expect(HelpText.examples.count == 6 && HelpText.options.count == 15)
@@ -41,7 +41,7 @@ struct HelpTextTests {
         }
     }
 
-    @Test("--help-all has every option of get, what most people use first")
+    @Test("--help-all has every option of get, and the most used options come first")
     func all() throws {
         let get = try #require(CommandDescription.root().visibleCommands.first { $0.commandName == "get" })
         let all = try text("get --help-all")
@@ -54,7 +54,7 @@ struct HelpTextTests {
         #expect(HelpText.text(["list", "--help"]) == nil)
     }
 
-    @Test("No option is described by riddles, and opposites have words of their own")
+    @Test("No description refers to other text by words such as the latter, and opposites have descriptions")
     func words() throws {
         for command in try CommandDescription.root().visibleCommands {
             for argument in command.visibleArguments {
@@ -69,14 +69,14 @@ struct HelpTextTests {
         }
     }
 
-    @Test("dlm.1 has neither headings nor options of the commands, which have pages of their own")
+    @Test("dlm.1 has no headings and no options of the commands, which have pages of their own")
     func root() throws {
         let page = try #require(try ManualPage.all().first { $0.fileName == "dlm.1" }).text
         #expect(!page.contains("dlm dlm") && !page.contains("\\-\\-limit\\-rate") && page.contains(".SH OTHER NAMES"))
     }
 
     @Test(
-        "A description in fish is one short line",
+        "A description for fish is one short line",
         arguments: [
             ("Use IPv4 alone.", "Use IPv4 alone"),
             ("When the final name is taken: fail, overwrite it", "When the final name is taken"),

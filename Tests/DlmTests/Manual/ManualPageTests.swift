@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The manual", .inTurn, .serialized)
 struct ManualPageTests {
-    @Test("Every page has the sections that people look for, and no option is missing")
+    @Test("Every page has the usual sections and all options")
     func sections() throws {
         let commands = try CommandDescription.root().visibleCommands
         #expect(

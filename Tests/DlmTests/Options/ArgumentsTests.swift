@@ -17,7 +17,7 @@ struct ArgumentsTests {
     }
 
     @Test(
-        "What is no duration is refused",
+        "An invalid duration is refused",
         arguments: ["", "s", "-1", "1w", "1e3", "0x10", "nan", "inf", "1 s", "1.2.3", ".5", "10000000000", "５"])
     func notSeconds(text: String) {
         #expect(throws: (any Error).self) { try TransferOptions.parse(["--retry-delay", text]) }
@@ -34,14 +34,14 @@ struct ArgumentsTests {
     }
 
     @Test(
-        "What is no speed is refused",
+        "An invalid speed is refused",
         arguments: ["", "0.1", "fast", "1e6", "0x10", ".5M", "1.M", "5 M", "9999999G", "nan", "５k", "-"])
     func notRate(text: String) {
         #expect(throws: (any Error).self) { try Limit.parse([text]) }
     }
 
     @Test(
-        "Ids are numbers and ranges, each meant once, in the order written",
+        "IDs are numbers and ranges, each counted once, in the written order",
         arguments: [
             (["3"], [3]), (["5-8"], [5, 6, 7, 8]), (["7-7"], [7]), (["9", "5-7", "6", "9"], [9, 5, 6, 7]),
         ] as [([String], [Int64])])
@@ -50,7 +50,7 @@ struct ArgumentsTests {
     }
 
     @Test(
-        "What is no id is refused",
+        "An invalid ID is refused",
         arguments: ["", "0", "3-", "8-5", "a", "1-2-3", "+3", "3.0", "99999999999999999999", "1-9999999"])
     func notIDs(text: String) {
         #expect(throws: (any Error).self) { try Show.parse([text]) }

@@ -3,10 +3,10 @@ import Testing
 
 @testable import dlm
 
-@Suite("Command lines as POSIX divides them", .inTurn, .serialized)
+@Suite("Command lines with the syntax of POSIX", .inTurn, .serialized)
 struct CommandWordTests {
     @Test(
-        "Values attached to short options, and letters of several, are told apart",
+        "Attached values and groups of letters are separated",
         arguments: [
             ("get -x4 u", ["get", "-x=4", "u"]), ("get -j8 -d/tmp/sub u", ["get", "-j=8", "-d=/tmp/sub", "u"]),
             ("get -osmall.bin u", ["get", "-o=small.bin", "u"]), ("get -HA:b u", ["get", "-H=A:b", "u"]),
@@ -14,7 +14,7 @@ struct CommandWordTests {
             ("get -x=4 -o=a=b u", ["get", "-x=4", "-o=a=b", "u"]), ("get -o- u", ["get", "-o=-", "u"]),
             ("get -vvk u", ["get", "-v", "-v", "-k", "u"]), ("resume -bx4 3", ["resume", "-b", "-x=4", "3"]),
             ("daemon start -j4", ["daemon", "start", "-j=4"]), ("get -A= u", ["get", "-A", "", "u"]),
-            // Values, what stands behind --, numbers, and what is unknown stay as they are.
+            // Values, words after --, numbers, and unknown options stay as they are.
             ("get -o -x4 -vv u", ["get", "-o", "-x4", "-v", "-v", "u"]),
             ("get --output -x4 -vv u", ["get", "--output", "-x4", "-v", "-v", "u"]),
             ("get -vv -- -x4", ["get", "-v", "-v", "--", "-x4"]), ("priority -15 3", ["priority", "-15", "3"]),
@@ -32,7 +32,7 @@ struct CommandWordTests {
         #expect(throws: (any Error).self) { try GivenArguments.normalized(["get", word, "u"]) }
     }
 
-    /// Values that each option takes; the others take any text.
+    /// Returns a value that the option accepts. The other options accept any text.
     private static func value(_ letter: Character, _ number: Int) -> String {
         switch letter {
         case "x", "j": "\(number % 60 + 1)"
@@ -42,7 +42,7 @@ struct CommandWordTests {
         }
     }
 
-    /// The long name of a flag or an option with its value, by letter.
+    /// The long name of a flag, or of an option with a value, by letter.
     private static let letters: [Character: String] = [
         "x": "connections", "j": "max-concurrent", "d": "directory", "H": "header", "A": "user-agent", "e": "referer",
         "X": "method", "u": "user", "q": "quiet", "v": "verbose", "k": "insecure", "4": "ipv4",
@@ -79,7 +79,7 @@ struct CommandWordTests {
         }
     }
 
-    @Test("The letters of flags that hide before a secret are those of the commands")
+    @Test("The flags that may precede a secret in a group of letters are those of the commands")
     func flags() throws {
         func flags(_ command: CommandDescription) -> Set<UInt8> {
             let own = command.visibleArguments.filter { $0.kind == "flag" }.flatMap { $0.names ?? [] }

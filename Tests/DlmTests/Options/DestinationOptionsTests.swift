@@ -15,7 +15,7 @@ struct DestinationOptionsTests {
     }
 
     @Test(
-        "-d gives the folder and -o the name, with folders of its own",
+        "-d gives the folder, and -o the name, which may contain folders",
         arguments: [
             Case(arguments: [], folder: "/nowhere/work", name: nil),
             Case(arguments: ["-d", "data"], folder: "/nowhere/work/data", name: nil),
@@ -35,7 +35,7 @@ struct DestinationOptionsTests {
         #expect(destination.createsFolders)
     }
 
-    @Test("The same folder has one spelling, through symbolic links too")
+    @Test("Every path to a folder has the same spelling, also through symbolic links")
     func canonical() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "dlm-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -48,7 +48,7 @@ struct DestinationOptionsTests {
         #expect(FolderPath.canonical("/") == "/")
     }
 
-    @Test("Every way to treat an existing file can be chosen", arguments: Destination.IfExists.allCases)
+    @Test("Every choice for an existing file can be given", arguments: Destination.IfExists.allCases)
     func ifExists(choice: Destination.IfExists) throws {
         let options = try DestinationOptions.parse(["--if-exists", choice.rawValue])
         var destination = Destination(folder: "/")

@@ -49,7 +49,7 @@ struct HostSettingsTests {
         request.headers.map { "\($0.name)=\($0.value ?? "")" }
     }
 
-    @Test("Each host has what the closest section says that has the key; header fields add up")
+    @Test("Each host gets each key from the closest section that has it, and header fields are collected")
     func closest() throws {
         let maker = try maker()
         let urls = ["http://other/", "http://a.example.org:81/", "https://CDN.example.org/", "http://[::1]/"]
@@ -65,7 +65,7 @@ struct HostSettingsTests {
         #expect(fields(requests[2]) == ["B=general", "a=pattern", "C=pattern", "C=again", "D=host"])
     }
 
-    @Test("The environment comes before them, the command line before that, and the line of a list before all")
+    @Test("A list line overrides the command line, which overrides the environment, which overrides sections")
     func layers() throws {
         let environment = ["DLM_RETRIES": "5", "DLM_CONNECTIONS": "6", "DLM_HEADER": "D: environment"]
         let maker = try maker(["-x", "7", "-H", "c: line", "-d", "here", "--limit-rate", "none"], environment)
@@ -79,14 +79,14 @@ struct HostSettingsTests {
         #expect(own.connections == 8 && fields(own).last == "D=own")
     }
 
-    @Test("What belongs to these URLs has the settings of its own host, and not the header fields for another")
+    @Test("A request that belongs to other URLs has its own host's settings, and no header fields of another host")
     func companion() throws {
         let companion = try maker(["-H", "Authorization: x"]).companion(of: ["http://other/a"])
         #expect(try fields(companion(.example("http://other/SUMS"))).last == "Authorization=x")
         #expect(try fields(companion(.example("http://a.example.org/SUMS"))).last == "C=again")
     }
 
-    @Test("Limits of downloads at a time belong to the session; what is given closer comes before them")
+    @Test("Limits on the number of downloads belong to the session; the command line overrides them")
     func session() throws {
         var configuration = SessionConfiguration(kind: .foreground, stateFolder: "/")
         let settings = try settings(Self.yaml)
@@ -104,7 +104,7 @@ struct HostSettingsTests {
         #expect(environment.hostLimits.isEmpty && environment.maxPerHost == 5)
     }
 
-    @Test("A list without sections for its hosts makes its requests once")
+    @Test("Without a section for its hosts, the requests of a list are made from one template")
     func templates() throws {
         let maker = try maker()
         let first = try maker.request("http://a.example.org/1").get()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Options in lists", .inTurn, .serialized)
 struct ListOptionsTests {
-    /// The requests of a list and what is said of its bad lines.
+    /// Returns the requests of a list, and the messages about its bad lines.
     private func requests(
         _ list: String, _ arguments: [String] = []
     ) async throws -> (requests: [DownloadRequest], errors: [String]) {
@@ -27,7 +27,7 @@ struct ListOptionsTests {
         return (requests, errors)
     }
 
-    /// The one request of a URL with these options.
+    /// Returns the single request of a URL with these options.
     private func request(_ options: [String], _ arguments: [String] = []) async throws -> DownloadRequest {
         let list = "http://h/a\n" + options.map { "  \($0)\n" }.joined()
         let (requests, errors) = try await requests(list, arguments)
@@ -35,7 +35,7 @@ struct ListOptionsTests {
         return try #require(requests.first)
     }
 
-    @Test("They are about the URL above them, and come before the command line")
+    @Test("Options apply to the URL above them, and override the command line")
     func precedence() async throws {
         let list = """
             http://h/a
@@ -69,7 +69,7 @@ struct ListOptionsTests {
     }
 
     @Test(
-        "They are the same as on a command line",
+        "Options mean the same as on a command line",
         arguments: [
             ["--retries", "3"], ["--retry-delay", "2m"], ["--stall-timeout", "9"], ["--insecure"],
             ["--if-exists", "rename"], ["--allow-unverified"], ["--connections", "auto"], ["--output", "b c"],
@@ -83,7 +83,7 @@ struct ListOptionsTests {
     }
 
     @Test(
-        "Lists of aria2 work where the meaning is the same",
+        "Lists of aria2 work if the options mean the same",
         arguments: [
             ("out=x", "output=x"), ("dir=/srv", "directory=/srv"), ("max-download-limit=2K", "limit-rate=2k"),
             ("split=4", "connections=4"), ("max-connection-per-server=3", "connections=3"),
@@ -99,7 +99,7 @@ struct ListOptionsTests {
     private static let digest = String(repeating: "a", count: 40)
 
     @Test(
-        "What is wrong is told with its line, and the other URLs go on",
+        "A wrong option is reported with its line, and the other URLs are downloaded",
         arguments: [
             (
                 "connections=65",
@@ -131,7 +131,7 @@ struct ListOptionsTests {
         #expect(!(errors.first ?? "").contains("secret"))
     }
 
-    @Test("No value becomes another option, or another line")
+    @Test("A value cannot become another option or another line")
     func injection() async throws {
         let request = try await request(["output=--insecure", "header=A: x --output=y"])
         #expect(request.destination.fileName == "--insecure" && request.trust == .system)
@@ -141,21 +141,21 @@ struct ListOptionsTests {
         #expect(errors.count == 1 && errors[0].hasPrefix("list:4: "), "\(errors)")
     }
 
-    @Test("An option without a URL above it is told; one below a bad URL is not about the next one")
+    @Test("An option without a URL above it is reported; an option below a bad URL does not apply to the next URL")
     func stray() async throws {
         let (requests, errors) = try await requests("  out=x\nhttp://h/a\nnonsense\n  out=y\nhttp://h/b\n")
         #expect(requests.map(\.destination.fileName) == [nil, nil])
         #expect(errors.map { $0.prefix(8) } == ["list:1: ", "list:3: "])
     }
 
-    @Test("An indented URL is a URL, whatever it holds")
+    @Test("An indented URL is read as a URL, whatever it contains")
     func indented() async throws {
         let (requests, errors) = try await requests("  http://h/a?b=c\n  out=x\n\thttp://h/b\n")
         #expect(requests.map(\.url.string) == ["http://h/a?b=c", "http://h/b"] && errors == [])
         #expect(requests.first?.destination.fileName == "x")
     }
 
-    @Test("A checksum below a URL comes before the list of checksums")
+    @Test("A checksum below a URL overrides the list of checksums")
     func checksums() async throws {
         let digest = String(repeating: "1", count: 64)
         let get = try #require(try DLM.command(["get", "-i", "-", "--checksum-file", "s"]) as? Get)
@@ -169,7 +169,7 @@ struct ListOptionsTests {
         #expect(maker.request(other) { _ in }?.checksum?.digest == String(repeating: "2", count: 64))
     }
 
-    @Test("Options that come late are refused: their URL has begun")
+    @Test("Options that arrive after their URL has begun are refused")
     func late() async throws {
         let pipe = Pipe()
         let list = try InputList(path: "/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)")
@@ -183,7 +183,7 @@ struct ListOptionsTests {
         #expect(try await list.next(5) == nil)
     }
 
-    @Test("However a list is cut into pieces, the options stay with their URLs")
+    @Test("Options stay with their URLs, however the list is split")
     func pieces() async throws {
         let text = (0..<400).map { "http://h/\($0)\n" + ($0 % 3 == 0 ? "" : "  out=\($0)\n  split=2\n") }.joined()
         for limit in [1, 7, 1000] {

@@ -4,10 +4,10 @@ import Testing
 
 @testable import dlm
 
-/// Options that are read without the parser, compared with what the parser makes of the same words.
+/// Compares the fast reader of options with the argument parser on the same words.
 @Suite("Command lines without the parser")
 struct ScannedWordsTests {
-    @Test("Each option is read, and all the others are set", arguments: OptionCatalog.get.allNames)
+    @Test("Each option is read, and all other options are set", arguments: OptionCatalog.get.allNames)
     func option(_ name: String) throws {
         let words = ["get", "http://h/a"] + Line.options(name)
         let scanned = try #require(DLM.scanned(words), "\(words)")
@@ -16,7 +16,7 @@ struct ScannedWordsTests {
         #expect(!found.values.contains(unset))
     }
 
-    @Test("Each setting is read, and all the others are set", arguments: OptionCatalog.settings.allNames)
+    @Test("Each setting is read, and all other settings are set", arguments: OptionCatalog.settings.allNames)
     func setting(_ name: String) throws {
         let words = Line.options(name)
         let scanned = try #require(SettingOptions.scanned(words), "\(words)")
@@ -29,7 +29,7 @@ struct ScannedWordsTests {
         }
     }
 
-    @Test("What is asked for is what the parser knows, in its order")
+    @Test("The catalog has the parser's options in the parser's order")
     func asked() {
         for (asked, known) in [
             (OptionCatalog.settings, OptionCatalog(SettingArguments.self)),
@@ -44,7 +44,7 @@ struct ScannedWordsTests {
     }
 
     @Test(
-        "Words that the parser has to read",
+        "Words that only the parser can read are left to the parser",
         arguments: [
             "get", "get --", "get -- u", "get u -x", "get u -x 65", "get u -x -4", "get u --json=1", "get u -q=1",
             "get u -output=a", "get u -json", "get u -verbose", "get u -help", "get u -h",
@@ -55,7 +55,7 @@ struct ScannedWordsTests {
         ])
     func declined(_ line: String) { #expect(DLM.scanned(line.split(separator: " ").map(String.init)) == nil) }
 
-    @Test("Generated command lines mean what they mean to the parser; 10,000 of them in make fuzz")
+    @Test("Generated command lines have the same meaning as with the parser; make fuzz tries 10,000 of them")
     func generated() throws {
         var generator = SplitMix64(seed: 21)
         let count = Fuzzing.seconds == nil ? 120 : 10_000
@@ -76,7 +76,7 @@ struct ScannedWordsTests {
 
 // MARK: Properties
 
-/// In place of a value: reading the property would end the program.
+/// The text for an unset property. Reading such a property would end the program.
 private let unset = "never set"
 
 /// Returns the values of all options by their paths.
@@ -101,7 +101,7 @@ private func properties(of options: Any) -> [String: String] {
     return found
 }
 
-/// Sets have their members in any order.
+/// Returns the value as text. The members of a set are sorted, because a set has no order.
 private func text(_ value: Any) -> String {
     var text = ""
     dump(value, to: &text)
@@ -109,7 +109,7 @@ private func text(_ value: Any) -> String {
 }
 
 extension OptionCatalog {
-    /// With the opposites of flags.
+    /// The names of all options, with the opposites of flags.
     fileprivate var allNames: [String] {
         names.filter { $0 != "help-all" }
             + names.compactMap { self[$0] }.filter(\.isFlag).compactMap { opposite(of: $0)?.name }
@@ -120,10 +120,10 @@ extension OptionCatalog {
 
 private struct Line {
     var words: [String] = []
-    /// Something in it is wrong or unusual.
+    /// Whether the line contains something wrong or unusual.
     var isOdd = false
 
-    /// Values that an option takes; `a` does for all others.
+    /// Values for options that need special ones. `a` is valid for all other options.
     private static let values = [
         "at": ["2036-12-24 18:00"], "aws-sigv4": ["aws:amz:eu-central-1:s3"], "bearer-file": ["token"],
         "checksum": ["md5:d41d8cd98f00b204e9800998ecf8427e"], "color": ["auto", "never"],
@@ -169,13 +169,13 @@ private struct Line {
         "-ba=b", "-da=b", "-d=a=b", "-d==", "-\r\n", "-u", ":p", "--hsts=1",
     ]
 
-    /// Without these the option is an error.
+    /// Options that must accompany an option, because otherwise it is an error.
     private static let needed = [
         "private-key": ["--certificate", "a"], "shard": ["-i", "a"], "shard-by": ["-i", "a", "--shard", "0/2"],
         "manifest-digest": ["--manifest", "a"], "retry-failed": ["--manifest", "a"], "spread": ["--name-by", "hash"],
     ]
 
-    /// The option in its usual form.
+    /// Returns the words of an option in its usual form.
     static func options(_ name: String) -> [String] {
         let option = OptionCatalog.get.option(named: name) ?? OptionCatalog.settings.option(named: name)
         let needs = needed[name] ?? []
@@ -190,7 +190,7 @@ private struct Line {
             line.words += isOdd ? oddForm(of: name, &generator) : form(of: name, &generator)
         }
         for _ in 0..<(Int.random(in: 0..<8, using: &generator) == 0 ? Int.random(in: 0...3, using: &generator) : 1) {
-            // Anywhere; that is also between an option and its value.
+            // An odd line may have its URL anywhere, even between an option and its value.
             let place = isOdd ? Int.random(in: 0...line.words.count, using: &generator) : line.words.count
             line.words.insert("http://h/\(place)", at: place)
         }

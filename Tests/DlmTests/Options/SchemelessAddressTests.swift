@@ -8,7 +8,7 @@ import Testing
 @Suite("URLs without a scheme", .inTurn, .serialized)
 struct SchemelessAddressTests {
     @Test(
-        "A host, and what may be asked for",
+        "The host, the port and the possible schemes of a text without a scheme",
         arguments: [
             ("example.org/x", "example.org", nil, ["https", "http"]),
             ("example.org", "example.org", nil, ["https", "http"]),
@@ -27,7 +27,7 @@ struct SchemelessAddressTests {
     }
 
     @Test(
-        "What no server can be meant by",
+        "Texts that cannot mean a server are refused",
         arguments: [
             "", "lst", "lst/x", "3", "3-5", "1.5", "./example.org", "../x", "/a", "//h/a", "~/x.org", "-x.org",
             ".hidden",
@@ -41,7 +41,7 @@ struct SchemelessAddressTests {
     }
 
     @Test(
-        "In the place of a command, a URL is downloaded; anything else stays as it is",
+        "A URL in the place of a command is downloaded, and other words stay as they are",
         arguments: [
             ("https://a/x", "get https://a/x"), ("example.org/x -o y", "get example.org/x -o y"),
             ("nas:80", "get nas:80"), ("-x4 https://a/x", "get -x4 https://a/x"), ("magnet:?x", "get magnet:?x"),
@@ -60,7 +60,7 @@ struct SchemelessAddressTests {
         #expect(resolved.joined(separator: " ") == meaning)
     }
 
-    @Test("Other names of commands hide no command, and lead to one")
+    @Test("Aliases are not names of commands, and lead to commands")
     func aliases() throws {
         for (word, command) in CommandAlias.same {
             #expect(!DLM.commandNames.contains(word) && CommandAlias.similar[word] == nil, "\(word)")
@@ -69,7 +69,7 @@ struct SchemelessAddressTests {
         for word in CommandAlias.similar.keys { #expect(!DLM.commandNames.contains(word), "\(word)") }
     }
 
-    // MARK: Which scheme is taken
+    // MARK: The choice of the scheme
 
     private static let refused = DownloadError.networkFailed(
         .connect, TransportDiagnosis(code: 7, message: "Failed to connect", errno: 111))
@@ -82,7 +82,7 @@ struct SchemelessAddressTests {
     private static let unreachable = DownloadError.networkFailed(
         .connect, TransportDiagnosis(code: 7, message: "Failed to connect", errno: 101))
 
-    /// The URL that is asked for, after a server whose https answers with this error, and what was asked of that.
+    /// Returns the chosen URL for a server whose https answers with this error, and the requests that looked for the scheme.
     private func taken(
         _ arguments: [String], _ error: DownloadError?
     ) async throws -> (url: String?, questions: [DownloadRequest], errors: String, status: Int32) {
@@ -99,7 +99,7 @@ struct SchemelessAddressTests {
         return (url, questions.withLock(\.self), captured.errors, status)
     }
 
-    @Test("https is asked first; http follows only where there is no https")
+    @Test("https is tried first, and http is used only if the server has no https")
     func choice() async throws {
         for (error, scheme) in [
             (nil, "https"), (Self.certificate, "https"), (Self.unreachable, "https"),
@@ -112,13 +112,13 @@ struct SchemelessAddressTests {
         ] as [(DownloadError?, String)] {
             let (url, questions, errors, _) = try await taken(["example.org/x?once=1"], error)
             #expect(url == "\(scheme)://example.org/x?once=1", "\(errors)")
-            // The link itself is not used up by the question.
+            // The search for the scheme does not request the file itself, because the link may work only once.
             #expect(questions.map(\.url.string) == ["https://example.org/"])
             #expect(questions.first?.http.method == "HEAD")
         }
     }
 
-    @Test("A port says which, and nothing is asked")
+    @Test("A port decides the scheme, and no server is asked")
     func port() async throws {
         for (text, url) in [("nas:8080/x", "http://nas:8080/x"), ("a.org:443/x", "https://a.org:443/x")] {
             let result = try await taken([text], Self.refused)
@@ -127,7 +127,7 @@ struct SchemelessAddressTests {
     }
 
     @Test(
-        "Secrets stay with https: they are not sent over http on a guess",
+        "With secrets the scheme stays https, because a guess must not send secrets over http",
         arguments: [["-u", "me:pw"], ["-H", "Authorization: Bearer x"], ["--data", "a=b"]])
     func secrets(options: [String]) async throws {
         let result = try await taken(options + ["example.org/x"], Self.refused)
@@ -145,13 +145,13 @@ struct SchemelessAddressTests {
         #expect(!result.errors.contains("hunter2"))
     }
 
-    @Test("Where only https may be used, there is no question of http")
+    @Test("If only https is allowed, no server is asked")
     func only() async throws {
         let result = try await taken(["--proto", "=https", "example.org:8080/x"], Self.refused)
         #expect(result.url == "https://example.org:8080/x" && result.questions.isEmpty, "\(result.errors)")
     }
 
-    @Test("A file of that name is no host")
+    @Test("The name of an existing file is not read as a host")
     func file() async throws {
         for path in [#filePath, "/"] {
             let result = try await taken([path], nil)

@@ -17,7 +17,7 @@ struct SettingsFileTests {
 
     private var path: String { folder("dlm/config.yaml") }
 
-    /// The message, empty when it is accepted.
+    /// Returns the message about the file, or an empty text if the file is accepted.
     private func message() throws -> String {
         do {
             _ = try Settings(environment: ["XDG_CONFIG_HOME": folder.path])
@@ -28,7 +28,7 @@ struct SettingsFileTests {
     }
 
     @Test(
-        "It is in $XDG_CONFIG_HOME, else in ~/.config; a relative folder is ignored",
+        "The file is in $XDG_CONFIG_HOME, or else in ~/.config; a relative folder is ignored",
         arguments: [
             (["XDG_CONFIG_HOME": "/x", "HOME": "/h"], "/x/dlm/config.yaml"),
             (["XDG_CONFIG_HOME": "x", "HOME": "/h"], "/h/.config/dlm/config.yaml"),
@@ -41,13 +41,13 @@ struct SettingsFileTests {
         #expect(SettingsFile(environment: environment)?.path == path)
     }
 
-    @Test("Without a home only the environment counts")
+    @Test("Without a home, only the environment sets anything")
     func noHome() throws {
         defer { folder.remove() }
         #expect(try Settings(environment: ["DLM_RETRIES": "3"]).general?.item.transfer.retries == 3)
     }
 
-    @Test("A folder, a file that is none and a file without an end are refused; a FIFO holds nothing up")
+    @Test("A folder, an endless file and a loop of links are refused, and a FIFO does not block")
     func strangeFiles() throws {
         defer { folder.remove() }
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -63,14 +63,14 @@ struct SettingsFileTests {
         #expect(try message().contains("cannot read the configuration: Too many levels of symbolic links"))
     }
 
-    @Test("Bytes that are no UTF-8 are refused")
+    @Test("Bytes that are not UTF-8 are refused")
     func notText() throws {
         defer { folder.remove() }
         try Data([0x61, 0x3A, 0x20, 0xFF, 0x0A]).write(to: URL(fileURLWithPath: path))
         #expect(try message() == "\(path): not UTF-8 text; write it anew in UTF-8")
     }
 
-    /// `docs/config.yaml`, and the same with what it has behind `#`.
+    /// Returns the text of `docs/config.yaml`, and the same text without `#` before the keys.
     private static func sample() throws -> (text: String, uncommented: String) {
         let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
@@ -79,7 +79,7 @@ struct SettingsFileTests {
         return (text, lines.map { $0.dropFirst() }.joined(separator: "\n"))
     }
 
-    @Test("The sample has every key, and is valid with and without the # before them")
+    @Test("The sample has every key, and is valid with and without the # before the keys")
     func sample() throws {
         defer { folder.remove() }
         let sample = try Self.sample()
@@ -94,7 +94,7 @@ struct SettingsFileTests {
         _ = try Settings(entries, home: "/h")
     }
 
-    @Test("What stands behind a # in the sample is the default; dlm config says the same")
+    @Test("The values behind # in the sample are the defaults, and dlm config shows the same")
     func sampleDefaults() throws {
         defer { folder.remove() }
         let start = try #require(Self.sample().uncommented.split(separator: "\nhosts:").first)
@@ -116,7 +116,7 @@ struct SettingsFileTests {
         }
     }
 
-    @Test("Commands end with status 2 and the one line; help and version read nothing")
+    @Test("With a wrong file, commands print one line and end with status 2; help and version do not read the file")
     func commands() async throws {
         defer { folder.remove() }
         try folder.write("retires: 3\n", to: "dlm/config.yaml")

@@ -36,7 +36,7 @@ struct SettingsRuleTests {
         return try urls.map { try maker.request($0).get() }
     }
 
-    @Test("Each URL has what its rules say; later rules count more, and rules more than hosts")
+    @Test("Later rules override earlier rules, and rules override the sections of hosts")
     func matching() throws {
         let requests = try requests([
             "http://h/x", "http://cdn.example.org/x", "http://a.example.org/d/x.iso?y=.zip", "http://h/x.iso/y",
@@ -49,13 +49,13 @@ struct SettingsRuleTests {
         #expect(folders == ["all", "all", "iso", "all", "all", "iso"])
     }
 
-    @Test("The command line counts more")
+    @Test("The command line overrides rules")
     func line() throws {
         let requests = try requests(["http://cdn.example.org/a/x/b"], ["--retries", "9", "-x", "1"])
         #expect(requests.map(\.retry.limit) == [9] && requests.map(\.connections) == [1])
     }
 
-    @Test("dlm config tells the number of the rule, and for a URL what counts")
+    @Test("dlm config shows the number of the rule, and with a URL the values in force")
     func config() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -72,7 +72,7 @@ struct SettingsRuleTests {
     }
 
     @Test(
-        "What is no rule is refused, with its line",
+        "An invalid rule is refused with its line",
         arguments: [
             ("rules: x", ":1: give rules such as"), ("rules: [x]", ":1: give rules such as"),
             ("rules:\n  - retries: 3", ":2: give host or path"),
@@ -88,6 +88,6 @@ struct SettingsRuleTests {
         #expect(error?.message.contains("config.yaml" + message) == true, "\(error?.message ?? "")")
     }
 
-    @Test("An empty list of rules is none", arguments: ["rules:", "rules: []"])
+    @Test("An empty list of rules sets nothing", arguments: ["rules:", "rules: []"])
     func empty(yaml: String) throws { #expect(try settings(yaml).entries.isEmpty) }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Settings", .inTurn, .serialized)
 struct SettingsTests {
-    /// What the file says; nil for no file.
+    /// Returns the settings with this text in the file. Nil means no file.
     private func settings(_ yaml: String?, _ environment: [String: String] = [:]) throws -> Settings {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -43,7 +43,7 @@ struct SettingsTests {
         max-redirects: 7
         """
 
-    @Test("Every key is read and reaches what it is about")
+    @Test("Every key is read and has its effect")
     func everyKey() throws {
         let settings = try settings(Self.everything)
         var configuration = SessionConfiguration(kind: .foreground, stateFolder: "/")
@@ -59,7 +59,7 @@ struct SettingsTests {
         #expect(request.rateLimit == nil)
     }
 
-    @Test("The environment does the same, and comes before the file")
+    @Test("The environment has the same settings, and overrides the file")
     func environment() throws {
         let variables = [
             "DLM_HISTORY_AGE": "12h", "DLM_MAX_CONCURRENT": "5", "DLM_MAX_PER_HOST": "6", "DLM_LIMIT_RATE": "2k",
@@ -90,7 +90,7 @@ struct SettingsTests {
         if let text { #expect(try request(["-x", text, "http://h/"], Settings()).connections == number) }
     }
 
-    @Test("none in the environment lifts what the file limits; an empty variable does nothing")
+    @Test("none in the environment removes a limit of the file, and an empty variable has no effect")
     func lifting() throws {
         let lifted = try settings(Self.everything, ["DLM_HISTORY_AGE": "none", "DLM_LIMIT_RATE": "none"])
         var configuration = SessionConfiguration(kind: .foreground, stateFolder: "/")
@@ -100,13 +100,13 @@ struct SettingsTests {
         #expect(empty.general?.historyAge?.seconds == 2_592_000)
     }
 
-    /// The request of a command line with these settings.
+    /// Returns the request of a command line with these settings.
     private func request(_ arguments: [String], _ settings: Settings) throws -> DownloadRequest {
         let get = try #require(try DLM.command(["get"] + arguments) as? Get)
         return try RequestMaker(get, settings: settings, workingFolder: "/").request("http://h/").get()
     }
 
-    @Test("Options come before settings")
+    @Test("Options override settings")
     func options() throws {
         let settings = try settings(Self.everything)
         let arguments = [
@@ -119,7 +119,7 @@ struct SettingsTests {
         #expect(with.redirect.limit == 6 && with.timeouts.connect == 4)
     }
 
-    @Test("Without settings and options requests are as ever")
+    @Test("Without settings and options, a request has its defaults")
     func defaults() throws {
         let request = try request(["http://h/"], Settings())
         #expect(request.retry == RetryPolicy())
@@ -129,7 +129,7 @@ struct SettingsTests {
     }
 
     @Test(
-        "A session takes its limits from the options, then from the settings",
+        "A session takes its limits from the options, and otherwise from the settings",
         arguments: [
             ([], 4, 2, 3 << 19), (["-j", "8"], 8, 2, 3 << 19), (["-j", "8", "--max-per-host", "3"], 8, 3, 3 << 19),
             (["--limit-rate", "1k"], 4, 2, nil), (["--limit-rate", "none"], 4, 2, nil),
@@ -144,7 +144,7 @@ struct SettingsTests {
         #expect(configuration.rateLimit == rate)
     }
 
-    @Test("-j alone is also the limit for one host, as long as no setting says otherwise")
+    @Test("-j alone also sets the limit for one host, unless a setting does")
     func concurrentAlone() throws {
         let get = try #require(try DLM.command(["get", "http://h/", "-j", "40"]) as? Get)
         var configuration = SessionConfiguration(kind: .foreground, stateFolder: "/")
@@ -153,14 +153,14 @@ struct SettingsTests {
     }
 
     @Test(
-        "No file, or one that says nothing, sets nothing",
+        "A missing or empty file sets nothing",
         arguments: [nil, "", "\n", "# only this\n", "---\n", "{}\n", "\u{FEFF}"])
     func nothing(yaml: String?) throws {
         #expect(try settings(yaml, ["DLM_TEST_SEED": "5", "DLM_FROB": "x"]) == Settings())
     }
 
     @Test(
-        "What is wrong is told in one line, with the place and what to do",
+        "An error is reported in one line, with the place and the remedy",
         arguments: [
             ("history-age: soon\n", "config.yaml:1: history-age: 'soon' cannot be used; give an age such as 30d"),
             ("\n# x\nhistory-age: 0\n", "config.yaml:3: history-age: '0' cannot be used; give an age such as 30d"),
@@ -227,13 +227,13 @@ struct SettingsTests {
         #expect(try message(nil, ["DLM_HISTORY_AGE": "0"]).hasPrefix("DLM_HISTORY_AGE: '0' cannot be used"))
     }
 
-    @Test("What is overridden is looked at all the same")
+    @Test("A value that is overridden is checked, too")
     func overridden() throws {
         #expect(try message("retries: x\n", ["DLM_RETRIES": "3"]).hasPrefix("config.yaml:1: retries: 'x'"))
     }
 
     @Test(
-        "A file made to hurt is refused in time",
+        "A hostile file is refused in time",
         arguments: [
             ("", "[", 100_000), ("a: ", "{a: ", 20_000), ("", "x", 100_000), ("retries: ", "1", 100_000),
             ("", "# comment\n", 200_000), ("retries: ", "[", 990), ("retries: \"", "\\n", 10_000),

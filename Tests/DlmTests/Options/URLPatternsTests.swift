@@ -12,7 +12,7 @@ struct URLPatternsTests {
     }
 
     @Test(
-        "Patterns stand for several URLs, the last one changing fastest",
+        "Patterns expand to several URLs, and the last pattern changes fastest",
         arguments: [
             ("h/[8-11]", ["h/8", "h/9", "h/10", "h/11"]), ("h/[08-11].x", ["h/08.x", "h/09.x", "h/10.x", "h/11.x"]),
             ("h/[000-4:2]", ["h/000", "h/002", "h/004"]), ("[a-c]", ["a", "b", "c"]), ("[A-E:3]", ["A", "D"]),
@@ -21,7 +21,7 @@ struct URLPatternsTests {
     func patterns(text: String, expected: [String]) throws { #expect(try urls(text) == expected) }
 
     @Test(
-        "Everything else is what it is",
+        "Brackets that are no pattern stay as they are",
         arguments: [
             "http://[::1]:80/x", "http://[fe80::1-2]/", "h/?id[]=3", "h/?a[0]=b", "h/[3-1]", "h/[1-x]", "h/[a-Z]",
             "h/{a}", "h/{",
@@ -32,19 +32,21 @@ struct URLPatternsTests {
         #expect(try URLPatterns(isLiteral: false).count(in: [text]) == 1)
     }
 
-    @Test("A backslash, and --no-glob, take brackets as they are")
+    @Test("A backslash or --no-glob makes brackets literal")
     func escaped() throws {
         #expect(try urls("h/\\[1-2\\]\\{a,b\\}") == ["h/[1-2]{a,b}"])
         #expect(try URLPatterns(isLiteral: true).expanded(["h/[1-2]\\["]).map(\.url) == ["h/[1-2]\\["])
     }
 
-    @Test("Too many are refused before any is made", arguments: ["h/[1-100001]", "h/[1-999]/[1-999]/[1-999999999]"])
+    @Test(
+        "Too many URLs are refused before any URL is made",
+        arguments: ["h/[1-100001]", "h/[1-999]/[1-999]/[1-999999999]"])
     func tooMany(text: String) {
         #expect(throws: ValidationError.self) { try urls(text) }
         #expect(throws: (any Error).self) { try DLM.command(["get", text]) }
     }
 
-    @Test("dlm get asks for each, and -o repeats what the patterns stand for")
+    @Test("dlm get requests each URL, and -o can repeat the values of the patterns")
     func get() async throws {
         let service = FollowerTests.completing()
         let (status, captured) = try await run(
@@ -57,7 +59,7 @@ struct URLPatternsTests {
     }
 
     @Test(
-        "A name for all of them is refused, and so is what belongs to one file",
+        "Options for a single file are refused together with patterns for several URLs",
         arguments: [
             ["-o", "x"], ["-o", "#1/x"], ["--mirror", "http://h/y"],
             ["--checksum", "md5:00112233445566778899aabbccddeeff"],

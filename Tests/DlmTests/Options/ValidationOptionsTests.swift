@@ -6,14 +6,14 @@ import Testing
 
 @testable import dlm
 
-@Suite("What answers must be, and when they are asked for again", .inTurn, .serialized)
+@Suite("Validation and retry options", .inTurn, .serialized)
 struct ValidationOptionsTests {
     private func request(_ arguments: String...) throws -> DownloadRequest {
         let command = try #require(try DLM.command(["get", "http://h.example/a"] + arguments) as? Get)
         return try RequestMaker(command, workingFolder: "/nowhere").request("http://h.example/a").get()
     }
 
-    @Test("What is not given stays as it is")
+    @Test("Without options the defaults stay")
     func plain() throws {
         let plain = try request()
         #expect(plain.validation == ResponseValidation())
@@ -22,13 +22,13 @@ struct ValidationOptionsTests {
         #expect(!plain.destination.continues)
     }
 
-    @Test("Types come one by one and with commas")
+    @Test("Types are given one by one or separated by commas")
     func types() throws {
         let types = try request("--expect-type", "image/*, Application/ZIP", "--expect-type", "a/b").validation.types
         #expect(types.map(\.description) == ["image/*", "application/zip", "a/b"])
     }
 
-    @Test("Statuses, sizes, times and flags")
+    @Test("Statuses, sizes, times and flags are read")
     func others() throws {
         let request = try request(
             "--expect-status", "200,203", "--max-size", "1.5k", "--retry-on", "403,520-529", "--max-time", "2m",
@@ -42,7 +42,7 @@ struct ValidationOptionsTests {
     }
 
     @Test(
-        "What makes no sense is refused",
+        "Invalid values and combinations are refused",
         arguments: [
             ["--expect-type", "zip"], ["--expect-type", "a/b,"], ["--expect-type", ""], ["--expect-status", "x"],
             ["--expect-status", "302"], ["--expect-status", "100-200"], ["--max-size", "big"], ["--max-size", "-1"],
@@ -53,7 +53,7 @@ struct ValidationOptionsTests {
         #expect(throws: (any Error).self) { try DLM.command(["get", "http://h.example/a"] + arguments) }
     }
 
-    @Test("Sizes are written as speeds are", arguments: [("0", 0), ("7", 7), ("500k", 512_000), ("2MiB", 2 << 20)])
+    @Test("Sizes are written like speeds", arguments: [("0", 0), ("7", 7), ("500k", 512_000), ("2MiB", 2 << 20)])
     func sizes(text: String, bytes: Int64) throws {
         #expect(try ByteSize(argument: text).bytes == bytes)
     }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The console", .inTurn, .serialized)
 struct ConsoleTests {
-    @Test("Data goes to stdout, everything for people to stderr")
+    @Test("Data goes to standard output, and messages go to standard error")
     func streams() throws {
         let captured = try CapturedConsole()
         captured.console.print("data")
@@ -17,7 +17,7 @@ struct ConsoleTests {
         #expect(captured.console.finish(0) == 0)
     }
 
-    @Test("A reader that went away is no error, and nothing more is written")
+    @Test("A reader that is gone is not an error, and nothing more is written")
     func closed() {
         signal(SIGPIPE, SIG_IGN)
         var ends: [Int32] = [0, 0]
@@ -30,7 +30,7 @@ struct ConsoleTests {
         close(ends[1])
     }
 
-    @Test("A line that could not be written is no success")
+    @Test("A line that cannot be written makes the command fail")
     func full() {
         let device = open("/dev/full", O_WRONLY)
         defer { close(device) }
@@ -40,7 +40,7 @@ struct ConsoleTests {
         #expect(console.finish(8) == 8)
     }
 
-    @Test("A line above the block takes the block away and draws it again")
+    @Test("A line above the block erases the block and draws it again")
     func block() throws {
         let captured = try CapturedConsole()
         captured.console.draw(["one"])

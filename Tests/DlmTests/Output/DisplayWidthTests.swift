@@ -6,7 +6,7 @@ import Testing
 @Suite("Display width", .inTurn, .serialized)
 struct DisplayWidthTests {
     @Test(
-        "Wide characters take two columns, combining ones none",
+        "Wide characters take two columns, and combining characters take none",
         arguments: [
             ("abc", 3), ("", 0), ("東京.iso", 8), ("한글", 4), ("ｆｕｌｌ", 8), ("e\u{301}", 1), ("กำ", 2), ("नि", 2), ("👍", 2),
             ("👩‍👩‍👧", 2),
@@ -17,7 +17,7 @@ struct DisplayWidthTests {
     }
 
     @Test(
-        "A name is cut in its middle, so that the extension stays",
+        "A name is cut in the middle, so that the extension stays",
         arguments: [
             ("debian-12.iso", 13, "debian-12.iso"), ("debian-12.6.0-amd64-netinst.iso", 16, "debian-12.…t.iso"),
             ("abcdef", 4, "abc…"), ("abcdef", 1, "…"), ("abcdef", 0, ""), ("東京東京東京", 5, "東京…"), ("東京東京", 4, "東…"),

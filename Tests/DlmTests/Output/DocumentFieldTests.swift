@@ -5,10 +5,11 @@ import Testing
 
 @testable import dlm
 
-/// The names of fields are public: scripts read them. One is added here when it is added, and none is ever taken away.
+/// The names of the fields are public, because scripts read them. A new field is added here, and no field is ever
+/// removed.
 @Suite("The fields of JSON", .inTurn, .serialized)
 struct DocumentFieldTests {
-    /// By definition of docs/json-schema.json.
+    /// The expected fields, by the definition in docs/json-schema.json.
     static let fields: [String: String] = [
         "error": "curlCode errno exitStatus httpStatus kind message reason",
         "timings": "connect firstByte nameLookup reusedConnection tls total",
@@ -83,7 +84,7 @@ struct DocumentFieldTests {
         enum CodingKeys: String, CodingKey { case definitions = "$defs" }
     }
 
-    @Test("Each document has the fields it had")
+    @Test("Each document has exactly the expected fields")
     func documents() {
         #expect(Set(Self.values.map(\.0)) == Set(Self.fields.keys))
         for (name, value) in Self.values {
@@ -92,7 +93,7 @@ struct DocumentFieldTests {
         }
     }
 
-    @Test("The schema names all of them")
+    @Test("The schema names all fields")
     func schema() throws {
         let text = try DocumentationTests.text("docs/json-schema.json")
         let definitions = try JSONDecoder().decode(Schema.self, from: Data(text.utf8)).definitions

@@ -12,7 +12,7 @@ struct DocumentTests {
         return try #require(value as? [String: Any])
     }
 
-    @Test("The finished line of a complete download")
+    @Test("The finished line of a complete download has its path and its figures")
     func complete() throws {
         let record = DownloadRecord.example {
             $0.complete(654)
@@ -53,7 +53,7 @@ struct DocumentTests {
         #expect((told["message"] as? String)?.contains("refused") == true)
     }
 
-    @Test("Every change but the end has its event line")
+    @Test("Every change except the end has an event line")
     func events() throws {
         let snapshot = DownloadSnapshot(record: .example(state: .running) { $0.receive(1, of: 2) })
         let named: [(DownloadEvent, String)] = [
@@ -71,7 +71,7 @@ struct DocumentTests {
         #expect(EventDocument(.didFail(snapshot, .cancelled)) == nil)
     }
 
-    @Test("Secrets are in no document")
+    @Test("No document contains a secret")
     func secrets() {
         let record = DownloadRecord.example {
             $0.request.headers = [RequestHeader(name: "Cookie", value: "hunter2")]
@@ -85,7 +85,7 @@ struct DocumentTests {
         for document in documents { #expect(!document.json.contains("hunter2")) }
     }
 
-    @Test("A bad line of a list is told with its number")
+    @Test("A bad line of a list is reported with its number")
     func rejected() throws {
         let document = RejectedDocument(.requestInvalid(.missingScheme("a:hunter2@b")), line: 7, of: "l")
         #expect(document.text.hasPrefix("l:7: ") && !document.text.contains("hunter2"))

@@ -9,7 +9,7 @@ struct ErrorTextTests {
     private static let sum = Checksum(algorithm: .md5, digest: "00")
 
     @Test(
-        "The words of the library, with advice",
+        "An error has the words of the library, and the advice of the program",
         arguments: [
             (
                 .fileFailed(.exists, path: "/a"),
@@ -60,7 +60,7 @@ struct ErrorTextTests {
         #expect(Redaction.describe(error) == text)
     }
 
-    @Test("Parts that nothing joins, and a body beyond its length, may be taken all the same")
+    @Test("Errors about unproved parts and overlong bodies suggest --allow-unverified")
     func unverified() {
         for error in [DownloadError.partsUnproved, SegmentWriter.overlong] {
             #expect(ErrorText.describe(error) == "\(error); or give --allow-unverified")

@@ -7,7 +7,7 @@ import Testing
 @Suite("Escaping", .inTurn, .serialized)
 struct EscapingTests {
     @Test(
-        "What could move the cursor, hide text or turn it around becomes visible",
+        "Characters that could move the cursor, hide text or reverse it become visible",
         arguments: [
             ("a\u{1B}[31mb", "a\\x1b[31mb"), ("line\nbreak\r", "line\\x0abreak\\x0d"), ("\u{7F}\u{9B}", "\\x7f\\x9b"),
             ("\u{85}", "\\x85"), ("photo\u{202E}gpj.exe", "photo\\u202egpj.exe"),
@@ -23,7 +23,7 @@ struct EscapingTests {
         #expect(Escaping.line(text) == text)
     }
 
-    @Test("In JSON the characters stay the same, but none of them is raw")
+    @Test("In JSON the characters stay the same, but control characters are escaped")
     func json() throws {
         struct Name: Document {
             var version = 1
@@ -39,7 +39,7 @@ struct EscapingTests {
 @Suite("Redaction", .inTurn, .serialized)
 struct RedactionTests {
     @Test(
-        "What stands before the @ of a URL is hidden",
+        "The text before the @ of a URL is hidden",
         arguments: [
             ("http://me:pw@host/x: why", "http://***@host/x: why"), ("http://token@host", "http://***@host"),
             ("https://host/a@b", "https://host/a@b"), ("https://host/?q=a@b", "https://host/?q=a@b"),
@@ -74,7 +74,7 @@ struct ArgumentSecretsTests {
     }
 
     @Test(
-        "They are overwritten where they stand, and nothing else is",
+        "Secrets are overwritten in place, and nothing else is",
         arguments: [
             (["get", "-H", "Cookie: a=b", "http://h/x"], ["get", "-H", "Cookie:****", "http://h/x"]),
             (["get", "-vH", "X-Token:s", "-H", "Accept: */*"], ["get", "-vH", "X-Token:*", "-H", "Accept: */*"]),

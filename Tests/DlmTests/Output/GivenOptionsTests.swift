@@ -6,7 +6,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("Options that show tells", .inTurn, .serialized)
+@Suite("Options that show prints", .inTurn, .serialized)
 struct GivenOptionsTests {
     private func request(_ words: [String]) throws -> DownloadRequest {
         var request = DownloadRequest(url: .example("https://h/a"), destination: Destination(folder: "/d"))
@@ -14,13 +14,13 @@ struct GivenOptionsTests {
         return request
     }
 
-    @Test("What was not asked for is not told")
+    @Test("Options that were not given are not shown")
     func none() throws {
         #expect(GivenOptions.lines(try request([])).isEmpty)
     }
 
     @Test(
-        "A time that no option takes, out of a damaged record, is told as it is",
+        "An impossible time from a damaged record is shown as it is",
         arguments: [-1e300, 1e300, .infinity, .nan])
     func damaged(time: Double) throws {
         var request = try request([])
@@ -28,7 +28,7 @@ struct GivenOptionsTests {
         #expect(GivenOptions.lines(request) == ["max-time=\(time)s"])
     }
 
-    /// A line for each option; others that have simple values are found by trying.
+    /// One line for each option. The test finds other options with simple values by trying.
     static let examples = [
         "method=PUT", "user-agent=me", "referer=http://r/", "compressed", "max-redirects=3", "proto=https",
         "cookie-jar=/j",
@@ -46,22 +46,22 @@ struct GivenOptionsTests {
         "ssl", "ssl-reqd", "no-hsts", "digest", "ntlm", "negotiate", "anyauth", "basic",
         "aws-sigv4=aws:amz:eu-central-1:s3",
     ]
-    /// Options with lines of their own in `dlm show`, and those that only say how another one is read.
+    /// Options with lines of their own in `dlm show`, and options that only say how to read another option.
     private static let elsewhere: Set = [
         "output", "directory", "header", "checksum", "connections", "limit-rate", "priority", "paused", "mirror",
         "insecure", "allow-unverified", "query", "data-urlencode", "netrc",
     ]
-    /// Options with files, which the test below gives, and secrets.
+    /// Options with files, which have a test of their own, and secrets.
     private static let others: Set = [
         "netrc-file", "bearer-file", "bearer-command", "cookie-file", "ca-certificate", "crl-file", "certificate",
         "private-key", "pinned-public-key", "known-hosts", "ssh-key", "on-complete", "on-error", "checksum-file",
         "user", "data", "on-complete-bearer-file",
     ]
 
-    /// Of options that no line above gives.
+    /// Values to try for options that have no line above.
     private static let values = ["3", "2s", "de", "5k", "http://h/", "01:00-06:00", "a=b"]
 
-    @Test("Every option of a download is told, or has a line of its own")
+    @Test("Every option of a download is shown, or has a line of its own")
     func complete() throws {
         for name in OptionCatalog.item.names where !Self.elsewhere.contains(name) && !Self.others.contains(name) {
             let isTold = Self.examples.contains { $0 == name || $0 == "no-" + name || $0.hasPrefix(name + "=") }
@@ -74,12 +74,12 @@ struct GivenOptionsTests {
         }
     }
 
-    @Test("As it was asked for, by the long names", arguments: examples)
+    @Test("Options are shown as they were given, by their long names", arguments: examples)
     func told(line: String) throws {
         #expect(GivenOptions.lines(try request(["--" + line])) == [line])
     }
 
-    @Test("Files by their absolute paths")
+    @Test("Files are shown by their absolute paths")
     func files() throws {
         var request = try request([])
         request.secretFiles.netrc = "/n"
@@ -107,7 +107,7 @@ struct GivenOptionsTests {
             ])
     }
 
-    @Test("Secrets are named, and not told")
+    @Test("Options with secrets are shown without the secrets")
     func secrets() throws {
         let request = try request([
             "--user", "ann:s3cret", "--data", "s3cret", "--proxy", "http://bob:s3cret@10.0.0.1:3128/",

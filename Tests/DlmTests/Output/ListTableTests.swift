@@ -71,14 +71,14 @@ struct ListTableTests {
         """#,
     ]
 
-    @Test("At every width there are the columns that fit", arguments: [nil, 40, 60, 80, 120, 200])
+    @Test("At every width, the columns that fit are shown", arguments: [nil, 40, 60, 80, 120, 200])
     func snapshot(columns: Int?) throws {
-        // As wide as that, nothing is cut.
+        // At this width nothing is cut.
         let expected = try #require(Self.snapshots[columns == 200 ? nil : columns])
         #expect(table(columns).joined(separator: "\n") == expected)
     }
 
-    @Test("No line is wider than the terminal, whatever its width", arguments: 1...220)
+    @Test("No line is wider than the terminal at any width", arguments: 1...220)
     func fits(columns: Int) {
         for style in [Style(), Style(isColored: true)] {
             for line in table(columns, style: style) {
@@ -87,7 +87,7 @@ struct ListTableTests {
         }
     }
 
-    @Test("Where there is no room, columns without anything in them go first")
+    @Test("Without enough room, empty columns are left out first")
     func emptyColumns() {
         let rows = [Self.rows[0], Self.rows[2], Self.rows[3]]
         #expect(table(80, rows)[0].contains("SIZE") && !table(80, rows)[0].contains("SPEED"))
@@ -96,7 +96,7 @@ struct ListTableTests {
         #expect(ListTable(rows: rows, style: Style(), columns: 80, isLast: false).lines[0].contains("SPEED"))
     }
 
-    @Test("The pages of a list have the same columns, which only grow")
+    @Test("The pages of a list have the same columns, and the columns only grow")
     func pages() {
         let first = ListTable(rows: [Self.rows[0]], style: Style(), columns: 80)
         let second = ListTable(rows: [Self.rows[3]], style: Style(), columns: 80, before: first.layout)

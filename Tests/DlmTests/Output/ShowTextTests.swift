@@ -7,7 +7,7 @@ import Testing
 
 @Suite("show as text", .inTurn, .serialized)
 struct ShowTextTests {
-    /// Of the examples, as clocks here show it.
+    /// The time of the examples in the local time zone.
     let time = ShowText.text(Date(timeIntervalSince1970: 1_700_000_000))
 
     func text(_ record: DownloadRecord) -> String {
@@ -28,7 +28,7 @@ struct ShowTextTests {
         return attempt
     }
 
-    @Test("A paused download: where from, where to, what is there, how to go on")
+    @Test("A paused download shows its URLs, its file, its progress and how to continue")
     func paused() {
         let record = DownloadRecord.example(state: .paused(.interrupt)) {
             $0.fileName = "debian-12.iso"
@@ -52,7 +52,7 @@ struct ShowTextTests {
                 """)
     }
 
-    @Test("A completed one: the file, and no way to go on")
+    @Test("A completed download shows its file, and no way to continue")
     func completed() {
         let record = DownloadRecord.example {
             $0.complete(654 << 20)
@@ -71,7 +71,7 @@ struct ShowTextTests {
                 """)
     }
 
-    @Test("What waits says so once")
+    @Test("The reason for a wait is shown once")
     func waiting() {
         let until = Date(timeIntervalSince1970: 1_700_000_000)
         let lost = DownloadError.serverRefused(status: 503, phrase: "busy")
@@ -83,7 +83,7 @@ struct ShowTextTests {
             text(DownloadRecord.example(state: .waiting(.retry(lost), until: until))).contains("  waiting: retry in"))
     }
 
-    @Test("Secrets are named, not shown; what the server said is escaped")
+    @Test("Secrets are named without their values, and text from the server is escaped")
     func secrets() {
         let record = DownloadRecord.example(state: .failed(.serverRefused(status: 400, phrase: "\u{1B}[2J"))) {
             $0.request.headers = [
@@ -99,7 +99,7 @@ struct ShowTextTests {
     }
 
     @Test(
-        "How it can be resumed",
+        "The line about resuming shows the validators",
         arguments: [
             (true, EntityTag(opaque: "a", isWeak: true), nil, "weak ETag W/\"a\""),
             (true, nil, "Tue, 01 Jan 2030 00:00:00 GMT", "Last-Modified Tue"), (true, nil, nil, "no validators"),

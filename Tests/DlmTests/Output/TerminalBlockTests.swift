@@ -5,14 +5,14 @@ import Testing
 
 @Suite("The block at the bottom of the terminal", .inTurn, .serialized)
 struct TerminalBlockTests {
-    @Test("It is written over in place, ends below itself, and never hides the cursor")
+    @Test("The block is overwritten in place, ends with the cursor below it, and never hides the cursor")
     func redraw() {
         var block = TerminalBlock()
         #expect(block.draw(["one", "two"], columns: 80) == "one\u{1B}[K\ntwo\u{1B}[K\n")
         #expect(block.draw(["ONE", "TWO"], columns: 80) == "\r\u{1B}[2AONE\u{1B}[K\nTWO\u{1B}[K\n")
     }
 
-    @Test("Fewer lines clear what is left of the old ones")
+    @Test("A block with fewer lines clears the remaining old lines")
     func shrink() {
         var block = TerminalBlock()
         _ = block.draw(["one", "two"], columns: 80)
@@ -21,7 +21,7 @@ struct TerminalBlockTests {
         #expect(block.isEmpty)
     }
 
-    @Test("A text above it takes it away and draws it again")
+    @Test("A text above the block erases the block and draws it again")
     func insert() {
         var block = TerminalBlock()
         _ = block.draw(["one"], columns: 80)
@@ -31,14 +31,14 @@ struct TerminalBlockTests {
         #expect(!block.isEmpty)
     }
 
-    @Test("Nothing drawn needs nothing around it")
+    @Test("An empty block needs nothing around a text")
     func empty() {
         var block = TerminalBlock()
         #expect(block.around(columns: 80) == ("", ""))
         #expect(block.erase(columns: 80) == "")
     }
 
-    @Test("Lines that a narrower terminal broke are all taken away")
+    @Test("Lines that a narrower terminal has broken are all erased")
     func narrower() {
         var block = TerminalBlock()
         _ = block.draw([String(repeating: "x", count: 70), "short"], columns: 80)

@@ -5,12 +5,12 @@ import Testing
 
 @testable import dlm
 
-@Suite("Lines for people", .inTurn, .serialized)
+@Suite("Messages for people", .inTurn, .serialized)
 struct TextTests {
     static let lost = DownloadError.networkFailed(.connectionLost, TransportDiagnosis(code: 56, message: "reset"))
 
     @Test(
-        "A failure tells what, on what, why, and what to do where that helps",
+        "A failure names the file, the error, the reason and a remedy if there is one",
         arguments: [
             (
                 .serverRefused(status: 404, phrase: "Not Found"), 0,
@@ -28,7 +28,7 @@ struct TextTests {
         #expect(FailureText.line(record, error) == line)
     }
 
-    @Test("A body that nothing proves to be whole says how to take it, now and always")
+    @Test("The error about an unproved end says how to accept the body, once or for the host")
     func unproved() {
         let error = DownloadError.verificationFailed(.endUnproved)
         let record = DownloadRecord.example(state: .failed(error)) { $0.receive(5, of: nil) }
@@ -40,7 +40,7 @@ struct TextTests {
         #expect(FailureText.line(record, error, canResume: false).contains("give --allow-unverified;"))
     }
 
-    @Test("Secrets that are missing are asked for with the command to give them")
+    @Test("The error about missing secrets shows the command that gives them")
     func missingSecrets() {
         let error = DownloadError.requestInvalid(.missingSecrets(["Authorization"]))
         let line = FailureText.line(.example(state: .failed(error)), error)
@@ -48,7 +48,7 @@ struct TextTests {
     }
 
     @Test(
-        "Ids are written as ranges, and not at all when that is long",
+        "IDs are written as ranges, and left out if there are too many",
         arguments: [
             ([3], "3"), ([3, 4, 5, 8], "3-5 8"), ([1, 3, 5, 7, 9, 11, 13, 15], "1 3 5 7 9 11 13 15"),
             ([1, 3, 5, 7, 9, 11, 13, 15, 17], nil), ([], ""),
@@ -57,7 +57,7 @@ struct TextTests {
         #expect(SummaryText.ranges(ids) == text)
     }
 
-    @Test("What was paused tells how far it is")
+    @Test("A paused download is shown with its progress")
     func paused() {
         let records: [DownloadRecord] = [
             .example(id: 1, state: .paused(.interrupt)) { $0.receive(0, of: 100) },
@@ -75,7 +75,7 @@ struct TextTests {
             ])
     }
 
-    @Test("Without their records the numbers of what was paused are enough")
+    @Test("A paused download without a known record is shown by its number")
     func pausedUnknown() {
         #expect(
             PausedText.lines(ids: [4], snapshots: [], isPartOfList: false)
@@ -83,7 +83,7 @@ struct TextTests {
         #expect(PausedText.lines(ids: [], snapshots: [], isPartOfList: false) == [])
     }
 
-    @Test("Downloads that were joined go on without us")
+    @Test("Downloads of other processes are reported as going on")
     func joined() {
         #expect(
             PausedText.lines(ids: [], snapshots: [], elsewhere: 1)
@@ -94,7 +94,7 @@ struct TextTests {
             ])
     }
 
-    @Test("The summary counts what was complete and what failed")
+    @Test("The summary counts complete and failed downloads")
     func summary() {
         var ledger = Ledger()
         _ = ledger.end(DownloadSnapshot(record: .example(id: 1) { $0.complete(10 << 20) }))
@@ -120,7 +120,7 @@ struct TextTests {
                 == "3 downloads: 2 complete, 1 failed, 30 MiB in 1.0 s (20 MiB/s)")
     }
 
-    @Test("The summary counts cancelled ones apart from failed ones, with the bytes that came")
+    @Test("The summary counts cancelled downloads apart from failed downloads, with the received bytes")
     func cancelledSummary() {
         var ledger = Ledger()
         for id in [1, 2] as [DownloadID] {
@@ -139,7 +139,7 @@ struct TextTests {
                 == "4 downloads: 0 complete, 1 failed, 3 cancelled, 20 MiB in 4.0 s (5.0 MiB/s)")
     }
 
-    @Test("The summary says what was complete before, and what is gone since")
+    @Test("The summary counts downloads that were complete before, and files that are gone")
     func completeBefore() {
         func before(_ id: DownloadID, _ fate: CompletedFileFate?) -> CompletedBefore {
             CompletedBefore(snapshot: DownloadSnapshot(record: .example(id: id) { $0.complete(10 << 20) }), fate: fate)
@@ -162,7 +162,7 @@ struct TextTests {
         #expect(ledger.exitStatus == 13)
     }
 
-    @Test("A wait for another attempt is a line without -v where no bar shows it")
+    @Test("A retry is reported without -v if no progress bar shows it")
     func retries() {
         let busy = DownloadError.serverRefused(status: 503, phrase: "Busy")
         let snapshot = DownloadSnapshot(record: .example(state: .waiting(.retry(busy), until: Date())))
@@ -179,7 +179,7 @@ struct TextTests {
         #expect(SummaryText.line(ledger, seconds: 1, style: Style()) == nil)
     }
 
-    @Test("A new version on the server is told always, other changes to --verbose only")
+    @Test("A new version on the server is always reported, and other changes with --verbose only")
     func events() {
         let snapshot = DownloadSnapshot(record: .example(state: .running))
         let restart = DownloadEvent.didRestart(snapshot, why: "the ETag changed")

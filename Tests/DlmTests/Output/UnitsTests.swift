@@ -6,7 +6,7 @@ import Testing
 @Suite("Sizes, rates and times", .inTurn, .serialized)
 struct UnitsTests {
     @Test(
-        "Sizes are 1024-based and cut, never rounded up",
+        "Sizes are 1024-based and rounded down",
         arguments: [
             (0, "0 B"), (1, "1 B"), (1023, "1023 B"), (1024, "1 KiB"), (1536, "1.5 KiB"), (16384, "16 KiB"),
             (19_083_034, "18.1 MiB"), (104_857_599, "99.9 MiB"), (104_857_600, "100 MiB"),
@@ -17,7 +17,7 @@ struct UnitsTests {
     }
 
     @Test(
-        "A part is in the unit of the whole",
+        "A part has the unit of the whole",
         arguments: [
             (432_013_312, 685_768_704, "412/654 MiB"), (20_971_520, 67_108_864, "20.0/64.0 MiB"),
             (1, 685_768_704, "0.0/654 MiB"), (64, 64, "64 B"), (5, 10, "5/10 B"), (0, 0, "0 B"),
@@ -26,13 +26,13 @@ struct UnitsTests {
         #expect(Units.part(received, of: total) == text)
     }
 
-    @Test("While the whole is unknown only the part is told")
+    @Test("If the whole is unknown, only the part is shown")
     func unknownWhole() {
         #expect(Units.part(2048, of: nil) == "2.0 KiB")
     }
 
     @Test(
-        "Rates",
+        "Rates have the units of sizes",
         arguments: [
             (0, "0 B/s"), (1000, "1000 B/s"), (92_274_688, "88 MiB/s"), (4_194_304, "4.0 MiB/s"),
             (1_048_575, "1023 KiB/s"), (-5, "0 B/s"), (Double.infinity, "0 B/s"),
@@ -59,14 +59,14 @@ struct UnitsTests {
     }
 
     @Test(
-        "100 percent is only said of all bytes",
+        "100 percent is shown only for all bytes",
         arguments: [(0, 10, 0), (999_999, 1_000_000, 99), (10, 10, 100), (0, 0, 100), (11, 10, 100), (1, 3, 33)]
             as [(Int64, Int64, Int)])
     func percent(received: Int64, total: Int64, percent: Int) {
         #expect(Units.percent(received, of: total) == percent)
     }
 
-    @Test("There is no percentage of the unknown")
+    @Test("An unknown whole has no percentage")
     func noPercent() {
         #expect(Units.percent(5, of: nil) == nil)
     }

@@ -13,7 +13,7 @@ struct JSONProgressTests {
         }
     }
 
-    @Test("A line for each download and one for all of them, and none for what has not changed")
+    @Test("Each changed download has a line, and the total has a line; unchanged downloads have none")
     func lines() throws {
         var progress = JSONProgress()
         var frame = ProgressFrame(
@@ -34,7 +34,7 @@ struct JSONProgressTests {
         #expect(try values(progress.lines(frame)).map { $0["id"] as? Int } == [3])
     }
 
-    @Test("A waiting download says what it waits for, and until when")
+    @Test("A waiting download has the reason and the end of its wait")
     func waiting() throws {
         var progress = JSONProgress()
         var row = ProgressFrame.Row(id: 4, name: "b", state: .waiting, received: 0, note: "retry in 4 s: 503 Busy")
@@ -44,7 +44,7 @@ struct JSONProgressTests {
         #expect(line["waitingUntil"] as? String == "2023-11-14T22:13:20Z")
     }
 
-    @Test("The last line of a download says how it ended")
+    @Test("The last line of a download has its final state")
     func last() throws {
         var progress = JSONProgress()
         let failed = DownloadRecord.example(state: .failed(.serverRefused(status: 404, phrase: "Not Found")))

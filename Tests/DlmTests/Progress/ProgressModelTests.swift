@@ -5,7 +5,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("What the display shows", .inTurn, .serialized)
+@Suite("The model of the display", .inTurn, .serialized)
 struct ProgressModelTests {
     let now = Date(timeIntervalSince1970: 1_700_000_000)
 
@@ -30,7 +30,7 @@ struct ProgressModelTests {
         #expect(frame == ProgressFrame(rows: [.init(id: 1, name: "f1", received: 5, total: 10)]))
     }
 
-    @Test("Speed and time left come from what was seen")
+    @Test("Speed and time left are computed from the observed bytes")
     func speed() {
         var ledger = ledger(1)
         var model = ProgressModel()
@@ -40,7 +40,7 @@ struct ProgressModelTests {
         #expect(frame.rows.first?.time == "0:03")
     }
 
-    @Test("Those at work come first, then those that wait, in order")
+    @Test("Downloads at work come first, then waiting downloads, in order")
     func order() {
         var ledger = ledger(1, 2, 3, 4)
         var model = ProgressModel()
@@ -52,7 +52,7 @@ struct ProgressModelTests {
         #expect(frame.rows.map(\.isActive) == [true, true, true, false])
     }
 
-    @Test("A wait tells when and why")
+    @Test("A waiting row shows when the wait ends, and why")
     func waiting() {
         var ledger = ledger(1)
         var model = ProgressModel()
@@ -62,7 +62,7 @@ struct ProgressModelTests {
         #expect(frame.rows.first?.note == "retry in 4 s: 503 Busy")
     }
 
-    @Test("The total is never sooner than the slowest row")
+    @Test("The time left of the total is never shorter than that of the slowest row")
     func slowestRow() {
         var ledger = ledger(1, 2)
         var model = ProgressModel()
@@ -76,7 +76,7 @@ struct ProgressModelTests {
         #expect(frame.total?.time == "1:39")
     }
 
-    @Test("What waits counts: its wait, then its bytes; a wait without a known end leaves the total unknown")
+    @Test("A waiting download adds its wait and its bytes; a wait without a known end makes the total unknown")
     func waitsCount() {
         var ledger = ledger(1, 2)
         var model = ProgressModel()
@@ -91,7 +91,7 @@ struct ProgressModelTests {
         #expect(frame(2, 2000, until: nil).total?.time == nil)
     }
 
-    @Test("Cancelled ones are counted apart from failed ones")
+    @Test("Cancelled downloads are counted apart from failed downloads")
     func cancelledApart() {
         var ledger = ledger(1, 2, 3)
         _ = ledger.end(DownloadSnapshot(record: .example(id: 1, state: .cancelled)))
@@ -103,7 +103,7 @@ struct ProgressModelTests {
         #expect(document?.failed == 2 && document?.cancelled == 1)
     }
 
-    @Test("All bytes there: it is being verified")
+    @Test("A download with all bytes is shown as verifying")
     func finishing() {
         var ledger = ledger(1)
         var model = ProgressModel()
@@ -112,7 +112,7 @@ struct ProgressModelTests {
         #expect(model.frame([done], &ledger, time: 0, now: now).rows.first?.note == "verifying")
     }
 
-    @Test("The total counts what is complete, and knows its size only when all sizes are known")
+    @Test("The total counts complete downloads, and has a size only if all sizes are known")
     func total() {
         var ledger = ledger(1, 2, 3)
         var model = ProgressModel()
@@ -128,7 +128,7 @@ struct ProgressModelTests {
         #expect(frame.total?.bytes == nil)
     }
 
-    @Test("What was there before is no speed")
+    @Test("The bytes of earlier runs do not count for the speed")
     func resumed() {
         var ledger = ledger(1, 2)
         var model = ProgressModel()
@@ -150,7 +150,7 @@ struct ProgressModelTests {
         #expect(model.frame([], &ledger, time: 0, now: now).rows == [])
     }
 
-    @Test("Plain lines tell the few, or the total of many")
+    @Test("Plain lines show each of a few downloads, or the total of many")
     func plain() {
         let rows = (1...5).map {
             ProgressFrame.Row(id: $0, name: "f\($0)", received: 63, total: 100, speed: 10, left: 4)

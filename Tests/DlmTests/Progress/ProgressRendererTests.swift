@@ -28,13 +28,13 @@ struct ProgressRendererTests {
         return renderer.lines(frame)
     }
 
-    @Test("At every width there are the columns that fit", arguments: [20, 40, 80, 120, 200])
+    @Test("At every width, the columns that fit are shown", arguments: [20, 40, 80, 120, 200])
     func snapshot(width: Int) throws {
         let expected = try #require(Self.snapshots[width])
         #expect(lines(Self.frame, width: width).joined(separator: "\n") == expected)
     }
 
-    @Test("Where there is no room for all, those at work come first, then the ones that failed last")
+    @Test("Without room for all rows, downloads at work come first, then the latest failures")
     func failuresMatter() {
         func row(_ id: DownloadID, _ state: DownloadState.Kind, _ note: String? = nil) -> ProgressFrame.Row {
             .init(id: id, name: "f\(id)", state: state, received: 1, total: 4, note: note)
@@ -53,7 +53,7 @@ struct ProgressRendererTests {
         #expect(!self.lines(frame, width: 80).joined().contains("404"))
     }
 
-    @Test("Before the first byte the line belongs to the reason")
+    @Test("Before the first byte, the line shows the reason")
     func waiting() {
         let note = "retry in 4 s: 503 Service Unavailable"
         let row = ProgressFrame.Row(id: 1, name: "a", state: .waiting, received: 0, note: note)
@@ -61,7 +61,7 @@ struct ProgressRendererTests {
         #expect(lines(ProgressFrame(rows: [row]), width: 20) == ["a  retry in 4 s: 5…"])
     }
 
-    @Test("Each state has its line")
+    @Test("Each state has its own form of line")
     func states() {
         func line(_ state: DownloadState.Kind, _ note: String?) -> String {
             let row = ProgressFrame.Row(
@@ -78,7 +78,7 @@ struct ProgressRendererTests {
             line(.waiting, "waiting for the network; retry in 4 s") == "\(bar)  waiting for the network; retry in…")
     }
 
-    @Test("No line is wider than the terminal, whatever its width", arguments: 1...220)
+    @Test("No line is wider than the terminal at any width", arguments: 1...220)
     func fits(width: Int) {
         for style in [Style(), Style(isColored: true), Style(isUnicode: false)] {
             for line in lines(Self.frame, width: width, style: style) {
@@ -87,7 +87,7 @@ struct ProgressRendererTests {
         }
     }
 
-    @Test("A terminal without room for all shows those first in line, says how many more there are, and the total")
+    @Test("Without room for all rows, the display shows the first rows, the number of the other rows, and the total")
     func height() {
         let rows = (1...30).map { ProgressFrame.Row(id: $0, name: "f\($0)", received: 0) }
         let total = ProgressFrame.Total(downloads: 30, done: 0, failed: 0, received: 0)
@@ -101,7 +101,7 @@ struct ProgressRendererTests {
     }
 
     @Test(
-        "One to 500 downloads take no more lines than fit, and all are accounted for",
+        "One to 500 downloads take no more lines than fit, and all downloads are counted",
         arguments: [1, 2, 5, 11, 12, 13, 100, 500], [5, 12, 24, 50])
     func many(count: Int, height: Int) {
         let states: [DownloadState.Kind] = [.running, .waiting, .queued]
@@ -120,7 +120,7 @@ struct ProgressRendererTests {
         }
     }
 
-    @Test("What is hidden is counted by state")
+    @Test("Hidden rows are counted by state")
     func hidden() {
         let rows = [1, 2, 3].map { ProgressFrame.Row(id: $0, name: "", state: .running, received: 0) }
         let waiting = ProgressFrame.Row(id: 4, name: "", state: .waiting, received: 0)
@@ -129,7 +129,7 @@ struct ProgressRendererTests {
         #expect(HiddenRows.line([], queued: 0) == nil)
     }
 
-    @Test("Of an unknown size there is always what has come")
+    @Test("With an unknown size, the received bytes are always shown")
     func unsized() {
         let row = ProgressFrame.Row(id: 1, name: "stream-of-events.log", received: 7 << 20, speed: 1536)
         func line(_ width: Int) -> String { lines(ProgressFrame(rows: [row]), width: width)[0] }
@@ -140,7 +140,7 @@ struct ProgressRendererTests {
         #expect(line(36) == "stream-of-events.log        7.0 MiB")
     }
 
-    @Test("Columns do not jump when a long name goes")
+    @Test("The columns keep their widths when a long name disappears")
     func stable() {
         var renderer = ProgressRenderer(width: 100, height: 24)
         _ = renderer.lines(
@@ -155,7 +155,7 @@ struct ProgressRendererTests {
     }
 
     @Test(
-        "The bar is full only when all is there, and moves by half columns",
+        "The bar is full only when all bytes are there, and moves by half columns",
         arguments: [
             (0, 100, "──────────"), (5, 100, "╸─────────"), (10, 100, "━─────────"), (99, 100, "━━━━━━━━━╸"),
             (100, 100, "━━━━━━━━━━"), (0, 0, "━━━━━━━━━━"), (999_999, 1_000_000, "━━━━━━━━━╸"),
@@ -164,7 +164,7 @@ struct ProgressRendererTests {
         #expect(ProgressBar(received: received, total: total, columns: 10).text(Style()) == text)
     }
 
-    @Test("Without Unicode and without a total the bar is plain")
+    @Test("Without Unicode the bar is ASCII, and without a total it is empty")
     func plainBar() {
         #expect(ProgressBar(received: 35, total: 100, columns: 10).text(Style(isUnicode: false)) == "===-      ")
         #expect(ProgressBar(received: 35, total: nil, columns: 4).text(Style(isUnicode: false)) == "    ")

@@ -1,4 +1,4 @@
-/// The display of ``ProgressRendererTests/frame`` by the width of the terminal.
+/// The expected display of ``ProgressRendererTests/frame``, by the width of the terminal.
 extension ProgressRendererTests {
     static let snapshots: [Int: String] = [
         20: #"""

@@ -9,7 +9,7 @@ struct TaskbarProgressTests {
     let half = ProgressFrame(rows: [.init(id: 1, name: "a", received: 5, total: 10)])
     let known = ["WT_SESSION": "x"]
 
-    @Test("It is told when it changes, and cleared at the end")
+    @Test("The progress is sent when it changes, and cleared at the end")
     func changes() {
         var taskbar = TaskbarProgress(environment: known)
         #expect(taskbar.text(half) == "\u{1B}]9;4;1;50\u{1B}\\")
@@ -22,7 +22,7 @@ struct TaskbarProgressTests {
         #expect(taskbar.end() == "")
     }
 
-    @Test("Of several downloads it is the total")
+    @Test("With several downloads, the progress is the total")
     func total() {
         var taskbar = TaskbarProgress(environment: known)
         var frame = half
@@ -31,7 +31,7 @@ struct TaskbarProgressTests {
     }
 
     @Test(
-        "Only terminals that are known to have it are told",
+        "The progress is sent only to terminals that support it",
         arguments: [
             (["WT_SESSION": "1"], true), (["ConEmuANSI": "ON"], true), (["ConEmuANSI": "OFF"], false),
             (["TERM_PROGRAM": "ghostty"], true), (["TERM_PROGRAM": "WezTerm"], true),

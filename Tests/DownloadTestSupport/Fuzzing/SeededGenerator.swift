@@ -1,6 +1,7 @@
 import Foundation
 
-/// Random numbers that a failed test can be repeated with: `$DLM_TEST_SEED`, else a new seed, printed.
+/// A generator of random numbers that can repeat a failed test. The seed is `$DLM_TEST_SEED`, or else a new seed, which
+/// is printed.
 package struct SeededGenerator: RandomNumberGenerator {
     private var numbers: SplitMix64
 

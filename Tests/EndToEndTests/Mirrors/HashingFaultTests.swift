@@ -4,11 +4,11 @@ import Testing
 
 #if DEBUG || DLM_FAULT_POINTS
     extension EndToEnd {
-        @Suite("Ended while pieces are hashed", .serialized, .timeLimit(.minutes(3)))
+        @Suite("dlm ended while pieces are hashed", .serialized, .timeLimit(.minutes(3)))
         struct HashingFaultTests {
             static let content = Content(seed: 880, size: 8 * mebibyte + 3)
             static let length: Int64 = 256 << 10
-            /// In the 21st of 33 pieces: not hashed yet when the fifth is.
+            /// The wrong byte is in the 21st of 33 pieces, which is not hashed yet when the fifth piece is.
             static let wrong = content.flipping(5 * mebibyte + 1)
 
             enum End: CaseIterable { case killed, terminated }
@@ -19,7 +19,7 @@ import Testing
                 return MetalinkText.version4(file)
             }
 
-            /// Ended when the fifth piece is hashed.
+            /// Runs a command that ends when the fifth piece is hashed.
             static func run(_ sandbox: DlmSandbox, endsBy end: End, _ arguments: String...) async throws {
                 var launch = try sandbox.launch(arguments)
                 launch.environment["DLM_FAULT_POINT"] = "pieceHashed:5" + (end == .killed ? "" : ":stop")
@@ -33,7 +33,9 @@ import Testing
                 #expect(result.ending == .signalled(end == .killed ? SIGKILL : SIGTERM), "\(result.stderr)")
             }
 
-            @Test("A repair: the file is as it was, and the next repair finds the wrong piece", arguments: End.allCases)
+            @Test(
+                "After a repair that was ended, the file is as before, and the next repair finds the wrong piece",
+                arguments: End.allCases)
             func repair(end: End) async throws {
                 try await withDlm(serving: FaultReply(Self.content, etag: "\"v1\"")) { sandbox, server in
                     let document = try sandbox.write(metalink: Self.document([server]))
@@ -49,7 +51,8 @@ import Testing
             }
 
             @Test(
-                "All came from one server: nothing is called right, nothing comes twice", arguments: End.allCases,
+                "With one source, unhashed pieces do not count as right, and right pieces are not fetched again",
+                arguments: End.allCases,
                 [true, false])
             func atTheEnd(end: End, isRight: Bool) async throws {
                 let reply = FaultReply(isRight ? Self.content : Self.wrong, etag: "\"v1\"")
@@ -72,7 +75,8 @@ import Testing
             }
 
             @Test(
-                "Parts of several sources, one of which lies: what was not hashed is, later", arguments: End.allCases,
+                "With several sources, one with wrong bytes, unhashed pieces are hashed by the resume",
+                arguments: End.allCases,
                 [true, false])
             func together(end: End, liesOn: Bool) async throws {
                 let honest: FaultServer.Handler = { _ in

@@ -2,7 +2,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// Writes Metalink documents.
+/// The text of a Metalink document.
 struct MetalinkText {
     var name = "file.bin"
     var size: Int64?
@@ -11,7 +11,7 @@ struct MetalinkText {
     var urls: [String] = []
     var others = ""
 
-    /// Of pieces of this length.
+    /// Returns an element with the digests of pieces of this length.
     static func pieces(_ content: Content, length: Int64) -> String {
         var text = "<pieces length=\"\(length)\" type=\"sha-256\">"
         var start: Int64 = 0
@@ -51,7 +51,7 @@ struct MetalinkText {
 }
 
 extension DlmSandbox {
-    /// Puts a document beside the files, and gives its path.
+    /// Writes a document beside the files, and returns its path.
     func write(metalink text: String) throws -> String {
         let path = root("config/doc.meta4")
         try text.write(toFile: path, atomically: false, encoding: .utf8)
@@ -70,7 +70,9 @@ extension EndToEnd {
                 urls: [server.url("/get?id=1"), server.url()])
         }
 
-        @Test("Both versions, as a file, on standard input and as a URL", arguments: [4, 3], ["file", "-", "url"])
+        @Test(
+            "Both versions are read, from a file, from standard input and from a URL",
+            arguments: [4, 3], ["file", "-", "url"])
         func versions(version: Int, place: String) async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
                 let file = Self.text(server)
@@ -86,7 +88,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("An empty size or digest is left out, and said; what else the document says counts")
+        @Test("An empty size or digest is ignored and reported, and the rest of the document is used")
         func emptyElements() async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
                 var file = Self.text(server)
@@ -104,7 +106,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Several files, with folders; one with a bad name is refused, and the others are fetched")
+        @Test("Several files with folders are fetched, and a file with a bad name is refused")
         func several() async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
                 var (good, deep, bad) = (Self.text(server), Self.text(server), Self.text(server))
@@ -123,7 +125,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Names that lead out of the folder: status 3, and nothing is asked or made",
+            "Names that lead out of the folder: status 3, and no request is sent and no file is made",
             arguments: ["/tmp/x", "~/x", "../x", "a/../../x", "", ".x", "a/.ssh/x", "a\\..\\x"])
         func names(name: String) async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
@@ -136,7 +138,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A wrong size, a wrong digest: status 9, and no file", arguments: ["size", "sha-256", "md5", "sha-512"])
+        @Test("A wrong size or digest: status 9, and no file", arguments: ["size", "sha-256", "md5", "sha-512"])
         func wrong(what: String) async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
                 var file = Self.text(server)
@@ -151,7 +153,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Of several digests the strongest counts", arguments: [true, false])
+        @Test("Of several digests the strongest is used", arguments: [true, false])
         func strongest(isRight: Bool) async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
                 var file = Self.text(server)
@@ -166,7 +168,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "No usable URL, or no document: status 7, one line",
+            "A document without a usable URL, or no document: status 7 and one line",
             arguments: [
                 "<metalink><file name='a'><metaurl mediatype='torrent'>http://t/</metaurl></file></metalink>",
                 "<metalink><file name='a'><url>ftp://h/a</url></file></metalink>",
@@ -181,7 +183,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Broken first mirrors: gone, refusing, of another size, with another file, cut; the last one is right")
+        @Test("Broken first mirrors (gone, closed, other size, other file, cut): the last mirror completes the file")
         func broken() async throws {
             let dead = try LoopbackSocket.unusedPort()
             try await withMirrors([
@@ -200,7 +202,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--metalink-location: the sources there come first")
+        @Test("--metalink-location: mirrors at this location are used first")
         func location() async throws {
             try await withMirrors([{ _ in FaultReply(Self.content) }, { _ in FaultReply(Self.content) }]) {
                 sandbox, mirrors in
@@ -215,7 +217,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "An answer that is a Metalink document is followed: once, resumed, and asked for again",
+            "An answer that is a Metalink document is followed: at once, on a resume, and on a second run",
             arguments: ["application/metalink4+xml", "application/metalink+xml; charset=utf-8"])
         func followed(type: String) async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
@@ -245,7 +247,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A document of several files is downloaded as it is; one that leads elsewhere is status 3")
+        @Test("A document of several files is saved as a file; a document with a bad path is status 3")
         func notFollowed() async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
                 var (other, bad) = (Self.text(server), Self.text(server))
@@ -268,7 +270,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("-o names the one file; in the background it is the same, and what was asked for goes nowhere else")
+        @Test("-o names the single file, also in the background; credentials are sent nowhere else")
         func background() async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
                 var file = Self.text(server)

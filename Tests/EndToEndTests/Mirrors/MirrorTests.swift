@@ -3,13 +3,13 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// Servers of one file, each with its own script; the first one is the URL, the others are its mirrors.
+/// Servers of one file, each with its own script. The first server is the URL, and the others are its mirrors.
 struct Mirrors {
     let servers: [FaultServer]
 
     func stop() { for server in servers { server.stop() } }
 
-    /// As `get` takes them.
+    /// The arguments for `get`.
     var arguments: [String] { servers.dropFirst().flatMap { ["--mirror", $0.url()] } + [servers[0].url()] }
 
     func get(in sandbox: DlmSandbox, _ options: String...) async throws -> ChildProcess.Result {
@@ -36,7 +36,7 @@ extension EndToEnd {
             { _ in FaultReply(content, etag: etag) }
         }
 
-        /// Serves the beginning of its file, and no part of it a second time.
+        /// Serves the beginning of its file once, and no part of it a second time.
         static func dying(_ etag: String? = nil, _ content: Content = content) -> FaultServer.Handler {
             { request in
                 request.range(in: content.size) == .part(0..<content.size)
@@ -50,7 +50,7 @@ extension EndToEnd {
             { _ in FaultReply(other).with { $0.fields = [("Content-Type", "text/html")] } },
         ]
 
-        @Test("A source that does not have it: the next one is asked at once", arguments: failures.indices)
+        @Test("If a source does not have the file, the next source is tried at once", arguments: failures.indices)
         func failover(_ index: Int) async throws {
             try await withMirrors([Self.failures[index], Self.serve()]) { sandbox, mirrors in
                 mirrors.servers[1].handle { _ in
@@ -66,7 +66,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Nobody listens: the next one is asked")
+        @Test("If a source refuses connections, the next source is tried")
         func refused() async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
                 let port = try LoopbackSocket.unusedPort()
@@ -76,7 +76,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("In the middle, with a digest: what is here is kept, 64 KiB are compared", arguments: ["1", "4"])
+        @Test(
+            "After a failure in the middle, with a digest: the part is kept, and 64 KiB are compared",
+            arguments: ["1", "4"])
         func digest(connections: String) async throws {
             try await withMirrors([Self.dying("\"a\""), Self.serve(Self.content, "\"b\"")]) { sandbox, mirrors in
                 let result = try await mirrors.get(
@@ -90,7 +92,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("In the middle, with the same strong ETag and size: it goes on where it was")
+        @Test("After a failure in the middle, with the same strong ETag and size: the part is continued")
         func sameTag() async throws {
             try await withMirrors([Self.dying("\"a\""), Self.serve(Self.content, "\"a\"")]) { sandbox, mirrors in
                 let result = try await mirrors.get(in: sandbox, "-x", "1")
@@ -100,7 +102,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "In the middle, without proof: all that is here is fetched again and compared",
+            "After a failure in the middle, without proof: the whole part is fetched again and compared",
             arguments: [("\"a\"", "\"b\""), (nil, nil), ("W/\"a\"", "W/\"a\""), ("\"a\"", nil)], [true, false])
         func compared(tags: (String?, String?), takesRanges: Bool) async throws {
             let second: FaultServer.Handler = { _ in
@@ -116,9 +118,9 @@ extension EndToEnd {
         }
 
         @Test(
-            "A mirror with another file is left, and nothing of it stays", arguments: [nil, "\"a\"", "\"b\""])
+            "A mirror with another file is dropped, and none of its bytes stays", arguments: [nil, "\"a\"", "\"b\""])
         func differing(tag: String?) async throws {
-            // The difference comes after the first 64 KiB, and is nowhere near the cut.
+            // The difference is after the first 64 KiB, and far from the cut.
             let lies = Self.content.flipping(mebibyte)
             try await withMirrors([Self.dying(), Self.serve(lies, tag), Self.serve()]) { sandbox, mirrors in
                 let result = try await mirrors.get(in: sandbox)
@@ -129,7 +131,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Only the mirror with another file is left: status 9, and what was fetched stays")
+        @Test("If only a mirror with another file remains: status 9, and the part is kept")
         func onlyDiffering() async throws {
             try await withMirrors([Self.dying(), Self.serve(Self.other)]) { sandbox, mirrors in
                 let result = try await mirrors.get(in: sandbox, "--retries", "0")
@@ -141,7 +143,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("A mirror that lies behind the comparison is found by the digest, and its file is fetched anew elsewhere")
+        @Test(
+            "A mirror with wrong bytes after the comparison is found by the digest; the file is fetched elsewhere")
         func mismatch() async throws {
             let lies = Self.content.flipping(5 * mebibyte)
             try await withMirrors([Self.dying("\"a\""), Self.serve(lies), Self.serve()]) { sandbox, mirrors in
@@ -150,7 +153,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Killed while a mirror is compared, it goes on at the URL with what that had brought")
+        @Test("A download that is killed while a mirror is compared continues at the URL with the old part")
         func killed() async throws {
             let slow: FaultServer.Handler = { _ in
                 FaultReply(Self.content).with { $0.bytesPerSecond = Int(mebibyte) }
@@ -168,7 +171,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("All fail: the status is that of the last one, and show tells all of them")
+        @Test("If all sources fail, the status is that of the last one, and show lists all failures")
         func all() async throws {
             try await withMirrors([{ _ in FaultReply(status: 404) }, { _ in FaultReply(status: 410) }]) {
                 sandbox, mirrors in
@@ -181,7 +184,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("One that may do better later is asked again, after the delay")
+        @Test("A source with a temporary failure is tried again after the delay")
         func later() async throws {
             try await withMirrors([{ _ in FaultReply(status: 404) }, Self.serve()]) { sandbox, mirrors in
                 mirrors.servers[1].handle { $0.number < 3 ? FaultReply(status: 503) : FaultReply(Self.content) }
@@ -192,7 +195,8 @@ extension EndToEnd {
         }
 
         @Test(
-            "Mirrors that the server names are asked, and believed where it tells a digest", arguments: [true, false])
+            "Mirrors that the server names are used, and trusted if the server sends a digest",
+            arguments: [true, false])
         func linked(hasDigest: Bool) async throws {
             try await withMirrors([Self.dying(), Self.serve(Self.other), Self.serve()]) { sandbox, mirrors in
                 let urls = mirrors.servers.map { $0.url() }
@@ -216,7 +220,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Passwords, header fields and cookies of the URL go to no mirror")
+        @Test("Passwords, header fields and cookies of the URL are sent to no mirror")
         func secrets() async throws {
             try await withMirrors([Self.dying(), Self.serve()]) { sandbox, mirrors in
                 let result = try await mirrors.get(
@@ -229,7 +233,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("In a list behind tabs, or as an option, and in the background", arguments: [true, false])
+        @Test("Mirrors in a list, behind tabs or as an option, and in the background", arguments: [true, false])
         func list(inBackground: Bool) async throws {
             try await withMirrors([{ _ in FaultReply(status: 404) }, Self.serve()]) { sandbox, mirrors in
                 let (url, mirror) = (mirrors.servers[0].url(), mirrors.servers[1].url())
@@ -247,7 +251,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "What makes no sense is refused",
+            "Invalid mirrors and combinations are refused",
             arguments: [
                 ["--mirror", "ftp://h/a"], ["--mirror", "http://ann:x@h/a"], ["--mirror", ""],
                 ["--mirror", "http://h/a", "-X", "POST"], ["--mirror", "http://h/a", "--compressed"],

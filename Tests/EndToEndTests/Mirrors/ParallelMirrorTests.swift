@@ -7,7 +7,7 @@ extension EndToEnd {
     struct ParallelMirrorTests {
         static let content = Content(seed: 830, size: 12 * mebibyte + 7)
 
-        /// Sends so many bytes a second over each connection.
+        /// Serves the content at this rate for each connection.
         static func serve(
             _ content: Content = content, rate: Int64 = 8 * mebibyte, _ etag: String? = nil
         ) -> FaultServer.Handler {
@@ -31,7 +31,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "All of them bring parts, whatever proves that they have the same file", arguments: Proof.allCases,
+            "All mirrors bring parts, with any proof that they have the same file", arguments: Proof.allCases,
             ["3", "auto"])
         func together(proof: Proof, connections: String) async throws {
             let handler = Self.serve(rate: 3 * mebibyte, proof == .tag ? "\"a\"" : nil)
@@ -45,7 +45,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Another ETag proves nothing: such a source is left before a byte of it is taken")
+        @Test("A mirror with another ETag is not proved to have the same file, and no byte of it is used")
         func unproven() async throws {
             try await withMirrors([Self.serve(Self.content, "\"a\""), Self.serve(Self.content, "\"b\"")]) {
                 sandbox, mirrors in
@@ -59,10 +59,11 @@ extension EndToEnd {
         }
 
         @Test(
-            "One that lies is found, and what it brought is fetched elsewhere", arguments: Proof.allCases.prefix(2),
+            "A mirror with wrong bytes is found, and its parts are fetched from others",
+            arguments: Proof.allCases.prefix(2),
             0..<3)
         func lies(proof: Proof, liar: Int) async throws {
-            // It is wrong in the middle of what it is asked for, wherever that is.
+            // The content is wrong in the middle of any range.
             let wrong = Content(seed: 831, size: Self.content.size)
             let handlers = (0..<3).map { Self.serve($0 == liar ? wrong : Self.content, rate: 4 * mebibyte) }
             try await withMirrors(handlers) { sandbox, mirrors in
@@ -89,7 +90,7 @@ extension EndToEnd {
             ("wrong range", { _ in FaultReply(content).with { $0.ranges = .wrongStart(by: 1) } }),
         ]
 
-        @Test("Mirrors that fail cost nothing but themselves", arguments: bad.indices, ["pieces", "digest"])
+        @Test("Mirrors that fail do not disturb the download", arguments: bad.indices, ["pieces", "digest"])
         func failing(_ index: Int, proof: String) async throws {
             try await withMirrors([Self.serve(rate: 4 * mebibyte), Self.bad[index].1]) { sandbox, mirrors in
                 let result = try await Self.get(
@@ -98,7 +99,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Killed and resumed, with a mirror gone and another lying since")
+        @Test("A killed download is resumed while one mirror is gone and another has wrong bytes")
         func killed() async throws {
             try await withMirrors([Self.serve(rate: mebibyte), Self.serve(rate: mebibyte), Self.serve(rate: mebibyte)])
             {
@@ -115,10 +116,10 @@ extension EndToEnd {
             }
         }
 
-        @Test("Three of different speed, one of which lies: right, and each of the honest two brings what it can, once")
+        @Test("Mirrors of different speed, one with wrong bytes: the others bring parts according to their speed, once")
         func speed() async throws {
             let content = Content(seed: 833, size: 64 * mebibyte)
-            // It lies in the middle of each part that it is asked for, be that ever so small.
+            // One byte in the middle of each requested part is wrong, however small the part is.
             let liar: FaultServer.Handler = { request in
                 guard case .part(let range) = request.range(in: content.size) else { return FaultReply(status: 400) }
                 return FaultReply(content.flipping((range.lowerBound + min(range.upperBound, content.size)) / 2)).with {
@@ -130,7 +131,7 @@ extension EndToEnd {
             ]) { sandbox, mirrors in
                 let result = try await Self.get(sandbox, mirrors, .pieces, "-x", "3", content: content)
                 try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
-                // By bytes and not by time, which depends on the machine: a fifth and four fifths would be ideal.
+                // Bytes are compared, because times depend on the machine. A fifth and four fifths would be ideal.
                 let sent = [0, 2].map { mirrors.servers[$0].log.bytesSent }
                 #expect(sent.reduce(0, +) <= content.size * 5 / 4, "\(sent)")
                 #expect(sent[0] >= content.size / 10 && sent[1] >= content.size / 2, "\(sent)")

@@ -2,7 +2,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// Servers with the same file, as mirrors have it.
+/// Runs a test with several servers that have the same file.
 func withNginxMirrors(
     _ contents: Content..., as name: String = "file.bin", body: (DlmSandbox, [Nginx]) async throws -> Void
 ) async throws {
@@ -21,12 +21,12 @@ func withNginxMirrors(
 }
 
 extension [Nginx.LogLine] {
-    /// Bytes of the file that went out in answers that have ended.
+    /// Returns the bytes of the file that were sent in finished answers.
     func sent(_ path: String) -> Int64 { filter { $0.path == path }.map(\.bodyBytes).reduce(0, +) }
 }
 
 extension Nginx {
-    /// As a mirror that keeps the times of its files: nginx makes ETags of time and size.
+    /// Sets the time of a file, as a mirror that keeps times does. nginx makes ETags from time and size.
     func date(_ name: String, _ seconds: Double) throws {
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSince1970: seconds)], ofItemAtPath: folder("files/\(name)"))
@@ -46,7 +46,7 @@ extension EndToEnd {
             return MetalinkText.version4(file)
         }
 
-        @Test("Three of nginx bring parts at the same time", arguments: [true, false], ["3", "auto"])
+        @Test("Three nginx servers bring parts at the same time", arguments: [true, false], ["3", "auto"])
         func together(hasPieces: Bool, connections: String) async throws {
             try await withNginxMirrors(Self.content, Self.content, Self.content) { sandbox, servers in
                 let document = try sandbox.write(
@@ -60,7 +60,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Without digests, the ETags that nginx makes of time and size prove it, or prove nothing",
+            "Without digests, the ETags of nginx, made from time and size, prove the same file or prove nothing",
             arguments: [true, false])
         func tags(areSame: Bool) async throws {
             try await withNginxMirrors(Self.content, Self.content) { sandbox, servers in
@@ -76,7 +76,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Broken first mirrors, all of them real: nobody there, gone, for others, another file, another size; and the last one",
+            "Broken first mirrors of real servers: closed, gone, forbidden, other file, other size; the last one works",
             .enabled(if: Lighttpd.canRun), arguments: ["1", "4"])
         func broken(connections: String) async throws {
             let dead = try LoopbackSocket.unusedPort()
@@ -101,12 +101,12 @@ extension EndToEnd {
             #expect(!log.isEmpty && log.allSatisfy { $0.status == 401 }, "\(log)")
         }
 
-        @Test("A mirror ends in the middle: the others bring its part")
+        @Test("If a mirror ends in the middle, the others bring its part")
         func dies() async throws {
             try await withNginxMirrors(Self.content, Self.content, Self.content) { sandbox, servers in
                 let document = try sandbox.write(metalink: Self.document(servers.map { $0.url(Self.slow) }))
                 let get = try sandbox.start("get", "-x", "3", "--retries", "0", "-M", document)
-                // It has begun, and has not ended.
+                // The answer has begun, and has not ended.
                 #expect(await servers[1].waitUntil { !$0.isEmpty })
                 await servers[1].stop()
                 try expectDownloaded(Self.content, as: "file.bin", by: try await get.result(), in: sandbox)
@@ -114,7 +114,7 @@ extension EndToEnd {
         }
     }
 
-    @Suite("Metalink documents that nginx names", .serialized, .timeLimit(.minutes(3)))
+    @Suite("Metalink documents that nginx announces", .serialized, .timeLimit(.minutes(3)))
     struct DescribedTests {
         static let content = RealMirrorTests.content
         static let path = "/described/file.bin"
@@ -124,7 +124,7 @@ extension EndToEnd {
             try servers[0].add(Content(text ?? RealMirrorTests.document(mirrors)), as: "file.bin.meta4")
         }
 
-        @Test("Its mirrors bring parts, and all is verified", arguments: [true, false])
+        @Test("The mirrors of the document bring parts, and all pieces are verified", arguments: [true, false])
         func together(inBackground: Bool) async throws {
             try await withNginxMirrors(Self.content, Self.content, Self.content) { sandbox, servers in
                 try describe(servers)
@@ -149,7 +149,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The server itself has a wrong piece: a mirror brings the right one")
+        @Test("If the server has a wrong piece, a mirror brings the right piece")
         func wrongPiece() async throws {
             let wrong = Self.content.flipping(9 * mebibyte)
             try await withNginxMirrors(wrong, Self.content) { sandbox, servers in
@@ -160,7 +160,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "It is not there, is none, or is not wanted: the file comes as it is",
+            "If the document is missing, invalid or not wanted, the file comes from the server alone",
             arguments: ["missing", "junk", "off"])
         func useless(kind: String) async throws {
             try await withNginxMirrors(Self.content, Self.content) { sandbox, servers in
@@ -174,13 +174,13 @@ extension EndToEnd {
             }
         }
 
-        @Test("Killed in the middle, and the server gone since: its mirrors bring the rest")
+        @Test("A download is killed and the server is gone: the mirrors bring the rest")
         func killed() async throws {
             try await withNginxMirrors(Self.content, Self.content) { sandbox, servers in
                 try describe(servers)
-                // Slow enough to be killed before its end.
+                // The rate is low enough for a kill before the end.
                 let get = try sandbox.start("get", "-x", "2", "--limit-rate", "1M", servers[0].url(Self.path))
-                // The document has come: the download is in the store.
+                // The document has arrived, and the download is in the store.
                 #expect(await servers[0].waitUntil { !$0.isEmpty })
                 try await sandbox.waitToShow(1) { $0.describedBy != nil && $0.received > 0 }
                 get.send(SIGKILL)
@@ -192,7 +192,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A document that never comes holds the file up for its time, and no longer")
+        @Test("A document that never arrives delays the file only until its timeout")
         func hanging() async throws {
             try await withDlm(serving: FaultReply()) { sandbox, server in
                 server.handle { request in

@@ -19,7 +19,7 @@ extension EndToEnd {
             try content.write(to: sandbox.file(name))
         }
 
-        @Test("A finished file: only the pieces that are wrong come again", arguments: [true, false], [true, false])
+        @Test("Only the wrong pieces of a finished file are fetched again", arguments: [true, false], [true, false])
         func finished(hasDigest: Bool, isOurs: Bool) async throws {
             try await withDlm(serving: FaultReply(Self.content, etag: "\"v1\"")) { sandbox, server in
                 let document = try sandbox.write(metalink: Self.document(server, hasDigest: hasDigest))
@@ -35,7 +35,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A file that is right is left alone, and nothing is asked")
+        @Test("A right file is not changed, and no request is sent")
         func right() async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
                 let document = try sandbox.write(metalink: Self.document(server))
@@ -46,7 +46,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("One that is too short, too long, or of zeros", arguments: ["short", "long", "zeros"])
+        @Test("A file that is too short, too long, or all zeros is repaired", arguments: ["short", "long", "zeros"])
         func sizes(kind: String) async throws {
             try await withDlm(serving: FaultReply(Self.content, etag: "\"v1\"")) { sandbox, server in
                 let document = try sandbox.write(metalink: Self.document(server))
@@ -64,7 +64,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("An unfinished one that another program wrote to")
+        @Test("A partial file that another program wrote to is repaired")
         func partial() async throws {
             let slow = FaultReply(Self.content, etag: "\"v1\"").with { $0.cut = .close(after: 4 * mebibyte) }
             try await withDlm(serving: slow) { sandbox, server in
@@ -82,7 +82,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Killed in the middle, it is repaired by the next one")
+        @Test("A repair that is killed is completed by the next repair")
         func killed() async throws {
             let slow = FaultReply(Self.content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(mebibyte) }
             try await withDlm(serving: slow) { sandbox, server in
@@ -99,7 +99,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Without digests of pieces, status 9, and the file is left as it is")
+        @Test("Without digests of pieces, a repair is status 9, and the file is not changed")
         func unknown() async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
                 let document = try sandbox.write(metalink: Self.document(server, hasPieces: false))
@@ -112,7 +112,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A server that is wrong in some pieces: the right ones are kept, and resume fetches the others")
+        @Test("If a server sends some wrong pieces, the right pieces are kept, and resume fetches the others")
         func wrongPieces() async throws {
             try await withDlm(serving: FaultReply(Self.content.flipping(mebibyte), etag: "\"v1\"")) { sandbox, server in
                 let document = try sandbox.write(metalink: Self.document(server))

@@ -1,11 +1,11 @@
 import DownloadKit
 import Foundation
 
-/// Starts downloads that go on when this process is gone, and finds them again.
+/// Starts downloads that continue after this process has ended, and finds them again.
 ///
 ///     background FOLDER URL...    adds downloads, and ends at once
-///     background                  finds them, tells what happened meanwhile, and waits for them
-///     background host             runs the session; the others start it
+///     background                  finds the downloads, prints what happened meanwhile, and waits for them
+///     background host             runs the session; the other commands start it
 @main
 struct Background {
     static func main() async throws {
@@ -21,7 +21,7 @@ struct Background {
         } else {
             try await find(session)
         }
-        // The session goes on in its own process.
+        // The session continues in its own process.
         await session.close()
     }
 
@@ -33,14 +33,14 @@ struct Background {
     }
 
     static func find(_ session: DownloadSession) async throws {
-        // A real program keeps the cursor of the last event that it has handled, and gives it here.
+        // A real program saves the cursor of the last event that it has handled, and passes it here.
         for try await entry in try await session.events(since: nil) {
             if case .event(let event) = entry { print("\(event.id): \(event.kind.rawValue)") }
             if case .didFinishEvents = entry { break }
         }
         for task in try await session.tasks {
             print("\(task.id): found")
-            // Shown at once, in a pipe as well.
+            // The line is shown at once, even in a pipe.
             fflush(nil)
             print(try await task.value.url.path)
         }

@@ -1,7 +1,7 @@
 import DownloadKit
 import Foundation
 
-/// Downloads one file, and goes on with it when it is started again: `fetch URL [FOLDER]`.
+/// Downloads one file: `fetch URL [FOLDER]`. If the program is started again, it continues the download.
 @main
 struct Fetch {
     static func main() async throws {

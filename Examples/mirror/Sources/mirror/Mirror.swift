@@ -2,8 +2,8 @@ import Dispatch
 import DownloadKit
 import Foundation
 
-/// Keeps a folder up to date with a list of URLs, one a line: `mirror LIST FOLDER`. Files that the server has not changed
-/// since are left as they are. SIGINT stops the downloads; the next run goes on with what they have.
+/// Keeps a folder up to date with a list of URLs, one URL a line: `mirror LIST FOLDER`. Files that the server has not
+/// changed since the last run are not fetched again. SIGINT stops the downloads, and the next run continues them.
 @main
 struct Mirror {
     static func main() async throws {
@@ -38,7 +38,7 @@ struct Mirror {
         }
         defer { display.cancel() }
         return try await withThrowingTaskGroup(of: DownloadedFile.self) { group in
-            // A task that is cancelled while it waits for its file cancels the download, with its resume data on disk.
+            // A task that is cancelled while it waits for its file cancels the download. The resume data stays on disk.
             for task in tasks { group.addTask { try await task.value } }
             var files = 0
             for try await file in group {

@@ -3,9 +3,9 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("HTTP/2 that fails", .serialized, .timeLimit(.minutes(10)))
+    @Suite("Faults of HTTP/2", .serialized, .timeLimit(.minutes(10)))
     struct HTTP2FaultTests {
-        /// Files beside the one with the fault: while some of them wait, connections are shared.
+        /// Further files. While some of them wait, connections are shared.
         static let others = (1...10).map { "other\($0)" }
         static let other = FaultReply(Content("small"), etag: "\"s\"").with { $0.bytesPerSecond = 20 }
 
@@ -14,8 +14,8 @@ extension EndToEnd {
                 + ([site.server.url()] + Self.others.map { site.server.url("/\($0)") })
         }
 
-        /// Runs a cell against a server that gives these replies for the file, one after the other, the last one for
-        /// ever, and small files without a fault.
+        /// Runs a cell against a server that gives these replies for the file, one after the other. The last reply is
+        /// repeated. Other paths are small files without a fault.
         private func site(
             _ certificates: Certificates, _ replies: [FaultReply], asProcess: Bool = false,
             _ body: (SecureSite) async throws -> Void
@@ -38,7 +38,7 @@ extension EndToEnd {
             #expect(requests.count == count && requests.allSatisfy(\.request.isHTTP2), "\(trial)")
         }
 
-        @Test("A fault of HTTP/2 is healed by the next attempt")
+        @Test("The next attempt recovers from a fault of HTTP/2")
         func healed() async throws {
             try await withCertificates { certificates in
                 try await concurrently(FaultTrial.short(HTTP2Cell.all, each: 5), atMost: 5) { cell in
@@ -53,7 +53,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A fault in the attempt that goes on with a part is healed, too, and the part is kept")
+        @Test("A fault in the attempt that continues a part is recovered from, too, and the part is kept")
         func inTheMiddle() async throws {
             try await withCertificates { certificates in
                 try await concurrently(FaultTrial.short(HTTP2Cell.all, each: 11), atMost: 5) { cell in
@@ -68,7 +68,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A fault in the answer to another session that resumes is healed, and the part is kept")
+        @Test("A fault in the answer to another session that resumes is recovered from, and the part is kept")
         func resumed() async throws {
             let cells = FaultTrial.short(HTTP2Cell.all, each: 16)
             try await withCertificates { certificates in
@@ -92,14 +92,14 @@ extension EndToEnd {
                             result, in: site.sandbox, right: [HTTP2Cell.content], errors: [], beside: Self.others)
                         let requests = site.server.log.requests(to: "/file.bin")
                         let start = requests.count > 1 ? requests[1].start : nil
-                        // It begins a little before, to compare.
+                        // The range begins a little earlier, for the overlap check.
                         if cell.healthy.etag != nil { #expect(start ?? 0 >= kept * 7 / 8, "\(trial)") }
                     }
                 }
             }
         }
 
-        @Test("A fault that stays is an error, and a healthy server makes it good")
+        @Test("A permanent fault is an error, and the download succeeds once the server is healthy")
         func stays() async throws {
             try await withCertificates { certificates in
                 try await concurrently(FaultTrial.short(HTTP2Cell.all, each: 11), atMost: 5) { cell in
@@ -107,7 +107,7 @@ extension EndToEnd {
                         let trial = FaultTrial(area: .http2, fault: "\(cell), for ever")
                         let result = try await site.run(arguments(site))
                         if result.ending == .exited(4), site.sandbox.exists("file.bin") {
-                            // It came in pieces; what the status tells of is another file on the same connection.
+                            // The file came in pieces. The status is from another file on the same connection.
                             try expectFile(HTTP2Cell.content, "file.bin", in: site.sandbox, trial)
                             let areOfOthers = result.errorLines.allSatisfy { line in
                                 line.contains(": other") || line.contains("/other")
@@ -127,7 +127,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("One stream that fails among many concerns no other: they are fetched once")
+        @Test("The failure of one stream among many affects no other stream: the other files are fetched once")
         func oneOfMany() async throws {
             let contents = (0..<20).map { Content(seed: UInt64(500 + $0), size: 100_000 + Int64($0)) }
             let cells = HTTP2Cell.all.filter(\.isOfOneStream)

@@ -8,10 +8,10 @@ struct SecureSite: Sendable {
     let server: FaultServer
     let authority: String
     let right: TLSBehaviour
-    /// Runs `dlm` in a process of its own.
+    /// Whether `dlm` runs in a process of its own.
     let isProcess: Bool
 
-    /// Has the authority known.
+    /// Returns a launch in which the authority is trusted.
     private func launch(_ arguments: [String]) throws -> ProcessLaunch {
         var launch = try sandbox.launch(arguments)
         launch.environment["SSL_CERT_FILE"] = authority
@@ -24,12 +24,13 @@ struct SecureSite: Sendable {
 
     func run(_ arguments: String...) async throws -> ChildProcess.Result { try await run(arguments) }
 
-    /// Starts a download and ends it with SIGTERM once the server has sent so many bytes and dlm has taken some of them.
+    /// Starts a download and ends it with SIGTERM, once the server has sent this many bytes and dlm has recorded some
+    /// of them.
     func interrupt(_ arguments: [String], after bytes: Int64) async throws {
         let (reached, result) = try await launch(arguments).interrupted(
             asProcess: isProcess, after: bytes, from: server
         ) {
-            // The one under test; the others have a few bytes.
+            // The download under test. The other downloads have only a few bytes.
             _ = try await sandbox.ask {
                 guard let id = try? await sandbox.ids(of: [server.url()]).first else { return Int64(0) }
                 return try await sandbox.show(id).received
@@ -41,14 +42,14 @@ struct SecureSite: Sendable {
     }
 }
 
-/// Certificates for one test, removed after it.
+/// Runs a test with certificates, and removes them afterwards.
 func withCertificates(_ body: (Certificates) async throws -> Void) async throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     try await body(try await Certificates(in: folder))
 }
 
-/// Runs a test in a home of its own against a server with this script, over TLS that behaves so.
+/// Runs a test in a home of its own, against a server with this script and this behaviour of TLS.
 func withSecureDlm(
     _ certificates: Certificates, asProcess: Bool = false,
     tls: @escaping @Sendable (Int, TLSBehaviour) -> TLSBehaviour = { $1 },

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("TLS that fails", .serialized, .timeLimit(.minutes(3)))
+    @Suite("Faults of TLS", .serialized, .timeLimit(.minutes(3)))
     struct TLSFaultTests {
         static let content = Content(seed: 90, size: 12 * mebibyte)
         static let good = FaultReply(content, etag: "\"v1\"")
@@ -11,7 +11,7 @@ extension EndToEnd {
         // MARK: Certificates
 
         @Test(
-            "A certificate that must not be trusted ends it with status 5 before a request is made", arguments: [1, 4])
+            "An untrusted certificate ends the download with status 5 before a request is sent", arguments: [1, 4])
         func untrusted(connections: Int) async throws {
             try await withCertificates { certificates in
                 for flaw in FaultTrial.short(Certificates.Flaw.allCases, each: connections) {
@@ -56,7 +56,7 @@ extension EndToEnd {
                 ("stalled handshake", { $0.handshake = .stalled }, [4]),
             ]
 
-        @Test("A handshake that fails is a TLS error, one that is cut is a lost connection")
+        @Test("A failed handshake is a TLS error, and a cut handshake is a lost connection")
         func handshakes() async throws {
             try await withCertificates { certificates in
                 try await concurrently(Array(Self.handshakes.indices), atMost: 4) { index in
@@ -108,12 +108,12 @@ extension EndToEnd {
             }
         }
 
-        @Test("A body that TLS cuts short is never taken for the whole file, however it was framed")
+        @Test("A body that TLS cuts short is never accepted as the whole file, however it is framed")
         func truncated() async throws {
             try await withCertificates { certificates in
                 try await concurrently(FaultTrial.short(End.all, each: 5), atMost: 4) { cell in
                     let (framing, end) = (Self.framings[cell.framing], Self.ends[cell.end])
-                    // A close-delimited body that ends in order is whole, as far as anybody can tell.
+                    // A close-delimited body with an orderly end cannot be distinguished from a whole body.
                     if framing.value == .closeDelimited, end.fault == "closed with close_notify" { return }
                     let reply = FaultReply(Self.content).with {
                         $0.ranges = .ignored
@@ -136,7 +136,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A missing close_notify is no fault where the body has an end of its own", arguments: [12, 13])
+        @Test("A missing close_notify is not an error if the body has its own end", arguments: [12, 13])
         func wholeWithoutCloseNotify(version: Int) async throws {
             try await withCertificates { certificates in
                 for framing in Self.framings {

@@ -3,12 +3,12 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("TLS that fails later", .serialized, .timeLimit(.minutes(5)))
+    @Suite("Faults of TLS on later connections", .serialized, .timeLimit(.minutes(5)))
     struct TLSLaterFaultTests {
         static let content = Content(seed: 91, size: 24 * mebibyte)
         static let good = FaultReply(content, etag: "\"v1\"")
 
-        /// What goes wrong with a connection, or with a reply on it.
+        /// A fault of a connection, or of a reply on the connection.
         struct Fault: Sendable {
             let name: String
             var flaw: Certificates.Flaw?
@@ -67,7 +67,7 @@ extension EndToEnd {
             ]
         }
 
-        @Test("Whatever TLS does later: the right file or a clear error, and what was fetched is used")
+        @Test("A fault of TLS on a later connection: the right file or a clear error, and fetched bytes are used")
         func later() async throws {
             try await withCertificates { certificates in
                 var identities: [Certificates.Flaw: Certificates.Identity] = [:]
@@ -85,7 +85,7 @@ extension EndToEnd {
             }
         }
 
-        /// The second connection, or one of several, is the broken one.
+        /// Tests a fault of the second connection, or of one of several.
         private func underway(_ cell: Cell, _ certificates: Certificates, _ broken: TLSBehaviour) async throws {
             let number = cell.moment == .middle ? 2 : 3
             let isReply = cell.fault.cut != nil
@@ -107,7 +107,7 @@ extension EndToEnd {
             }
         }
 
-        /// All connections of the session that resumes are broken.
+        /// Tests a fault of all connections of the session that resumes.
         private func resumed(
             _ cell: Cell, _ certificates: Certificates, _ broken: TLSBehaviour, asProcess: Bool
         ) async throws {
@@ -126,7 +126,8 @@ extension EndToEnd {
             }
         }
 
-        /// Recorded bytes do not come again; only bytes that were still on their way when dlm stopped do.
+        /// Expects that recorded bytes are not fetched again. Only bytes that were on their way when dlm stopped are
+        /// fetched again.
         private func heal(_ cell: Cell, _ site: SecureSite) async throws {
             let (received, sent) = (try await site.sandbox.show(1).received, site.server.log.bytesSent)
             #expect(received > 0, "\(cell.trial)")
@@ -155,7 +156,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A redirect leads to no server that must not be trusted", arguments: Certificates.Flaw.allCases)
+        @Test("A redirect to an untrusted server is not followed", arguments: Certificates.Flaw.allCases)
         func redirect(to flaw: Certificates.Flaw) async throws {
             try await withCertificates { certificates in
                 let wrong = TLSBehaviour(try await certificates.wrong(flaw))
@@ -173,7 +174,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Authorities that cannot be read are an error, not a reason to trust",
+            "Authorities that cannot be read are an error, and no certificate is trusted",
             arguments: ["missing", "empty", "broken"])
         func authorities(kind: String) async throws {
             try await withCertificates { certificates in

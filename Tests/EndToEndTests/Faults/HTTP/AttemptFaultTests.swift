@@ -12,7 +12,7 @@ extension EndToEnd {
             .close(after: 0), .stall(after: 0), .close(after: 12 * mebibyte - 1), .stall(after: 12 * mebibyte - 1000),
         ]
 
-        @Test("What breaks a transfer is healed by further attempts that keep what is there", arguments: [1, 4])
+        @Test("Further attempts recover from a broken transfer and keep the fetched bytes", arguments: [1, 4])
         func healed(connections: Int) async throws {
             let good = FaultReply(content, etag: "\"v1\"")
             try await concurrently(Self.cuts, atMost: 4) { [content] cut in
@@ -20,7 +20,8 @@ extension EndToEnd {
                     let result = try await sandbox.perform(
                         "get", "-x", "\(connections)", "--stall-timeout", "1", server.url())
                     try expectDownloaded(content, as: "file.bin", by: result, in: sandbox, cut)
-                    // What was on its way on each connection that broke, or whose rest another took over.
+                    // The limit counts the bytes on their way on each connection that broke, or whose range another
+                    // connection took over.
                     #expect(server.log.bytesSentTwice() <= mebibyte * Int64(connections), "\(cut)")
                 }
             }
@@ -34,13 +35,13 @@ extension EndToEnd {
                 let result = try await sandbox.perform("get", "-x", "\(connections)", server.url())
                 expectFailure(answer.exit, of: result)
                 #expect(result.stderr.contains("\(answer.status)"))
-                // Some servers dislike the range: a 400 is asked once more without it.
+                // Some servers reject the range, so after a 400 the request is sent once more without a range.
                 #expect(server.log.entries.count == (answer.status == 400 ? 2 : 1))
                 #expect(sandbox.names == [])
             }
         }
 
-        @Test("A server error is tried again, then ends with status 8")
+        @Test("A server error is tried again, and then ends with status 8")
         func serverError() async throws {
             try await withDlm(serving: FaultReply(status: 500)) { sandbox, server in
                 expectFailure(8, of: try await sandbox.perform("get", "--retries", "1", server.url()))

@@ -12,7 +12,7 @@ extension EndToEnd {
             }
         }
 
-        /// Where, of a body of some size.
+        /// The places of a cut, as functions of the size of the body.
         static let places: [(name: String, of: @Sendable (Int64) -> Int64)] = [
             ("at 0", { _ in 0 }), ("in the middle", { $0 / 2 }), ("at 99 %", { $0 * 99 / 100 }),
             ("before the last byte", { $0 - 1 }),
@@ -77,7 +77,8 @@ extension EndToEnd {
             }
         }
 
-        /// What lies between chunks must not be taken for a part of the file, now or when it is continued.
+        /// Chunks with wrong sizes. Bytes between chunks must not be accepted as a part of the file, now or on a
+        /// resume.
         static let wrongSizes = [("5 too small", -5), ("5 too large", 5), ("1000 too large", 1000)].flatMap {
             name, error in
             [
@@ -101,7 +102,7 @@ extension EndToEnd {
             ]
         }
 
-        @Test("Chunks")
+        @Test("Chunked bodies, valid and malformed")
         func chunks() async throws {
             try await HTTPFaultCell.run(Self.chunked + Self.badChunks + Self.wrongSizes)
         }
@@ -139,7 +140,7 @@ extension EndToEnd {
                 },
             ]
 
-        @Test("Lengths")
+        @Test("Content-Length fields, valid and malformed")
         func lengths() async throws { try await HTTPFaultCell.run(Self.lengths) }
 
         static let trickles: [HTTPFault] = [
@@ -172,11 +173,11 @@ extension EndToEnd {
             },
         ]
 
-        @Test("Bodies that end with the connection")
+        @Test("Bodies without a length, which end with the connection")
         func closeDelimited() async throws { try await HTTPFaultCell.run(Self.closeDelimited) }
 
         @Test(
-            "A body that only its connection's end ends is refused, but for a checksum, a known size or --allow-unverified"
+            "A body that only the end of its connection ends needs a checksum, a known size or --allow-unverified"
         )
         func unprovable() async throws {
             let content = HTTPFault.content

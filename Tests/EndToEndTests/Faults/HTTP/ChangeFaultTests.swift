@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    /// The result is exactly the new file or a clear error, never a mixture.
+    /// Tests that the result is exactly the new file or a clear error, and never a mixture.
     @Suite("Faults of files that change", .serialized, .timeLimit(.minutes(20)))
     struct ChangeFaultTests {
         enum Tag: String, CaseIterable {
@@ -39,7 +39,7 @@ extension EndToEnd {
                 let size = HTTPFault.content.size
                 return switch self {
                 case .sameSize: Content(seed: 302, size: size)
-                // In what the first part has, and nowhere near its end.
+                // The byte is in the first part, far from its end.
                 case .oneByte: HTTPFault.content.flipping(250)
                 case .larger: Content(seed: 302, size: size + 3_000_001)
                 case .smaller: Content(seed: 302, size: size - 1_000_001)
@@ -51,13 +51,14 @@ extension EndToEnd {
             }
         }
 
-        /// How a server tells one version from another.
+        /// How a server distinguishes one version from another.
         struct Validator {
             let tag: Tag
             let modified: Modified
-            /// The new version has the ETag of the old one: right for a weak one, and worth nothing where there is none.
+            /// Whether the new version has the ETag of the old version. This is right for a weak ETag, and useless
+            /// without an ETag.
             let isKept: Bool
-            /// It answers a range whatever `If-Range` says.
+            /// Whether the server answers a range whatever `If-Range` says.
             let isBlind: Bool
 
             var name: String {
@@ -69,7 +70,7 @@ extension EndToEnd {
                 let version = isNew && !isKept ? "v2" : "v1"
                 let modified = modified.value(isNew: isNew, now: now)
                 return FaultReply(content, etag: tag.value(version), lastModified: modified).with {
-                    // However long the suite runs, the date stays that of the answer.
+                    // The date is that of the answer, however long the suite runs.
                     $0.fields = modified == nil ? [] : [("Date", now)]
                     if tag == .several { $0.fields.append(("ETag", "\"another\"")) }
                     $0.ranges = isBlind ? .honouredBlindly : .honoured
@@ -98,7 +99,7 @@ extension EndToEnd {
                     $0.right = change.content
                     $0.healed = new
                     guard change == .emptied, validator.tag != .strong else { return }
-                    // Where nothing says that the file has changed, an empty answer is none.
+                    // If nothing shows that the file has changed, an empty answer is invalid.
                     $0.later = .either([7])
                     $0.healed = nil
                 }
@@ -114,7 +115,7 @@ extension EndToEnd {
             try await HTTPFaultCell.run(FaultTrial.short(Self.faults, each: 12), in: Self.places)
         }
 
-        @Test("With a new strong ETag or date the new file is fetched, once, and that is said")
+        @Test("With a new strong ETag or date, the new file is fetched once, and a message says so")
         func startsOver() async throws {
             let new = Content(seed: 302, size: HTTPFault.content.size)
             for (tag, modified) in [(Tag.strong, Modified.missing), (.missing, .old)] {
@@ -134,7 +135,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A login page instead of the file does not replace what is there")
+        @Test("A login page instead of the file does not replace the part")
         func loginPage() async throws {
             let page = FaultReply(Content("<html>please log in</html>")).with {
                 $0.fields = [("Content-Type", "text/html")]

@@ -3,14 +3,14 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Servers that tell a digest, right or wrong", .long, .serialized, .timeLimit(.minutes(3)))
+    @Suite("Servers that send a digest, right or wrong", .long, .serialized, .timeLimit(.minutes(3)))
     struct DigestFaultTests {
         static let content = Content(seed: 90, size: 9 * mebibyte)
-        /// What a wrong digest is of.
+        /// The content of wrong digests.
         static let other = Content(seed: 91, size: 9 * mebibyte)
         static let kinds = FaultTrial.short(ServedDigest.allCases, each: 3)
 
-        /// The file as it is, with a digest that is of `named`.
+        /// Returns the right file with a digest of `named`.
         static func reply(_ kind: ServedDigest, of named: Content = content) -> FaultReply {
             FaultReply(content, etag: "\"v1\"").with { $0.fields.append(kind.field(named)) }
         }
@@ -21,17 +21,17 @@ extension EndToEnd {
             try await sandbox.perform("get", "-x", "\(connections)", "--retry-delay", "0", server.url())
         }
 
-        /// The file was not accepted, and its bytes are kept.
+        /// Expects that the file was not accepted, and that its bytes are kept.
         static func expectRejected(_ result: ChildProcess.Result, in sandbox: DlmSandbox, _ trial: FaultTrial) throws {
             try trial.judge(result, in: sandbox, right: [], errors: [9])
             #expect(sandbox.names == ["file.bin.part"], "\(trial)")
             #expect(result.errorLines.last?.contains("not what the server says that it is") ?? false, "\(trial)")
         }
 
-        /// All of the file was sent, and no more than the bytes at its joins twice.
+        /// Returns whether the whole file was sent, and only the bytes of overlap checks twice.
         static func isWhole(_ sent: Int64) -> Bool { (content.size..<content.size + content.size / 100).contains(sent) }
 
-        /// The same command against a server that is right: the file, all of it fetched anew.
+        /// Expects that the same command, against a right server, fetches the whole file anew.
         static func expectRecovery(_ sandbox: DlmSandbox, _ server: FaultServer, _ trial: FaultTrial) async throws {
             server.handle { _ in FaultReply(Self.content, etag: "\"v1\"") }
             let before = server.log.bytesSent
@@ -62,7 +62,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Wrong: status 9, and never the final name; again, it begins anew", arguments: kinds, [1, 4])
+        @Test("A wrong digest: status 9, and no final name; the next command starts over", arguments: kinds, [1, 4])
         func wrong(kind: ServedDigest, connections: Int) async throws {
             let trial = FaultTrial(area: .digest, fault: "\(kind), wrong", connections: connections)
             try await withDlm(serving: Self.reply(kind, of: Self.other)) { sandbox, server in
@@ -74,7 +74,8 @@ extension EndToEnd {
         }
 
         @Test(
-            "Wrong in the first answer and right in the next: it begins anew, and is right", arguments: kinds, [1, 4])
+            "A wrong digest in the first answer and a right one in the next: the download starts over, and is right",
+            arguments: kinds, [1, 4])
         func rightLater(kind: ServedDigest, connections: Int) async throws {
             let trial = FaultTrial(
                 area: .digest, fault: "\(kind), wrong in the first answer only", moment: .middle,
@@ -89,7 +90,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Right in the first answer and wrong ever after: status 9", arguments: kinds, [1, 4])
+        @Test("A right digest in the first answer and a wrong one in all others: status 9", arguments: kinds, [1, 4])
         func wrongLater(kind: ServedDigest, connections: Int) async throws {
             let trial = FaultTrial(
                 area: .digest, fault: "\(kind), wrong from the second answer on", moment: .middle,
@@ -104,7 +105,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("Wrong for one connection of several: it begins anew, and is right", arguments: kinds)
+        @Test(
+            "A wrong digest for one of several connections: the download starts over, and the file is right",
+            arguments: kinds)
         func segment(kind: ServedDigest) async throws {
             let trial = FaultTrial(
                 area: .digest, fault: "\(kind), wrong in one answer", moment: .segment, connections: 4)
@@ -117,7 +120,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("Wrong when another session resumes: status 9; again, it begins anew", arguments: kinds, [1, 4])
+        @Test(
+            "A wrong digest when another session resumes: status 9; the next command starts over", arguments: kinds,
+            [1, 4])
         func resumed(kind: ServedDigest, connections: Int) async throws {
             let trial = FaultTrial(
                 area: .digest, fault: "\(kind), wrong", moment: .resume, connections: connections)
@@ -133,12 +138,12 @@ extension EndToEnd {
         }
 
         @Test(
-            "Kept over an interruption: what is resumed is verified by it",
+            "The digest is kept during an interruption, and verifies the resumed file",
             arguments: FaultTrial.short([1, 4], each: 2), FaultTrial.short([SIGKILL, SIGTERM], each: 2))
         func kept(connections: Int, signal: Int32) async throws {
             let trial = FaultTrial(
                 area: .digest, fault: "told in the first answer only, right", moment: .resume, connections: connections)
-            // Whatever is killed has made its first checkpoint.
+            // The signal comes after the first checkpoint.
             let slow = Self.reply(.repr256).with { $0.bytesPerSecond = Int(2 * mebibyte) / connections }
             try await withDlm(serving: slow) { sandbox, server in
                 _ = try await sandbox.interrupt(
@@ -150,7 +155,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A change of the file that no validator shows is seen by its digest", arguments: [1, 4])
+        @Test("A change of the file that no validator shows is found by its digest", arguments: [1, 4])
         func change(connections: Int) async throws {
             let trial = FaultTrial(
                 area: .digest, fault: "the file changes, seen by its digest alone", moment: .resume,
@@ -174,7 +179,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Content-MD5 is of the whole in a whole answer, a 200 or a 206, and of the part in a part",
+            "Content-MD5 is the digest of the whole file in a whole answer, and of the part in a partial answer",
             arguments: [true, false], [FaultReply.RangeBehaviour.ignored, .honoured])
         func contentMD5(isRight: Bool, ranges: FaultReply.RangeBehaviour) async throws {
             let md5 = (isRight ? Self.content : Self.other).base64Digest("md5")
@@ -191,7 +196,7 @@ extension EndToEnd {
                     try await Self.expectRecovery(sandbox, server, trial)
                 }
             }
-            // Its first answer holds the beginning of the file.
+            // The first answer contains the beginning of the file.
             let inParts = reply.with { $0.etag = "\"v1\"" }
             try await withDlm(serving: inParts) { sandbox, server in
                 let result = try await Self.get(sandbox, server, 4)
@@ -207,7 +212,7 @@ extension EndToEnd {
             ("Repr-Digest", String(repeating: "sha-256=:AAAA:,", count: 5000)),
         ]
 
-        @Test("A malformed or unknown one is none", arguments: FaultTrial.short(Array(nonsense.indices), each: 3))
+        @Test("A malformed or unknown digest is ignored", arguments: FaultTrial.short(Array(nonsense.indices), each: 3))
         func malformed(index: Int) async throws {
             let trial = FaultTrial(area: .digest, fault: "a malformed digest (\(index + 1))")
             let reply = FaultReply(Self.content, etag: "\"v1\"").with { $0.fields.append(Self.nonsense[index]) }
@@ -218,7 +223,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A checksum of the user's counts, whatever the server says", arguments: [1, 4])
+        @Test("The user's checksum decides, whatever digest the server sends", arguments: [1, 4])
         func user(connections: Int) async throws {
             let trial = FaultTrial(
                 area: .digest, fault: "Repr-Digest: sha-256, wrong; --checksum, right", connections: connections)
@@ -238,7 +243,7 @@ extension EndToEnd {
                     area: .digest, fault: "Repr-Digest: sha-256, right; --checksum, wrong", connections: connections
                 ).judge(result, in: sandbox, right: [], errors: [9])
                 #expect(sandbox.names == ["file.bin.part"])
-                // What is there is right: without the wrong checksum nothing need be fetched again.
+                // The bytes on disk are right, so without the wrong checksum nothing has to be fetched again.
                 let before = server.log.bytesSent
                 let again = try await Self.get(sandbox, server, connections)
                 try expectDownloaded(Self.content, as: "file.bin", by: again, in: sandbox)
@@ -246,7 +251,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A field of the user's of that name is sent as it is")
+        @Test("A Want-Repr-Digest field of the user is sent unchanged")
         func userField() async throws {
             try await withDlm(serving: Self.reply(.repr256)) { sandbox, server in
                 let result = try await sandbox.perform("get", "-H", "want-repr-digest: md5=1", server.url())

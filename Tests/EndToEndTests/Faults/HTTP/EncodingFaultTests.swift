@@ -5,19 +5,19 @@ import Testing
 extension EndToEnd {
     @Suite("Faults of encodings", .serialized, .timeLimit(.minutes(5)))
     struct EncodingFaultTests {
-        /// Stands for the compressed bytes: nobody decodes them.
+        /// A substitute for compressed bytes. Nothing decodes them.
         static let encoded = Content(seed: 304, size: HTTPFault.content.size)
 
         private static func encoded(_ coding: String) -> [HTTPFault] {
             [
-                // It says so from the beginning, or another representation has another ETag.
+                // The server sends the encoding from the beginning, or the encoded representation has another ETag.
                 HTTPFault("Content-Encoding \(coding) nobody asked for", later: .fails([9])) { _, _ in
                     FaultReply(encoded, etag: "\"\(coding)\"").with { $0.fields = [("Content-Encoding", coding)] }
                 }.with {
                     $0.right = encoded
                     $0.segment = .either([7, 9])
                 },
-                // The same strong ETag for both: the bytes must not be mixed.
+                // Both representations have the same strong ETag. Their bytes must not be mixed.
                 HTTPFault("Content-Encoding \(coding) nobody asked for, under the same ETag", later: .fails([9])) {
                     good, _ in
                     FaultReply(encoded, etag: good.etag).with { $0.fields = [("Content-Encoding", coding)] }
@@ -28,7 +28,7 @@ extension EndToEnd {
             ]
         }
 
-        @Test("Bodies in an encoding that nobody asked for", arguments: ["gzip", "br", "x-unknown"])
+        @Test("Bodies in an encoding that was not requested", arguments: ["gzip", "br", "x-unknown"])
         func encodings(coding: String) async throws {
             try await HTTPFaultCell.run(Self.encoded(coding), short: 2)
         }

@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     @Suite("Names from servers and URLs", .serialized, .timeLimit(.minutes(3)))
     struct NameFaultTests {
-        /// A case, and the file that only this case has.
+        /// A case of the table, and the content of its file, which no other case has.
         struct Numbered: Sendable {
             let number: Int
             let example: NameCase
@@ -21,7 +21,8 @@ extension EndToEnd {
 
             static let all = NameCase.all.indices.map { Numbered(number: $0, example: NameCase.all[$0]) }
 
-            /// Cases whose names differ go into one folder by one command.
+            /// The cases in rounds. All cases of a round have different names, so that one command can download them
+            /// into one folder.
             static let rounds: [[Numbered]] = {
                 var rounds: [(names: Set<[UInt8]>, cases: [Numbered])] = []
                 for one in all where one.example.canBeFetched {
@@ -37,7 +38,7 @@ extension EndToEnd {
             }()
         }
 
-        /// Who reads what is printed.
+        /// The program or person that reads the output.
         enum Reader: CaseIterable {
             case script, program, person
         }
@@ -51,7 +52,7 @@ extension EndToEnd {
         @Test("Each gets exactly its name, in its folder, and nothing that is printed does anything to a terminal")
         func table() async throws {
             #expect(Numbered.all.count > 200)
-            // Of URLs, of fields.
+            // Whether a name from a URL (true) or from a field (false) was wrong.
             let wrong = Observed(Set<Bool>())
             try await withDlm(Self.server) { sandbox, server in
                 let readers = FaultTrial.isFull ? Reader.allCases.map { [$0] } : [Reader.allCases]
@@ -83,7 +84,7 @@ extension EndToEnd {
             let urls = cases.map { $0.url.replacing("HOST", with: "127.0.0.1:\(server.port)") }
             let options = reader == .program ? ["--json"] : reader == .person ? ["-v", "--color", "never"] : []
             var launch = try sandbox.launch(["get", "-d", folder] + options + urls)
-            // A home for each: they would wait for one another's store.
+            // Each command has a state folder of its own, because otherwise it would wait for the store of the others.
             launch.environment["XDG_STATE_HOME"] = sandbox.root("state/\(folder)")
             if reader == .person { launch.terminalColumns = 80 }
             let result = try await launch.result()
@@ -119,7 +120,7 @@ extension EndToEnd {
             } else {
                 #expect(Set(told) == Set(paths.map { Array($0.utf8) }))
             }
-            // What draws the bars; colours are off.
+            // Removes the sequences that draw the progress bars. Colours are off.
             let drawn = result.stderr.replacing(
                 /\u{1B}\[[0-9]*[AJK]|\r/.matchingSemantics(.unicodeScalar), with: "")
             #expect(!drawn.unicodeScalars.contains(where: isDangerous), "\(drawn.debugDescription)")

@@ -3,11 +3,11 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("More than the Content-Length announces", .serialized, .timeLimit(.minutes(10)))
+    @Suite("Bodies that are longer than their Content-Length", .serialized, .timeLimit(.minutes(10)))
     struct OverrunFaultTests {
         private static let content = HTTPFault.content
 
-        /// A 200 that announces less than it brings.
+        /// Changes a reply to a 200 whose Content-Length is too small.
         private static func short(by missing: Int64, closes: Bool) -> @Sendable (inout FaultReply) -> Void {
             {
                 $0.ranges = .ignored
@@ -30,11 +30,11 @@ extension EndToEnd {
             }
         }
 
-        @Test("A body that goes on after its Content-Length is not taken for the whole file")
+        @Test("A body that continues after its Content-Length is not accepted as the whole file")
         func overrun() async throws { try await HTTPFaultCell.run(Self.faults) }
 
-        /// Small enough to come with its head in one read.
-        @Test("Nor is a small one", arguments: [1, 4])
+        /// The body is small enough to arrive with its head in one read.
+        @Test("A small body that continues after its Content-Length is not accepted, either", arguments: [1, 4])
         func small(connections: Int) async throws {
             let content = Content(seed: 301, size: 3000)
             try await concurrently([1, 1500, 3000] as [Int64], atMost: 3) { missing in
@@ -56,7 +56,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Over TLS neither", arguments: [12, 13])
+        @Test("Over TLS, a body that continues after its Content-Length is not accepted, either", arguments: [12, 13])
         func secure(version: Int) async throws {
             try await withCertificates { certificates in
                 let cells = Self.amounts.flatMap { amount in [1, 4].map { (amount, $0) } }
@@ -85,7 +85,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A checksum tells whether the short body or the long one was meant", arguments: [1, 4])
+        @Test("A checksum decides whether the short or the long body is right", arguments: [1, 4])
         func checksum(connections: Int) async throws {
             try await concurrently(Self.amounts.dropLast(), atMost: 3) { name, missing in
                 let short = Content(seed: 300, size: Self.content.size - missing)
@@ -108,7 +108,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The user may take what was announced", arguments: [1, 4])
+        @Test("With --allow-unverified, the announced part of the body is accepted", arguments: [1, 4])
         func unverified(connections: Int) async throws {
             let short = Content(seed: 300, size: Self.content.size - 1000)
             let reply = FaultReply(Self.content).with(Self.short(by: 1000, closes: false))
@@ -119,7 +119,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A line end after a body is no part of it", arguments: [3000, 3 * mebibyte])
+        @Test("A line end after a body does not belong to the body", arguments: [3000, 3 * mebibyte])
         func lineEnd(size: Int64) async throws {
             let content = Content(seed: 302, size: size)
             let head = "HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\nConnection: close\r\n\r\n"

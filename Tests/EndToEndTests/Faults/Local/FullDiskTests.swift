@@ -15,7 +15,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A file that is known not to fit is refused with status 3 and leaves nothing")
+        @Test("A file that does not fit is refused with status 3 and leaves nothing, if its size is known")
         func knownSize() async throws {
             let server = try FaultServer.serving(Content(seed: 95, size: 16 * mebibyte), etag: "\"v1\"")
             defer { server.stop() }
@@ -60,9 +60,9 @@ extension EndToEnd {
     }
 }
 
-/// A file system in memory that is soon full. Mounting one needs root.
+/// A small file system in memory. Mounting it needs root.
 enum SmallDisk {
-    /// True if a tmpfs could be mounted, and was unmounted again.
+    /// Whether a tmpfs can be mounted and unmounted.
     static let canMount: Bool = {
         guard geteuid() == 0, let folder = try? TemporaryFolder() else { return false }
         defer { folder.remove() }
@@ -70,7 +70,7 @@ enum SmallDisk {
         return umount2(folder.path, 0) == 0
     }()
 
-    /// Mounts a tmpfs of so many MiB; 0 if it worked.
+    /// Mounts a tmpfs of this many MiB. Returns 0 on success.
     static func mount(_ size: Int, at path: String, flags: Int = 0) -> Int32 {
         Glibc.mount("tmpfs", path, "tmpfs", UInt(flags), "size=\(size)m")
     }

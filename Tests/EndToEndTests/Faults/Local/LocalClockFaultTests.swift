@@ -6,7 +6,7 @@ extension EndToEnd {
     @Suite("Faults of the clock, and quotas", .serialized, .timeLimit(.minutes(3)))
     struct LocalClockFaultTests {
         static let decade: Int64 = 10 * 366 * 86_400
-        /// Seconds that the clock jumps; the last is beyond the year 2038, and further back than 1970.
+        /// The jumps of the clock in seconds. 30 years ahead is beyond the year 2038, and 60 years back is before 1970.
         static let jumps: [Int64] = [-decade, decade, 3 * decade, -6 * decade, 3600, -3600]
 
         private func withShim(_ body: (SystemShim) async throws -> Void) async throws {
@@ -21,7 +21,7 @@ extension EndToEnd {
             return shimmed
         }
 
-        @Test("The clock jumps underway, and between pause and resume")
+        @Test("The clock jumps during a download, and between pause and resume")
         func jump() async throws {
             try await eachCell(FaultTrial.short(Self.jumps, each: 1)) { try await jump($0) }
         }
@@ -31,7 +31,7 @@ extension EndToEnd {
                 try await withDlm(serving: LocalTrial.reply(connections: 4)) { sandbox, server in
                     let fault = "clock jumps by \(seconds) s"
                     let underway = LocalTrial(fault, moment: .middle, connections: 4, sandbox, server)
-                    // However slow this machine is, the file is not whole before the signal.
+                    // The file cannot be complete before the signal, however slow this machine is.
                     server.holdEnds()
                     let process = try ChildProcess(Self.launch(try underway.launch(["--progress", "plain"]), shim))
                     #expect(await server.waitUntil { $0.bytesSent >= LocalTrial.underway })
@@ -54,7 +54,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Retry-After as a date is taken by the server's clock: ours may be years off")
+        @Test("A date in Retry-After is compared with the server's clock, because ours may be years off")
         func retryAfter() async throws {
             try await eachCell([Self.decade, -Self.decade]) { try await retryAfter(ahead: $0) }
         }
@@ -77,7 +77,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A quota is met: status 3, and with more of it the download goes on")
+        @Test("A quota is reached: status 3, and with a larger quota the download continues")
         func quota() async throws {
             let quotas: [Int64] = [3 * mebibyte, 0, 1, 262_144, 6 * mebibyte]
             try await eachCell(withConnections(FaultTrial.short(quotas, each: 5), short: 4)) { quota, connections in

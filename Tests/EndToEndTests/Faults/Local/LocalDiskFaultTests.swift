@@ -7,7 +7,7 @@ extension EndToEnd {
         "Faults of a disk that is full", .serialized, .timeLimit(.minutes(3)),
         .enabled(if: SmallDisk.canMount, "needs root to mount a small tmpfs"))
     struct LocalDiskFaultTests {
-        /// Runs a test whose downloads lie on a disk of 16 MiB.
+        /// Runs a test whose downloads are on a disk of 16 MiB.
         private func onDisk(
             _ reply: FaultReply, of folder: KeyPath<DlmSandbox, String> = \.files, kibibytes: Int = 16 << 10,
             _ body: (DlmSandbox, FaultServer) async throws -> Void
@@ -20,13 +20,15 @@ extension EndToEnd {
             }
         }
 
-        /// Space that is left when the download begins.
+        /// The free space in bytes at the beginning of the download.
         static let spaces: [Int64] = [
             mebibyte, 0, 4096, 64 << 10, 252 << 10, 256 << 10, 300 << 10, 3 * mebibyte, 6 * mebibyte - 4096,
             6 * mebibyte, 6 * mebibyte + 4096,
         ]
 
-        @Test("Full after so many bytes of a file of unknown size", arguments: FaultTrial.short(spaces, each: 6))
+        @Test(
+            "The disk is full after this many bytes of a file of unknown size",
+            arguments: FaultTrial.short(spaces, each: 6))
         func unknownSize(space: Int64) async throws {
             let reply = LocalTrial.reply(connections: 1, framing: .chunked).with { $0.bytesPerSecond = nil }
             try await onDisk(reply) { sandbox, server in
@@ -42,7 +44,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Full from the beginning for a file of known size: refused before it is fetched",
+            "A file of known size that does not fit is refused before it is fetched",
             arguments: FaultTrial.short([1, 4], each: 2))
         func knownSize(connections: Int) async throws {
             try await onDisk(LocalTrial.reply(connections: connections)) { sandbox, server in
@@ -58,7 +60,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("Filled by somebody else underway", arguments: FaultTrial.short([4, 1], each: 2), [false, true])
+        @Test(
+            "Another program fills the disk during the download",
+            arguments: FaultTrial.short([4, 1], each: 2), [false, true])
         func filled(connections: Int, comesBack: Bool) async throws {
             let reply = LocalTrial.reply(connections: connections)
             try await onDisk(reply) { sandbox, server in
@@ -76,7 +80,7 @@ extension EndToEnd {
 
         static let stores = [128, 64, 4, 32, 96, 112, 160, 192, 256, 512]
 
-        @Test("The store's disk has so many KiB", arguments: FaultTrial.short(stores, each: 5))
+        @Test("The store's disk has this many KiB", arguments: FaultTrial.short(stores, each: 5))
         func smallStore(kibibytes: Int) async throws {
             try await onDisk(LocalTrial.reply(connections: 1), of: \.state, kibibytes: kibibytes) { sandbox, server in
                 let trial = LocalTrial("the store's disk of \(kibibytes) KiB is full", sandbox, server)
@@ -90,7 +94,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "The store's disk is filled underway", arguments: FaultTrial.short([1, 4], each: 2),
+            "The store's disk is filled during the download", arguments: FaultTrial.short([1, 4], each: 2),
             [StoreSpace.never, .beforeTheEnd])
         func storeFilled(connections: Int, space: StoreSpace) async throws {
             let reply = LocalTrial.reply(connections: connections)
@@ -109,7 +113,7 @@ extension EndToEnd {
                 if space == .beforeTheEnd { return }
                 #expect(result.stderr.contains("downloads.sqlite: no space left"), "\(result.stderr)")
                 SmallDisk.empty(sandbox.state)
-                // What the store knew last counts: that may have been before its disk was full.
+                // The last recorded state counts. It may be from before the disk was full.
                 try await trial.expectRecovery()
             }
         }

@@ -41,7 +41,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("What becomes of the folder underway")
+        @Test("The folder changes during the download")
         func underway() async throws {
             try await eachCell(withConnections(Fate.allCases, short: 4)) { try await underway($0, connections: $1) }
         }
@@ -65,7 +65,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("What becomes of the folder while the download is paused")
+        @Test("The folder changes while the download is paused")
         func paused() async throws {
             try await eachCell(Fate.allCases) { try await paused($0) }
         }
@@ -79,10 +79,10 @@ extension EndToEnd {
                 server.releaseEnds()
                 let aside = sandbox.root("home/aside")
                 try fate.apply(to: sandbox.files, aside: aside)
-                // Not in the folder that has gone.
+                // The command does not run in the folder that is gone.
                 let result = try await sandbox.run("resume", "1") { $0.folder = "/" }
                 if [.moved, .deleted, .replaced, .madeAgain].contains(fate) {
-                    // The disk is the same, and the partial file has gone: begun anew, and said so.
+                    // The disk is the same and the partial file is gone, so the download starts over, and says so.
                     #expect(
                         result.stderr.contains("start over") || result.stderr.contains("starts over"),
                         "\(fate) \(result.stderr)")
@@ -102,7 +102,7 @@ extension EndToEnd {
             ("state/dlm", .middle), ("state/dlm/sessions", .fresh),
         ]
 
-        @Test("A folder may not be written to")
+        @Test("The folder is not writable")
         func readOnly() async throws {
             try await eachCell(Self.modes) { try await readOnly($0.folder, moment: $0.moment) }
         }
@@ -133,7 +133,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A file system that is mounted read-only", .enabled(if: SmallDisk.canMount, "needs root to mount"),
+            "The file system is mounted read-only", .enabled(if: SmallDisk.canMount, "needs root to mount"),
             arguments: FaultTrial.short(["files", "state"], each: 2))
         func readOnlyMount(folder: String) async throws {
             try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
@@ -150,7 +150,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "The state folder is deleted underway: an error or the right file",
+            "The state folder is deleted during the download: an error or the right file",
             arguments: FaultTrial.short([4, 1], each: 2))
         func stateDeleted(connections: Int) async throws {
             try await withDlm(serving: LocalTrial.reply(connections: connections)) { sandbox, server in
@@ -161,7 +161,7 @@ extension EndToEnd {
                 let result = try await process.result()
                 try trial.judge(result, errors: [3, 12])
                 if result.ending == .exited(0) { return }
-                // Nobody knows the partial file any more: it is not taken for one's own.
+                // No store knows the partial file any more, so it is treated as the file of another program.
                 let again = try await ChildProcess(try trial.launch()).result()
                 expectFailure(3, of: again)
                 try FileManager.default.removeItem(atPath: sandbox.file("file.bin.part"))

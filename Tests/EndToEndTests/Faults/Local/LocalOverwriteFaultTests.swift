@@ -4,8 +4,8 @@ import Testing
 
 #if DEBUG || DLM_FAULT_POINTS
     extension EndToEnd {
-        /// Another program writes into the partial file, which keeps its size, at moments that the program waits for.
-        @Suite("A partial file that is overwritten underway", .serialized, .timeLimit(.minutes(3)))
+        /// Another program writes into the partial file without changing its size. dlm waits at fixed points for this.
+        @Suite("A partial file that is overwritten during the download", .serialized, .timeLimit(.minutes(3)))
         struct LocalOverwriteFaultTests {
             static let content = Content(seed: 610, size: 6 * mebibyte + 5)
 
@@ -42,14 +42,14 @@ import Testing
                 }
             }
 
-            /// Bytes that were there already.
+            /// Overwrites bytes that were already in the file.
             private static func overwrite(_ path: String) throws {
                 let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
                 try file.write(contentsOf: Data(repeating: 0x55, count: 100_000))
                 try file.close()
             }
 
-            /// Stopped at the cell's point, with other bytes in its partial file.
+            /// Starts a download that stops at the point of the cell, and overwrites its partial file.
             private func stoppedAndOverwritten(
                 _ cell: Cell, _ arguments: [String], _ sandbox: DlmSandbox
             ) async throws -> ChildProcess {
@@ -61,7 +61,7 @@ import Testing
                 return process
             }
 
-            @Test("What another program wrote is never taken for a part of the file, now or later")
+            @Test("Bytes of another program are never accepted as a part of the file, now or later")
             func overwritten() async throws {
                 try await eachCell(FaultTrial.short(Cell.all, each: 5)) { cell in
                     try await withDlm(serving: FaultReply(Self.content, etag: "\"v1\"")) { sandbox, server in
@@ -75,7 +75,7 @@ import Testing
                 }
             }
 
-            @Test("Nor after a download that was stopped in order meanwhile")
+            @Test("Bytes of another program are not accepted after an orderly stop, either")
             func stopped() async throws {
                 let cells = Cell.all.filter { $0.point == 1 }
                 try await eachCell(cells) { cell in
@@ -91,7 +91,8 @@ import Testing
                 }
             }
 
-            /// The same command tells the truth as well; and once the file is moved away, it gives the right one.
+            /// Expects that the same command gives a right file or an error. Once the partial file is moved away, the
+            /// command gives the right file.
             private func expectRecovery(_ cell: Cell, _ arguments: [String], _ sandbox: DlmSandbox) async throws {
                 let again = try await ChildProcess(try sandbox.launch(arguments)).result()
                 try cell.trial.judge(again, in: sandbox, right: [Self.content], errors: [3, 9])
@@ -101,7 +102,7 @@ import Testing
                 try expectDownloaded(Self.content, as: "file.bin", by: last, in: sandbox, cell.trial)
             }
 
-            @Test("A program that only reads it, or changes its mode, does no harm", arguments: [1, 4])
+            @Test("A program that only reads the partial file, or changes its mode, does no harm", arguments: [1, 4])
             func read(connections: Int) async throws {
                 try await withDlm(serving: FaultReply(Self.content, etag: "\"v1\"")) { sandbox, server in
                     var launch = try sandbox.launch(["get", "-x", "\(connections)", server.url()])

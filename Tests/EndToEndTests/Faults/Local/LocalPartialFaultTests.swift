@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     @Suite("Faults of the partial file", .serialized, .timeLimit(.minutes(3)))
     struct LocalPartialFaultTests {
-        /// What somebody does to the partial file.
+        /// What another program does to the partial file.
         enum Deed: String, CaseIterable {
             case truncated = "partial file truncated"
             case emptied = "partial file emptied"
@@ -20,7 +20,7 @@ extension EndToEnd {
             case grown = "partial file made longer"
             case locked = "partial file made unreadable"
 
-            /// Whether the bytes are still those that were fetched, in the same file.
+            /// Whether the file is still the same and still has the fetched bytes.
             var isHarmless: Bool { self == .hardLinked || self == .grown || self == .locked }
 
             func apply(to path: String, aside: String) throws {
@@ -30,7 +30,7 @@ extension EndToEnd {
                 case .emptied: #expect(truncate(path, 0) == 0)
                 case .overwritten:
                     let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-                    // All of it: beyond the first gap the digest has not been yet.
+                    // All of it is overwritten, because the digest has not been computed beyond the first gap.
                     try file.write(
                         contentsOf: Data(
                             Content(seed: 601, size: LocalTrial.content.size).bytes(0..<LocalTrial.content.size)))
@@ -58,17 +58,17 @@ extension EndToEnd {
                 }
             }
 
-            /// Takes away what stands in the way, as the error says; then the download may begin anew.
+            /// Removes the obstacle, as the error suggests, so that the download can start over.
             func clear(_ path: String, aside: String) {
                 _ = try? FileManager.default.removeItem(atPath: path)
                 _ = try? FileManager.default.removeItem(atPath: aside)
             }
         }
 
-        /// Beside the downloads, and not among what the verdict calls stray.
+        /// Returns a path beside the downloads that the verdict does not report as a stray file.
         private func aside(_ sandbox: DlmSandbox) -> String { sandbox.root("files/aside") }
 
-        @Test("Somebody meddles with the partial file underway")
+        @Test("Another program changes the partial file during the download")
         func underway() async throws {
             try await eachCell(withConnections(Deed.allCases, short: 4)) { try await underway($0, connections: $1) }
         }
@@ -76,14 +76,15 @@ extension EndToEnd {
         private func underway(_ deed: Deed, connections: Int) async throws {
             try await withDlm(serving: LocalTrial.reply(connections: connections)) { sandbox, server in
                 let trial = LocalTrial(deed.rawValue, moment: .middle, connections: connections, sandbox, server)
-                // What nobody can notice, a checksum does.
+                // Only a checksum can notice this change.
                 let checksum =
                     deed == .overwritten ? ["--checksum", "sha256:\(LocalTrial.content.sha256)"] : []
                 let process = try await trial.start(checksum)
                 try deed.apply(to: sandbox.file("file.bin.part"), aside: aside(sandbox))
                 let result = try await process.result()
                 try trial.judge(result, errors: deed.isHarmless ? [] : deed == .overwritten ? [9] : [3])
-                // Several connections compare bytes at their joins: then the file is fetched anew, and is right.
+                // With several connections the overlap checks notice the change. Then the file is fetched anew, and is
+                // right.
                 if deed == .overwritten, connections == 1 {
                     #expect(result.ending == .exited(9), "\(trial.trial) \(result.stderr)")
                 }
@@ -92,7 +93,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Somebody meddles with the partial file while it is paused")
+        @Test("Another program changes the partial file while it is paused")
         func paused() async throws {
             try await eachCell(withConnections(Deed.allCases, short: 1)) { try await paused($0, connections: $1) }
         }

@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     @Suite("Faults of the store", .serialized, .timeLimit(.minutes(3)))
     struct LocalStoreFaultTests {
-        /// What became of the store's files, a download being paused in it.
+        /// Damage to the files of a store that has a paused download.
         enum Damage: String, CaseIterable {
             case garbage = "store begins with garbage"
             case truncated = "store truncated"
@@ -36,12 +36,12 @@ extension EndToEnd {
                 case .garbage: try overwrite(store, at: 0, count: 100)
                 case .truncated: #expect(truncate(store, 5000) == 0)
                 case .page: try overwrite(store, at: 4096, count: 3 * 4096)
-                // The header's user_version and application_id (sqlite.org/fileformat.html).
+                // The user_version and application_id in the header (sqlite.org/fileformat.html).
                 case .newer: try overwrite(store, at: 60, with: [0, 0, 0, 99])
                 case .foreign: try overwrite(store, at: 68, with: [1, 2, 3, 4])
                 case .folder: try files.createDirectory(atPath: store, withIntermediateDirectories: false)
                 case .fifo: #expect(mkfifo(store, 0o644) == 0)
-                // The null device, under a name of its own.
+                // A device file with the numbers of the null device.
                 case .device: #expect(mknod(store, S_IFCHR | 0o666, 1 << 8 | 3) == 0)
                 case .danglingLink: try files.createSymbolicLink(atPath: store, withDestinationPath: "/nonexistent/x")
                 case .unreadable: #expect(chmod(store, 0) == 0)
@@ -77,7 +77,7 @@ extension EndToEnd {
             }
         }
 
-        /// Type, mode and bytes of what has the store's name, to see that nobody touched it.
+        /// Returns the type, mode and bytes of the file at this path, to check that it was not changed.
         private func fingerprint(_ path: String) throws -> String {
             var information = stat()
             guard lstat(path, &information) == 0 else { return "nothing" }
@@ -85,7 +85,7 @@ extension EndToEnd {
             return "\(information.st_mode) \(bytes)"
         }
 
-        @Test("A store that cannot be used is status 12 and is left as it is; repaired, the download goes on")
+        @Test("An unusable store is status 12 and is not changed; after its repair, the download continues")
         func damaged() async throws {
             try await eachCell(Damage.allCases.filter { $0 != .device || geteuid() == 0 }) { try await damaged($0) }
         }
@@ -98,7 +98,7 @@ extension EndToEnd {
                 #expect(try await process.result().ending == .signalled(SIGTERM))
                 server.releaseEnds()
                 let folder = sandbox.state + "/dlm"
-                // Whoever closes it last writes its log into the store.
+                // The last process that closes the store copies its log into the store.
                 #expect(try await sandbox.list().count == 1)
                 #expect(!sandbox.root.exists("state/dlm/downloads.sqlite-wal"))
                 try damage.apply(in: folder)
@@ -144,7 +144,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "The store is locked for ever: status 12 within its patience, and nothing is lost",
+            "A store that stays locked is status 12 within its time limit, and nothing is lost",
             .enabled(if: FaultTrial.isFull))
         func lockedForEver() async throws {
             try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
@@ -160,7 +160,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("The store is locked underway until the end: an error or the right file", .enabled(if: FaultTrial.isFull))
+        @Test(
+            "The store is locked during a download until its end: an error or the right file",
+            .enabled(if: FaultTrial.isFull))
         func lockedUnderway() async throws {
             try await withDlm(serving: LocalTrial.reply(connections: 4)) { sandbox, server in
                 let trial = LocalTrial("store locked underway", moment: .middle, connections: 4, sandbox, server)
@@ -175,7 +177,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The store is locked for a while: waited for")
+        @Test("A store that is locked for a while is waited for")
         func lockedForAWhile() async throws {
             try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
                 let trial = LocalTrial("store locked for a while", moment: .middle, sandbox, server)

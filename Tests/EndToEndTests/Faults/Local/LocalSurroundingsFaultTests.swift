@@ -3,11 +3,11 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Faults of the surroundings", .serialized, .timeLimit(.minutes(3)))
+    @Suite("Faults of the environment", .serialized, .timeLimit(.minutes(3)))
     struct LocalSurroundingsFaultTests {
         static let homes = ["/dev/null", "relative", "/proc/nowhere"]
 
-        @Test("No home folder: status 12, and what to set")
+        @Test("Without a home folder: status 12, and the error says what to set")
         func home() async throws {
             try await eachCell(FaultTrial.short(Self.homes, each: 2)) { try await home($0) }
         }
@@ -27,7 +27,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Without the variable the home folder is that of the password database",
+            "Without HOME, the home folder comes from the password database",
             .enabled(if: geteuid() == 0, "needs root, for a password database of its own"))
         func unset() async throws {
             for home in [nil, ""] {
@@ -54,7 +54,7 @@ extension EndToEnd {
             ["XDG_CONFIG_HOME": "/dev/null"], ["XDG_CONFIG_HOME": "relative"], [:],
         ]
 
-        @Test("Odd or empty variables change nothing")
+        @Test("Odd or empty variables have no effect")
         func environment() async throws {
             try await eachCell(FaultTrial.short(Self.environments, each: 1)) { try await environment($0) }
         }
@@ -73,7 +73,7 @@ extension EndToEnd {
 
         static let streams = [">&- 2>&-", ">&-", "2>&-", "<&-", "<&- >&- 2>&-", "2>/dev/full"]
 
-        @Test("Streams that are closed: the status is right, and no file gets what is printed")
+        @Test("With closed streams, the status is right, and no output is written to a file")
         func closedStreams() async throws {
             try await eachCell(Self.streams) { try await closedStreams($0) }
         }
@@ -90,14 +90,14 @@ extension EndToEnd {
                     #expect(result.ending == .exited(0), "\(redirections) \(result.stderr)")
                     try expectFile(LocalTrial.content, "file.bin", in: sandbox, redirections)
                     trial.note(result, isRight: result.ending == .exited(0))
-                    // A failure is told by the status alone.
+                    // Without streams, a failure is visible only in the status.
                     let gone = try sandbox.launch(through: shell, ["get", "gopher://h/x"] + options)
                     #expect(try await ChildProcess(gone).result().ending == .exited(2), "\(redirections)")
                 }
             }
         }
 
-        @Test("A full standard output is status 3, and the file is there")
+        @Test("A full standard output is status 3, and the file is complete")
         func fullOutput() async throws {
             try await eachCell([">/dev/full", ">/dev/full 2>&1"]) { try await fullOutput($0) }
         }
@@ -127,7 +127,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The current folder was deleted: an error, and nothing lands elsewhere; with -d it works")
+        @Test("The current folder was deleted: an error, and nothing is written elsewhere; with -d the download works")
         func currentFolderDeleted() async throws {
             try await withDlm(serving: FaultReply(LocalTrial.content)) { sandbox, server in
                 let trial = LocalTrial("current folder deleted", sandbox, server)
@@ -141,7 +141,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A folder whose name is not UTF-8: an error, or the file is in it")
+        @Test("A folder whose name is not UTF-8: an error, or the file is in the folder")
         func notUTF8() async throws {
             try await eachCell([true, false]) { try await notUTF8($0) }
         }
@@ -159,7 +159,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A folder that a link leads to, whose own name is not UTF-8, is reached through the link")
+        @Test("A link can lead to a folder whose own name is not UTF-8")
         func linkToNotUTF8() async throws {
             try await withDlm(serving: FaultReply(LocalTrial.content)) { sandbox, server in
                 let trial = FaultTrial(area: .local, fault: "folder name not UTF-8, reached by a link")
@@ -174,7 +174,7 @@ extension EndToEnd {
 
         static let lengths = [4096, 3000, 4080, 4085, 4090, 4095, 5000, 20_000]
 
-        @Test("Paths of so many bytes: an error or the right file")
+        @Test("Paths of many lengths: an error or the right file")
         func longPath() async throws {
             try await eachCell(FaultTrial.short(Self.lengths, each: 2)) { try await longPath($0) }
         }
@@ -182,7 +182,7 @@ extension EndToEnd {
         private func longPath(_ length: Int) async throws {
             try await withDlm(serving: FaultReply(LocalTrial.content)) { sandbox, server in
                 let trial = FaultTrial(area: .local, fault: "path of \(length) bytes")
-                // The folder is so long that the final name ends there.
+                // The folder is so long that a path with the final name has exactly this length.
                 var folder = "deep"
                 while sandbox.file(folder).utf8.count + 9 < length {
                     let room = length - sandbox.file(folder).utf8.count - 9 - 1
@@ -196,7 +196,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A mask that takes all rights away: the next start can go on")
+        @Test("A umask that removes all permissions: the next start can continue")
         func mask() async throws {
             try await eachCell(["0777", "0700", "0000"]) { try await mask($0) }
         }

@@ -12,7 +12,7 @@ extension EndToEnd {
             var size = 5 * mebibyte + 77
             var hasChecksum = false
             var target = KillTrial.Target.free
-            /// Which of the numbers by chance it begins with.
+            /// The number of random numbers to skip, so that trials differ.
             var number = 0
 
             var description: String {
@@ -56,7 +56,7 @@ extension EndToEnd {
 
         static let losses = FaultTrial.short(PowerCut.Loss.allCases, each: 3)
 
-        @Test("Whatever the point and whatever is lost, the next boot makes the right file")
+        @Test("After a loss of power at any point, with any loss, the next boot makes the right file")
         func anyPoint() async throws {
             let random = SeededGenerator(for: "Loss of power")
             try await concurrently(FaultTrial.short(Self.trials, each: 53), atMost: 4) { trial in
@@ -81,13 +81,13 @@ extension EndToEnd {
                 try trial.kill.expectNoLie(in: sandbox)
                 let sent = server.log.bytesSent
                 let listed = try await sandbox.list()
-                // What was added is durable, and so is whose partial file it is.
+                // The record of the download is durable, and so is the record of its partial file.
                 #expect(listed.count == 1, "\(trial)")
                 let result = try await power.run("resume", "1")
                 try trial.cell.judge(
                     result, in: sandbox, right: [trial.kill.content], errors: [], as: trial.kill.name)
                 try trial.kill.expectFiles(in: sandbox)
-                // What was synced and recorded is there, whatever else is lost.
+                // Bytes that were synced and recorded are there, whatever else is lost.
                 let isFinished = trial.point == .beforeCompleted || trial.point == .afterCompleted
                 let isMarked =
                     KillPoint.beforeFinishingMark < trial.point && trial.point < .beforeTruncate
@@ -96,7 +96,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("What was synced is not fetched again, whenever the power goes")
+        @Test("Synced bytes are not fetched again, whenever the power fails")
         func progress() async throws {
             let cases = PowerCut.Loss.allCases.flatMap { loss in [1, 4].map { (loss, $0) } }
             try await concurrently(FaultTrial.short(cases, each: 5), atMost: 4) { loss, connections in
@@ -124,16 +124,16 @@ extension EndToEnd {
                 try FaultTrial(
                     area: .power, fault: "\(loss): at random moments", moment: .resume, connections: connections
                 ).judge(result, in: power.sandbox, right: [content], errors: [])
-                // A sync each half second here, and the checkpoint after it records what it has made sure.
+                // Here there is a sync each half second, and the checkpoint after each sync records the synced bytes.
                 #expect(server.log.bytesSentTwice() <= cuts * 5 * rate / 2)
             }
         }
 
-        @Test("While it forgets an older version, which may be back at the next boot")
+        @Test("Power fails while dlm discards an older version, and the next boot may have the older bytes again")
         func startingOver() async throws {
             let points = [KillPoint.beforeTruncate, .afterTruncate, .beforeSync, .afterSync, .beforeFinishingMark]
             let cases = points.flatMap { point in PowerCut.Loss.allCases.map { (point, $0) } }
-            // Long enough for a sync and its record.
+            // The download lasts long enough for a sync and its record.
             let lossOfLine: @Sendable (inout FaultReply) -> Void = {
                 $0.cut = .close(after: 6 * mebibyte)
                 $0.bytesPerSecond = Int(4 * mebibyte)
@@ -143,7 +143,7 @@ extension EndToEnd {
                 let new = FaultReply(Content(seed: 314, size: 8 * mebibyte), etag: "\"new\"")
                 var random = SeededGenerator(for: "Starting over, \(point), \(loss)")
                 try await withPowerCut(serving: old.with(lossOfLine)) { power, server in
-                    // One connection: it is lost in the same place each time.
+                    // With one connection, the connection is lost at the same place each time.
                     let words = ["get", "-x", "1", "--retries", "0", server.url()]
                     expectFailure(4, of: try await power.start(words).result())
                     server.handle { _ in new }
@@ -160,7 +160,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Many small files that share their syncs")
+        @Test("Power fails while many small files share their syncs")
         func batch() async throws {
             let points = KillPoint.ofSmallFile
             let cases = points.flatMap { point in
@@ -172,7 +172,8 @@ extension EndToEnd {
                 try await withPowerCut(serving: FaultReply(content, etag: "\"v1\"")) { power, server in
                     let names = (10..<40).map { "\($0).bin" }
                     let words = ["get"] + names.map { server.url("/" + $0) }
-                    // Fewer passages than that where they share them: then it ends by itself.
+                    // If the files share them, the point is passed less often than that, and the command ends by
+                    // itself.
                     let killed = try await power.start(words) {
                         $0.environment["DLM_FAULT_POINT"] = "\(point):\(count)"
                     }
@@ -195,7 +196,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("What was reported as complete is there", arguments: losses, [false, true])
+        @Test("Files that were reported as complete exist after a loss of power", arguments: losses, [false, true])
         func reported(loss: PowerCut.Loss, isNew: Bool) async throws {
             let content = Content(seed: 311, size: 300_000)
             var random = SeededGenerator(for: "What was reported")
@@ -217,7 +218,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("What was handed to the background session is there, and goes on", arguments: losses)
+        @Test("Downloads of the background session exist after a loss of power, and continue", arguments: losses)
         func background(loss: PowerCut.Loss) async throws {
             let content = Content(seed: 312, size: 4 * mebibyte)
             let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(mebibyte) }

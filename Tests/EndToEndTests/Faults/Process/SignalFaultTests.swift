@@ -8,7 +8,8 @@ extension EndToEnd {
         static let content = Content(seed: 340, size: 6 * mebibyte)
         static let whole = FaultReply(content, etag: "\"v1\"")
 
-        /// One and a half seconds; with several connections two, for the first asks for 4 MiB at once.
+        /// Returns a reply that takes one and a half seconds. With several connections it takes two, because the first
+        /// connection requests 4 MiB at once.
         static func slow(connections: Int = 1) -> FaultReply {
             whole.with { $0.bytesPerSecond = Int((connections == 1 ? 4 : 2) * mebibyte) }
         }
@@ -17,7 +18,7 @@ extension EndToEnd {
             FaultTrial(area: .process, fault: fault, moment: .resume, connections: connections)
         }
 
-        /// The same command again, on a server that is fast now, makes the right file.
+        /// Expects that the same command, with a fast server, makes the right file.
         static func expectGoesOn(
             _ fault: String, in sandbox: DlmSandbox, from server: FaultServer, connections: Int = 1
         ) async throws {
@@ -28,7 +29,7 @@ extension EndToEnd {
             #expect(try await sandbox.list().map(\.state) == ["completed"], "\(fault)")
         }
 
-        @Test("A signal at a random moment, the first milliseconds and the last included, ends it or finds it done")
+        @Test("A signal at a random moment ends the download or finds it done, even in the first and last milliseconds")
         func anyMoment() async throws {
             var random = SeededGenerator(for: "Signals at any moment")
             let trials = (0..<(FaultTrial.isFull ? 50 : 6)).map { index in
@@ -53,7 +54,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A second signal ends it at once, and nothing is lost but what no checkpoint has")
+        @Test("A second signal ends dlm at once, and only bytes that no checkpoint has are lost")
         func twice() async throws {
             let pairs = [(SIGTERM, SIGTERM), (SIGINT, SIGTERM), (SIGHUP, SIGINT), (SIGTERM, SIGKILL)]
             try await concurrently(FaultTrial.short(pairs, each: 2), atMost: 2) { first, second in
@@ -70,7 +71,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A signal that nothing catches is as kill -9")
+        @Test("A signal that dlm does not catch has the effect of kill -9")
         func uncaught() async throws {
             let signals = [SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU]
             try await concurrently(FaultTrial.short(signals, each: 4), atMost: 4) { signal in
@@ -86,7 +87,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("SIGPIPE, and what the caller ignores, change nothing")
+        @Test("SIGPIPE, and signals that the caller ignores, have no effect")
         func ignored() async throws {
             let cases = [([SIGPIPE], "true"), ([SIGHUP, SIGINT], "trap '' HUP INT")]
             try await concurrently(cases, atMost: 2) { signals, preparation in
@@ -100,7 +101,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A caller that ignores SIGHUP (nohup) can still end it", .enabled(if: FaultTrial.isFull))
+        @Test("With SIGHUP ignored by the caller (nohup), other signals still end dlm", .enabled(if: FaultTrial.isFull))
         func nohup() async throws {
             try await withDlm(serving: Self.slow()) { sandbox, server in
                 let get = try sandbox.start("get", server.url()) { $0.runInShell(after: "trap '' HUP") }
@@ -112,7 +113,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Stopped for a while, it goes on")
+        @Test("A download that was stopped for a while continues")
         func stopped() async throws {
             try await concurrently([1, 4], atMost: 2) { connections in
                 try await withDlm(serving: Self.slow(connections: connections)) { sandbox, server in
@@ -129,7 +130,8 @@ extension EndToEnd {
                     let result = try await get.result()
                     try Self.cell("SIGSTOP and SIGCONT", connections: connections)
                         .judge(result, in: sandbox, right: [Self.content], errors: [])
-                    // A connection that falls behind loses its end to another one, with what was sent while nobody read.
+                    // A connection that falls behind loses the end of its range to another connection. The bytes that
+                    // were sent while dlm did not read are fetched again.
                     let twice = server.log.bytesSentTwice()
                     #expect(twice <= (connections == 1 ? 0 : unread + mebibyte), "\(twice), \(unread)")
                 }
@@ -137,7 +139,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "While its process is stopped, others list it, do not wait for it without end, and a kill frees it",
+            "A stopped process: other commands list its download, do not wait forever, and a kill frees it",
             .enabled(if: FaultTrial.isFull))
         func stoppedOwner() async throws {
             try await withDlm(serving: Self.slow()) { sandbox, server in
@@ -153,7 +155,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Its terminal goes away: it pauses and ends by SIGHUP")
+        @Test("When its terminal closes, a download is paused and dlm ends by SIGHUP")
         func terminalGone() async throws {
             try await withDlm(serving: Self.slow()) { sandbox, server in
                 let get = try sandbox.start("get", server.url()) { $0.terminalColumns = 80 }
@@ -167,7 +169,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The shell that started it is killed: it goes on, or ends by SIGHUP with the terminal")
+        @Test("When the shell that started it is killed, dlm goes on, or ends by SIGHUP if it has a terminal")
         func shellKilled() async throws {
             try await concurrently([true, false], atMost: 2) { hasTerminal in
                 try await withDlm(serving: Self.slow()) { sandbox, server in
@@ -190,7 +192,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "The background session, ended at random moments, goes on when it is started again",
+            "The background session is ended at random moments, and continues when it is started again",
             .enabled(if: FaultTrial.isFull))
         func background() async throws {
             var random = SeededGenerator(for: "Background session")
