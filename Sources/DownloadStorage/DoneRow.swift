@@ -7,6 +7,9 @@ struct DoneRow: Sendable {
     let record: DownloadRecord
     private let completed: CompletedFile
     private let attempt: AttemptRecord
+    private let contentType: String?
+    private let acceptsRanges: Bool
+    private let hasFinalURL: Bool
     private let metrics: String?
 
     var id: DownloadID { record.id }
@@ -14,16 +17,20 @@ struct DoneRow: Sendable {
     /// Nil where the columns cannot say all that the record says: what came in one attempt and one answer, and was verified
     /// against nothing, can be said.
     init?(_ record: DownloadRecord) {
-        guard record.state == .completed, !record.isFinishing, record.session == nil, record.request.hooks == nil,
-            let completed = record.completed, let attempt = record.attempts.first, record.attempts.count == 1,
-            Self.isPlain(completed), Self.isPlain(attempt), attempt.received == completed.bytes,
-            let name = record.fileName, completed.path == FileNaming.path(record.request.destination.folder, name)
+        guard record.state == .completed, !record.isFinishing, record.session == nil, record.attempts.count == 1,
+            let completed = record.completed, let attempt = record.attempts.first, let name = record.fileName,
+            Self.isPlain(completed), Self.isPlain(attempt), attempt.received == completed.bytes
         else { return nil }
-        let resume = record.resume
-        guard Self.isPlain(resume), resume.finalURL == nil || resume.finalURL == record.request.url else { return nil }
+        let (request, resume) = (record.request, record.resume)
+        guard request.hooks == nil, FileNaming.isPath(completed.path, of: name, in: request.destination.folder),
+            Self.isPlain(resume), resume.finalURL == nil || resume.finalURL == request.url
+        else { return nil }
         self.record = record
         self.completed = completed
         self.attempt = attempt
+        contentType = resume.contentType
+        acceptsRanges = resume.acceptsRanges
+        hasFinalURL = resume.finalURL != nil
         metrics = attempt.metrics.map { JSONWriter.object($0.write) }
     }
 
@@ -72,9 +79,9 @@ struct DoneRow: Sendable {
         try values.bind(completed.validators.etag?.isWeak)
         try values.bind(completed.validators.lastModified)
         try values.bind(completed.validators.lastModifiedIsStrong)
-        try values.bind(record.resume.contentType)
-        try values.bind(record.resume.acceptsRanges)
-        try values.bind(record.resume.finalURL != nil)
+        try values.bind(contentType)
+        try values.bind(acceptsRanges)
+        try values.bind(hasFinalURL)
         try values.bind(attempt.started.timeIntervalSinceReferenceDate)
         try values.bind(attempt.ended?.timeIntervalSinceReferenceDate)
         try values.bind(DownloadRow.milliseconds(record.updated))

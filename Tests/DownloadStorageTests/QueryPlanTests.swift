@@ -59,15 +59,10 @@ struct QueryPlanTests {
         #expect(!program.contains { ($0["p4"] as String?)?.hasPrefix("julianday") ?? false })
     }
 
-<<<<<<< HEAD
-    /// The tables have only the files that are being named at this moment.
+    /// The plan for the tables of files that are being named at this moment, which are short.
     private let intents: Set<String> = [
         "SCAN intent", "SCAN itemIntent", "COMPOUND QUERY", "LEFT-MOST SUBQUERY", "UNION USING TEMP B-TREE",
     ]
-=======
-    /// The plan for the table of files that are being named at this moment, which is short.
-    private let intents: Set<String> = ["SCAN intent", "USE TEMP B-TREE FOR DISTINCT"]
->>>>>>> 786e55e5c0731c9dccafcf2abe5777bfb2e73437
 
     private let anItem: Set<String> = [
         "SEARCH item USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH list USING INTEGER PRIMARY KEY (rowid=?)",

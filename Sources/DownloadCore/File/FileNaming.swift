@@ -54,6 +54,15 @@ package enum FileNaming {
         folder.isEmpty || folder.utf8.last == UInt8(ascii: "/") ? folder + name : "\(folder)/\(name)"
     }
 
+    /// Returns whether a path is that of ``path(_:_:)``, without making that.
+    package static func isPath(_ path: String, of name: String, in folder: String) -> Bool {
+        let (path, name, folder) = (path.utf8, name.utf8, folder.utf8)
+        let slashes = folder.isEmpty || folder.last == UInt8(ascii: "/") ? 0 : 1
+        return path.count == folder.count + slashes + name.count && path.starts(with: folder)
+            && path.dropFirst(folder.count).starts(with: slashes == 0 ? "".utf8 : "/".utf8)
+            && path.suffix(name.count).elementsEqual(name)
+    }
+
     /// What follows the last slash.
     static func lastComponent(_ path: String) -> String {
         path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.utf8.index(after: $0)...]) } ?? path

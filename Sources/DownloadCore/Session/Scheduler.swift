@@ -124,8 +124,9 @@ package struct Scheduler: Sendable, Equatable {
     }
 
     package mutating func add(_ candidate: Candidate) {
-        let index = candidates.firstIndex { candidate.precedes($0) }
-        candidates.insert(candidate, at: index ?? candidates.count)
+        // Most candidates come in order, so the search begins at the end.
+        let before = candidates.lastIndex { !candidate.precedes($0) }
+        candidates.insert(candidate, at: before.map { $0 + 1 } ?? 0)
     }
 
     /// Returns the download that would start last.

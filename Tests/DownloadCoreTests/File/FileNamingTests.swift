@@ -74,6 +74,22 @@ import Testing
             #expect(FileNaming.partial(name).hasSuffix(".part"))
         }
     }
+
+    @Test("A path is compared with a folder and a name without being made")
+    func isPath() {
+        let folders = ["", "/", "/a", "/a/", "/é", "a/b"], names = ["", "a", "b.bin", "é", "a/b"]
+        for folder in folders {
+            for name in names {
+                let path = FileNaming.path(folder, name)
+                for otherFolder in folders {
+                    for otherName in names {
+                        let isSame = FileNaming.path(otherFolder, otherName).utf8.elementsEqual(path.utf8)
+                        #expect(FileNaming.isPath(path, of: otherName, in: otherFolder) == isSame)
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Returns as many copies of `piece` as fit into `bytes`, filled up with `y`.

@@ -270,7 +270,6 @@ struct SmallFileTests {
         #expect(bench.transport.requests.count == 1)
     }
 
-<<<<<<< HEAD
     @Test("A file that began just before a tick has until the next one, and then becomes an ordinary attempt")
     func ticks() async throws {
         let bench = try await SessionBench(serving: Self.reply.with { $0.cut = .stall(after: 1000) })
@@ -291,10 +290,7 @@ struct SmallFileTests {
         await bench.manager.close()
     }
 
-    /// The first one never ends by itself.
-=======
     /// Returns a session with one slot. The download of "/0" never ends by itself.
->>>>>>> 786e55e5c0731c9dccafcf2abe5777bfb2e73437
     private static func oneAtATime() async throws -> SessionBench {
         try await SessionBench(maxConcurrent: 1) { request, _ in
             .reply(request.url.path == "/0" ? reply.with { $0.cut = .stall(after: 1) } : reply)
