@@ -158,7 +158,7 @@ package final class RealProxy: Sendable {
 
     /// What it writes may come later than what it does. False when it did not come within the limit.
     package func waitForConnections(_ count: Int) async -> Bool {
-        await witness.waitForOutput(atMost: .seconds(10)) { [mark] in
+        await witness.waitForOutput(atMost: .seconds(45)) { [mark] in
             Self.count(of: mark, in: $0.outputText + $0.errorText) >= count
         }
     }
