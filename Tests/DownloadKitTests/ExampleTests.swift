@@ -1,3 +1,4 @@
+import DownloadKit
 import DownloadTestSupport
 import Foundation
 import Testing
@@ -63,7 +64,7 @@ struct ExampleTests {
             library.server.holdEnds()
             try library.root.write(library.server.url(), to: "list")
             let process = try ChildProcess(try library.launch("ExampleMirror", "list", library.files.path))
-            #expect(await library.server.waitUntil { $0.bytesSent > mebibyte / 2 })
+            try await library.waitForBeginning(of: content)
             process.send(SIGINT)
             let result = try await process.result()
             #expect(result.ending == .exited(130) && result.stdout.hasSuffix("interrupted\n"), "\(result.stderr)")
@@ -81,7 +82,15 @@ struct ExampleTests {
             library.server.holdEnds()
             let added = try await library.run("ExampleBackground", library.files.path, library.server.url())
             #expect(added.stdout == "1: added\n", "\(added.stderr)")
-            #expect(await library.server.waitUntil { $0.bytesSent > mebibyte / 2 })
+            try await library.waitForBeginning(of: content)
+            // The start is in the log, as whoever comes next will find it.
+            var configuration = SessionConfiguration.background(identifier: "org.example.background")
+            configuration.stateFolder = library.root(".local/state/dlm")
+            let watching = try await DownloadSession(configuration: configuration)
+            for try await entry in try await watching.events(since: nil) {
+                if case .event(let event) = entry, event.kind == .started { break }
+            }
+            await watching.close()
             let again = try ChildProcess(try library.launch("ExampleBackground"))
             #expect(await again.waitForOutput { $0.outputText.contains("1: found\n") })
             library.server.releaseEnds()

@@ -22,6 +22,17 @@ struct Library: Sendable {
 
     func request(_ path: String = "/file.bin") throws -> DownloadRequest { try DownloadRequest(server.url(path)) }
 
+    /// Waits until the beginning of the content is in the partial file.
+    func waitForBeginning(of content: Content, _ name: String = "file.bin") async throws {
+        let beginning = Data(content.bytes(0..<100))
+        while true {
+            let file = FileHandle(forReadingAtPath: root("files/\(name).part"))
+            if try file?.read(upToCount: beginning.count) == beginning { return }
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
     func holds(_ content: Content, _ name: String = "file.bin") throws -> Bool {
         try sha256(of: root("files/\(name)")) == content.sha256
     }

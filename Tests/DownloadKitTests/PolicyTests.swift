@@ -129,7 +129,7 @@ struct PolicyTests {
         }) { library in
             let session = try await library.session()
             var stalled = try library.request("/stalled")
-            stalled.timeouts.stall = 0.3
+            stalled.timeouts.stall = 2
             stalled.retry = RetryPolicy(limit: 2, delay: 0.01)
             #expect(try await session.download(stalled, to: .folder(library.files)).value.attempts.count == 2)
             var busy = try library.request("/busy")

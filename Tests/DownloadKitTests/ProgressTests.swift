@@ -61,13 +61,11 @@ struct ProgressTests {
     @Test("Tiercel: speed and time left of a download, and the total of a session")
     func speed() async throws {
         let content = content
-        let gate = Gate(after: 900_000)
+        // It moves for a quarter of a minute.
         try await withLibrary({ _ in
-            FaultReply(content, etag: "\"v1\"").with {
-                $0.bytesPerSecond = 600_000
-                $0.gate = gate
-            }
+            FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = 60_000 }
         }) { library in
+            library.server.holdEnds()
             let session = try await library.session()
             let totals = session.progress
             var request = try library.request()
@@ -79,7 +77,10 @@ struct ProgressTests {
                 break
             }
             #expect(measured.map { ($0.speed ?? 0) > 0 && ($0.timeLeft ?? 0) > 0 } == true)
-            gate.open()
+            try await task.pause()
+            library.server.change(to: content, etag: "\"v1\"")
+            library.server.releaseEnds()
+            try await task.resume()
             _ = try await task.value
             var sum: SessionProgress?
             for await total in totals where total.completed == 1 {

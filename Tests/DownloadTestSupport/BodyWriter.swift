@@ -26,6 +26,7 @@ struct BodyWriter {
         self.reply = reply
         insertion = reply.chunkInsertion
         sizeError = reply.chunkSizeError
+        if reply.bytesPerSecond != nil || reply.gate != nil { connection.wire.limitUnread() }
     }
 
     private var isChunked: Bool { reply.framing.isChunked }

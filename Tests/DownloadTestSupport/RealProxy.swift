@@ -159,7 +159,7 @@ package final class RealProxy: Sendable {
     /// Waits for this many connections. The output of a proxy may come later than its connections. Returns false if
     /// they do not come within the limit.
     package func waitForConnections(_ count: Int) async -> Bool {
-        await witness.waitForOutput(atMost: .seconds(10)) { [mark] in
+        await witness.waitForOutput(atMost: .seconds(45)) { [mark] in
             Self.count(of: mark, in: $0.outputText + $0.errorText) >= count
         }
     }

@@ -99,6 +99,12 @@ final class Wire {
 
     // MARK: Writing
 
+    /// Makes the kernel hold little of what the client has not read yet: see ``promised(atMost:connections:)``.
+    func limitUnread() {
+        var size: Int32 = 1 << 16
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+    }
+
     func send(_ bytes: [UInt8], damage: Damage? = nil) -> Bool {
         guard let tls else { return sendRaw(bytes) }
         return dlmtest_tls_write(tls, bytes, Int32(bytes.count)) != 0 && flush(damage)

@@ -105,7 +105,11 @@ extension EndToEnd {
             ])
         func progress(columns: Int) async throws {
             try await withDlm(serving: slow) { sandbox, server in
-                let result = try await sandbox.run("get", server.url()) { $0.terminalColumns = columns }
+                server.holdEnds()
+                let get = try sandbox.start("get", server.url()) { $0.terminalColumns = columns }
+                await get.expectSays("%")
+                server.releaseEnds()
+                let result = try await get.result()
                 try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
                 #expect(result.stderr.contains("file.bin"))
                 #expect(result.stderr.contains("%"))

@@ -141,7 +141,10 @@ extension EndToEnd {
 
         @Test("An interrupted continuation is resumed like any other download", arguments: [SIGINT, SIGKILL])
         func interrupted(signal: Int32) async throws {
-            let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(2 * mebibyte) }
+            let slow = FaultReply(content, etag: "\"v1\"").with {
+                $0.bytesPerSecond = Int(2 * mebibyte)
+                $0.gate = Gate(after: mebibyte)
+            }
             try await withDlm(serving: slow) { sandbox, server in
                 try leave(6 * mebibyte, of: content, as: "file.bin", in: sandbox)
                 _ = try await sandbox.interrupt("get", "-c", server.url(), with: signal, after: mebibyte, from: server)

@@ -114,7 +114,18 @@ extension DlmSandbox {
         return shown
     }
 
-    /// Expects that the partial file has the recorded bytes, for a file that came in order.
+    /// Waits until so much of the newest download is recorded: that much outlasts the process.
+    func waitToRecord(_ bytes: Int64 = 1, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let recorded = try await ask(atMost: .seconds(45)) { () -> Int64 in
+            guard let newest = try await list().map(\.id).max() else { return 0 }
+            return try await show(newest).received
+        } until: {
+            $0 >= bytes
+        }
+        #expect(recorded >= bytes, "\(recorded)", sourceLocation: sourceLocation)
+    }
+
+    /// What is recorded as fetched of a file that came in order is in its partial file.
     func expectPartial(
         _ content: Content, _ name: String, has received: Int64, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {

@@ -47,7 +47,19 @@ extension DlmSandbox {
         return result.outputLines.compactMap { Int($0) }
     }
 
-    /// Runs `list` again and again until the states, in the order of the IDs, are as expected.
+    /// Asks until the background session is finishing: what runs ends, and nothing new begins.
+    func waitForFinishing(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let status = try await ask(atMost: .seconds(45), { try await daemonStatus() }, until: \.isFinishing)
+        #expect(status.isFinishing, "\(status)", sourceLocation: sourceLocation)
+    }
+
+    /// Waits until its log has this.
+    func waitForDaemonLog(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let isLogged = try await ask(atMost: .seconds(45), { daemonLog.contains(text) }, until: { $0 })
+        #expect(isLogged, "\(text)\n\(daemonLog)", sourceLocation: sourceLocation)
+    }
+
+    /// Asks `list` until the states, by id, are as they should be.
     func waitForStates(
         atMost limit: Duration = .seconds(30), _ isMet: ([String]) -> Bool,
         sourceLocation: SourceLocation = #_sourceLocation

@@ -102,14 +102,17 @@ extension DlmSandbox {
         return "\(all[0].id)"
     }
 
-    /// Starts a download, waits until the server has sent this many bytes, and sends the signal.
+    /// Starts a download, waits until the server has sent so many bytes, and sends the signal.
+    /// - Parameter isRecorded: waits also until some of them are recorded: that much outlasts SIGKILL.
     func interrupt(
-        _ arguments: String..., with signal: Int32, after bytes: Int64, from server: FaultServer
+        _ arguments: String..., with signal: Int32, after bytes: Int64, from server: FaultServer,
+        isRecorded: Bool = false
     ) async throws -> ChildProcess.Result {
         server.holdEnds()
         defer { server.releaseEnds() }
         let process = try ChildProcess(try launch(arguments))
         let reached = await server.waitUntil { $0.bytesSent >= bytes }
+        if isRecorded { try await waitToRecord() }
         let begin = ContinuousClock.now
         process.send(signal)
         let result = try await process.result()

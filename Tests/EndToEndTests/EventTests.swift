@@ -85,7 +85,6 @@ extension EndToEnd {
                 let head = try await sandbox.run("events") { launch in
                     launch.arguments = ["-c", "\(launch.executable) events | head -n 1"]
                     launch.executable = "/bin/sh"
-                    launch.timeLimit = .seconds(20)
                 }
                 #expect(try head.eventLines.map(\.event) == ["didFinishEvents"])
                 await live.expectSays("didFinishEvents")

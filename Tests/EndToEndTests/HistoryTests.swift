@@ -63,6 +63,7 @@ extension EndToEnd {
                 $0.bytesPerSecond = Int(2 * mebibyte)
             }
             try await withDlm(serving: slow) { sandbox, server in
+                server.holdEnds()
                 try await sandbox.hand(["-x", "1", server.url("/slow")])
                 let watch = try sandbox.start("watch", "--json", "1")
                 let wait = try sandbox.start("wait", "-v", "1")

@@ -134,13 +134,18 @@ extension EndToEnd {
         func timeLimit() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 let hook = try sandbox.hook("hook", "trap '' TERM; sleep 300 & echo $! >\"$run/child\"; wait")
-                let result = try await sandbox.run(
-                    "get", "--on-complete", hook, "--hook-timeout", "0.5", server.url("/a"))
-                try expectDownloaded(content, as: "a", by: result, in: sandbox)
-                #expect(result.stderr.contains("--hook-timeout"), "\(result.stderr)")
-                let name = try #require(sandbox.root.names(in: "runs").first)
-                let child = try #require(pid_t(try sandbox.root.read("runs/\(name)/child").filter(\.isNumber)))
-                #expect(await ForeignProcess(child)?.waitForEnd() ?? true)
+                var child: pid_t?
+                // On a busy machine a shell may not come so far in a short time.
+                for limit in ["0.5", "5", "40"] where child == nil {
+                    let result = try await sandbox.run(
+                        "get", "--on-complete", hook, "--hook-timeout", limit, server.url("/" + limit))
+                    try expectDownloaded(content, as: limit, by: result, in: sandbox)
+                    #expect(result.stderr.contains("--hook-timeout"), "\(result.stderr)")
+                    for name in sandbox.root.names(in: "runs") where sandbox.root.exists("runs/\(name)/child") {
+                        child = pid_t(try sandbox.root.read("runs/\(name)/child").filter(\.isNumber))
+                    }
+                }
+                #expect(await ForeignProcess(try #require(child))?.waitForEnd() ?? true)
             }
         }
 
@@ -275,14 +280,15 @@ extension EndToEnd {
 
         @Test("A joined download has the hooks with which it was begun, and the joining command says so")
         func joined() async throws {
-            let reply = FaultReply(content, etag: "\"v\"").with { $0.bytesPerSecond = 100_000 }
-            try await withDlm(serving: reply) { sandbox, server in
+            try await withDlm(serving: FaultReply(content, etag: "\"v\"")) { sandbox, server in
+                server.holdEnds()
                 let (own, other) = (try sandbox.hook("own"), try sandbox.hook("other", "touch \"$run/other\""))
                 let first = try sandbox.start("get", "--on-complete", own, server.url("/a"))
                 #expect(await server.waitUntil { $0.bytesSent > 10_000 })
-                let second = try await sandbox.run("get", "--on-complete", other, server.url("/a"))
-                try expectDownloaded(content, as: "a", by: second, in: sandbox)
-                #expect(second.stderr.contains("hooks that it was begun with"), "\(second.stderr)")
+                let second = try sandbox.start("get", "--on-complete", other, server.url("/a"))
+                await second.expectSays("hooks that it was begun with")
+                server.releaseEnds()
+                try expectDownloaded(content, as: "a", by: try await second.result(), in: sandbox)
                 #expect(try await first.result().ending == .exited(0))
                 #expect(sandbox.runs.count == 1)
                 #expect(!sandbox.root.exists("\(try #require(sandbox.runs.first).folder)/other"))

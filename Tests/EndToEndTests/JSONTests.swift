@@ -29,7 +29,8 @@ extension EndToEnd {
         func handler(_ request: FaultRequest) -> FaultReply {
             switch request.target {
             case "/gone", "/gone?m": FaultReply(status: 404)
-            case "/slow", "/moved": FaultReply(content, etag: "\"s\"").with { $0.bytesPerSecond = 100_000 }
+            // It is not whole before the test has asked for everything.
+            case "/slow", "/moved": FaultReply(content, etag: "\"s\"").with { $0.gate = Gate(after: 300_000) }
             default: FaultReply(content, etag: "\"v1\"")
             }
         }

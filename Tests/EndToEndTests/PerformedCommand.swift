@@ -117,12 +117,14 @@ extension DlmSandbox {
         return try await launch.result(leaps: leaps)
     }
 
-    /// Starts a download in this process, waits until the server has sent this many bytes, and stops the download like
-    /// SIGTERM.
+    /// Starts a download in this process, waits until the server has sent so many bytes and some are recorded, and stops
+    /// it as SIGTERM does.
     func performInterrupted(
         _ arguments: String..., after bytes: Int64, from server: FaultServer
     ) async throws -> ChildProcess.Result {
-        let (reached, result) = try await launch(arguments).interrupted(after: bytes, from: server)
+        let (reached, result) = try await launch(arguments).interrupted(after: bytes, from: server) {
+            try await waitToRecord()
+        }
         #expect(reached && result.ending == .signalled(SIGTERM), "\(result.stderr)")
         return result
     }

@@ -10,19 +10,18 @@ extension EndToEnd {
 
         var slow: FaultReply { FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(3 * mebibyte) } }
 
-        /// Returns what a download writes to its terminal, whatever ends it.
+        /// What a download wrote to its terminal, whichever way it ended, after it had written `awaited`.
         private func shown(
             _ sandbox: DlmSandbox, _ server: FaultServer, _ arguments: [String] = [], endedBy signal: Int32? = nil,
-            _ environment: [String: String] = [:]
+            _ environment: [String: String] = [:], awaited: String? = "%"
         ) async throws -> String {
+            server.holdEnds()
             var launch = try sandbox.launch(["get", server.url()] + arguments)
             launch.terminalColumns = 80
             launch.environment.merge(environment) { $1 }
             let process = try ChildProcess(launch)
-            if let signal {
-                #expect(await process.waitForOutput { $0.errorText.contains("%") })
-                process.send(signal)
-            }
+            if let awaited { await process.expectSays(awaited) }
+            if let signal { process.send(signal) } else { server.releaseEnds() }
             let result = try await process.result()
             #expect(result.ending == signal.map { .signalled($0) } ?? .exited(0), "\(result.stderr)")
             return result.stderr
@@ -45,8 +44,8 @@ extension EndToEnd {
             arguments: [nil, SIGINT, SIGTERM, SIGHUP] as [Int32?])
         func taskbar(signal: Int32?) async throws {
             try await withDlm(serving: slow) { sandbox, server in
-                let text = try await shown(sandbox, server, endedBy: signal, ["WT_SESSION": "1"])
-                #expect(text.contains("\(escape)]9;4;1;"))
+                let told = "\(escape)]9;4;1;"
+                let text = try await shown(sandbox, server, endedBy: signal, ["WT_SESSION": "1"], awaited: told)
                 let last = text.ranges(of: "\(escape)]9;4;").last.map { text[$0.upperBound...].first }
                 #expect(last == "0", "\(text)")
             }
@@ -78,24 +77,29 @@ extension EndToEnd {
         @Test("A dumb terminal gets whole lines", arguments: [[], ["--progress", "bar"]])
         func dumb(arguments: [String]) async throws {
             try await withDlm(serving: slow) { sandbox, server in
-                let text = try await shown(sandbox, server, arguments, ["TERM": "dumb"])
+                let text = try await shown(sandbox, server, arguments, ["TERM": "dumb"], awaited: nil)
                 #expect(!text.contains(escape), "\(text)")
             }
         }
 
         @Test("--progress none shows nothing, and --progress plain prints a line now and then")
         func plain() async throws {
-            let slower = slow.with { $0.bytesPerSecond = Int(mebibyte / 2) }
+            // A minute and more: it moves while the first line is printed, and for long after that.
+            let slower = slow.with { $0.bytesPerSecond = Int(mebibyte / 32) }
             try await withDlm(serving: slower) { sandbox, server in
-                let result = try await sandbox.run("get", "--progress", "plain", "-x", "1", server.url())
-                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
-                let lines = result.errorLines
-                #expect(lines.count == 1, "\(result.stderr)")
-                let form = /dlm: file\.bin: \d+%, \d\.\d\/3\.0 MiB, [\d.]+ [KM]iB\/s, \d:\d\d left/
-                #expect(lines.first?.wholeMatch(of: form) != nil, "\(result.stderr)")
+                let get = try sandbox.start("get", "--progress", "plain", "-x", "1", server.url())
+                let isTold = await get.waitForOutput { output in
+                    let form = /dlm: file\.bin: \d+%, \d\.\d\/3\.0 MiB, [\d.]+ ([KM]i)?B\/s, \d+:\d\d left/
+                    return output.errorText.split(separator: "\n").contains { $0.wholeMatch(of: form) != nil }
+                }
+                #expect(isTold, "\(get.standardError)")
+                get.send(SIGKILL)
+                let result = try await get.result()
+                // One each five seconds at most.
+                #expect(Double(result.errorLines.count) <= result.duration / .seconds(5), "\(result.stderr)")
             }
             try await withDlm(serving: slow) { sandbox, server in
-                let text = try await shown(sandbox, server, ["--progress", "none"])
+                let text = try await shown(sandbox, server, ["--progress", "none"], awaited: nil)
                 #expect(!text.contains("%"), "\(text)")
             }
         }
@@ -103,9 +107,12 @@ extension EndToEnd {
         @Test("--progress json prints at most two lines a second, and nothing else to standard error")
         func json() async throws {
             try await withDlm(serving: slow) { sandbox, server in
-                let begin = ContinuousClock.now
-                let result = try await sandbox.run("get", "--progress", "json", server.url())
-                let halves = (ContinuousClock.now - begin) / .milliseconds(500)
+                server.holdEnds()
+                let get = try sandbox.start("get", "--progress", "json", server.url())
+                #expect(await get.waitForOutput { $0.errorText.contains(#""event":"progress""#) })
+                server.releaseEnds()
+                let result = try await get.result()
+                let halves = result.duration / .milliseconds(500)
                 try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
                 #expect(result.errorLines.count >= 2 && Double(result.errorLines.count) <= halves + 2)
                 #expect(

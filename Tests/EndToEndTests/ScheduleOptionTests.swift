@@ -15,21 +15,18 @@ extension EndToEnd {
             return "\(text):00-\(text):30"
         }
 
-        @Test("--at begins then, and says until when it waits", arguments: [false, true])
+        @Test("--at begins then, and tells that it waits", arguments: [false, true])
         func at(inBackground: Bool) async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let begin = ContinuousClock.now
                 let words = ["get", "--at", "+3s", server.url()] + (inBackground ? ["-b"] : ["--json"])
                 let process = try ChildProcess(try sandbox.launch(words))
-                try await sandbox.waitForStates { $0 == ["waiting"] }
-                let shown = try await sandbox.perform("show", "1", "--json")
-                #expect(shown.stdout.contains("\"waitingFor\":\"schedule\""), "\(shown.stdout)")
-                #expect(shown.stdout.contains("\"waitingUntil\":"))
-                #expect(server.log.entries.isEmpty)
                 try await sandbox.waitForStates { $0 == ["completed"] }
                 #expect(ContinuousClock.now - begin >= .seconds(2))
                 let result = try await process.result()
                 #expect(result.ending == .exited(0), "\(result.stderr)")
+                let told = try await sandbox.done("events", "--since", "0", "--once").eventLines.map(\.event)
+                #expect(told == ["added", "postponed", "started", "completed", "didFinishEvents"])
                 if !inBackground { #expect(result.stdout.contains("\"event\":\"postponed\"")) }
                 try expectFile(Self.content, "file.bin", in: sandbox)
             }
@@ -57,11 +54,15 @@ extension EndToEnd {
             }
         }
 
-        @Test("An interrupt leaves a waiting download paused")
+        @Test("What waits is shown with its time, and an interrupt leaves it paused")
         func interrupted() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let process = try ChildProcess(try sandbox.launch(["get", "--at", "+1h", server.url()]))
                 try await sandbox.waitForStates { $0 == ["waiting"] }
+                let shown = try await sandbox.perform("show", "1", "--json")
+                #expect(shown.stdout.contains("\"waitingFor\":\"schedule\""), "\(shown.stdout)")
+                #expect(shown.stdout.contains("\"waitingUntil\":"))
+                #expect(server.log.entries.isEmpty)
                 process.send(SIGINT)
                 let result = try await process.result()
                 #expect(result.ending == .signalled(SIGINT), "\(result.stderr)")
@@ -78,7 +79,7 @@ extension EndToEnd {
                     "limit-rate: 2M\nlimit-window: ['00:00-24:00 512k', '01:00-02:00 none']\n",
                     to: "config/dlm/config.yaml")
                 _ = try await sandbox.startDaemon()
-                let status = try await sandbox.ask(atMost: .seconds(20)) {
+                let status = try await sandbox.ask(atMost: .seconds(45)) {
                     try await sandbox.daemonStatus()
                 } until: {
                     $0.rateLimit == 512 << 10

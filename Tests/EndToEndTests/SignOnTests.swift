@@ -31,14 +31,14 @@ extension EndToEnd {
 
             var login: [String] { way == .ntlm ? SignOnTests.password : [] }
 
-            func start(_ words: [String], allowed: Bool = true) throws -> ChildProcess {
+            func launch(_ words: [String], allowed: Bool = true) throws -> ProcessLaunch {
                 var launch = try sandbox.launch(words)
                 launch.environment.merge(allowed ? ticket : none) { own, _ in own }
-                return try ChildProcess(launch)
+                return launch
             }
 
             func run(_ words: [String], allowed: Bool = true) async throws -> ChildProcess.Result {
-                try await start(words, allowed: allowed).result()
+                try await ChildProcess(try launch(words, allowed: allowed)).result()
             }
         }
 
@@ -94,12 +94,9 @@ extension EndToEnd {
             var received: Int64 = 0
             let log = try await withSite(way) { site in
                 let words = ["-x", "1", "--\(way)"] + site.login + [site.server.url("file.bin")]
-                let first = try site.start(["get", "--limit-rate", "3M"] + words)
-                try await site.sandbox.waitForStates { $0.count == 1 }
-                received = try await site.sandbox.waitToShow(1) { $0.received >= 3 * mebibyte }.received
-                first.send(SIGKILL)
-                _ = try await first.result()
-                // Without the credentials.
+                let slow = try site.launch(["get", "--limit-rate", "3M"] + words)
+                received = try await site.sandbox.kill(slow, after: 3 * mebibyte)
+                // Without what lets in.
                 expectFailure(way == .ntlm ? 2 : 6, of: try await site.run(["resume", "1"], allowed: false))
                 let result = try await site.run(["resume", "1"] + site.login)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: site.sandbox)

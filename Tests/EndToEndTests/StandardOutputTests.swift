@@ -162,8 +162,8 @@ extension EndToEnd {
                 var launch = try sandbox.launch([])
                 // The script reads a little, and then nothing for longer than the stall timeout.
                 let script = """
-                    \(launch.executable) get -o - --stall-timeout 1 \(server.url()) >pipe & dlm=$!
-                    { head -c 1000 >first; sleep 3; grep VmHWM /proc/$dlm/status >&2; cat first - | sha256sum; } <pipe
+                    \(launch.executable) get -o - --stall-timeout 4 \(server.url()) >pipe & dlm=$!
+                    { head -c 1000 >first; sleep 6; grep VmHWM /proc/$dlm/status >&2; cat first - | sha256sum; } <pipe
                     wait $dlm && echo good
                     """
                 launch.arguments = ["-c", script]
@@ -209,10 +209,12 @@ extension EndToEnd {
                 var direct = try sandbox.launch([])
                 direct.arguments = ["-c", "exec \(direct.executable) get -o - \(server.url()) >/dev/null"]
                 direct.executable = "/bin/sh"
+                server.holdEnds()
                 let get = try ChildProcess(direct)
                 #expect(await server.waitUntil { $0.bytesSent > 2 * mebibyte })
                 get.send(number)
                 let result = try await get.result()
+                server.releaseEnds()
                 #expect(result.ending == .signalled(number))
                 #expect(result.errorLines.count == 1 && result.stderr.contains("nothing is kept"), "\(result.stderr)")
                 server.handle { _ in reply }

@@ -5,18 +5,22 @@
     /// Named moments of a download at which a test ends or stops this process. They exist only in builds for tests.
     ///
     /// `$DLM_FAULT_POINT` is `name[:count[:action]]`. The action happens when the process passes the point for the
-    /// `count`-th time (default: 1). The action is `kill` (SIGKILL, the default) or `stop` (SIGSTOP, until SIGCONT).
+    /// `count`-th time (default: 1). The action is `kill` (SIGKILL, the default), `stop` (SIGSTOP, until SIGCONT), or
+    /// `stops` (SIGSTOP at this passage and at each later one).
     package enum FaultPoint {
         private struct Plan: Sendable {
             let name: String
             let count: Int
             let signal: Int32
+            let isRepeated: Bool
 
             init?(_ text: String?) {
                 guard let words = text?.split(separator: ":"), let first = words.first else { return nil }
                 name = String(first)
                 count = words.count > 1 ? Int(words[1]) ?? 1 : 1
-                signal = words.count > 2 && words[2] == "stop" ? SIGSTOP : SIGKILL
+                let action = words.count > 2 ? words[2] : "kill"
+                signal = action == "kill" ? SIGKILL : SIGSTOP
+                isRepeated = action == "stops"
             }
         }
 
@@ -26,7 +30,8 @@
         /// Takes the planned action if the process has reached the point of this name. Called on any thread.
         package static func reached(_ name: StaticString) {
             guard let plan, plan.name == "\(name)" else { return }
-            if passed.add(1, ordering: .relaxed).newValue == plan.count { raise(plan.signal) }
+            let number = passed.add(1, ordering: .relaxed).newValue
+            if number == plan.count || plan.isRepeated && number > plan.count { raise(plan.signal) }
         }
 
         /// Returns a limit, which tests can lower through an environment variable.

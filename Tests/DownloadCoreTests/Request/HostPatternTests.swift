@@ -56,7 +56,7 @@ struct HostPatternTests {
         let pattern = try #require(HostPattern(String(repeating: "*a", count: 2000) + "b"))
         let clock = ContinuousClock.now
         #expect(!pattern.matches(String(repeating: "a", count: 4000)))
-        #expect(ContinuousClock.now - clock < .seconds(5))
+        #expect(ContinuousClock.now - clock < .seconds(30))
     }
 
     @Test("The scheduler limits the downloads of a host by its closest pattern")

@@ -62,7 +62,7 @@ struct ChangingRaceTests {
         }
         while await !manager.book.isFinishing { await Task.yield() }
         gate.open()
-        try #require(await isFinished.wait(atMost: .seconds(5)) { $0 })
+        try #require(await isFinished.wait(atMost: .seconds(45)) { $0 })
         await task.value
         #expect(try await bench.record(id).state == .paused(.terminate))
     }
@@ -86,7 +86,7 @@ struct ChangingRaceTests {
         }
         while await bench.manager.book[active: id] != nil { await Task.yield() }
         _ = try await bench.manager.cancel(others)
-        let isComplete = await bench.events.wait(atMost: .seconds(10)) { $0.contains { $0.word == "complete" } }
+        let isComplete = await bench.events.wait(atMost: .seconds(45)) { $0.contains { $0.word == "complete" } }
         #expect(isComplete)
     }
 

@@ -88,10 +88,12 @@ extension EndToEnd {
             try await withDlm(serving: slow) { sandbox, server in
                 let document = try sandbox.write(metalink: Self.document(server))
                 try Self.write(Content(Self.content.bytes(0..<2 * mebibyte)), as: "file.bin", in: sandbox)
+                server.holdEnds()
                 let get = try sandbox.start("get", "--repair", "-x", "1", "-M", document)
                 #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
                 get.send(SIGKILL)
-                _ = try await get.result()
+                #expect(try await get.result().ending == .signalled(SIGKILL))
+                server.releaseEnds()
                 #expect(sandbox.names == ["file.bin.part"])
                 server.handle { _ in FaultReply(Self.content, etag: "\"v1\"") }
                 let result = try await sandbox.perform("get", "--repair", "-M", document)

@@ -9,7 +9,11 @@ extension EndToEnd {
         static let others = (1...10).map { "other\($0)" }
         static let other = FaultReply(Content("small"), etag: "\"s\"").with { $0.bytesPerSecond = 20 }
 
-        private func arguments(_ site: SecureSite, stallTimeout: Int = 2) -> [String] {
+        /// Seconds of silence after which dlm gives up: longer than a busy machine takes for anything, and not too long for the
+        /// faults that are a silence.
+        static let patience = 6
+
+        private func arguments(_ site: SecureSite, stallTimeout: Int = patience) -> [String] {
             ["get", "-j", "2", "--retries", "1", "--retry-delay", "0.1", "--stall-timeout", "\(stallTimeout)"]
                 + ([site.server.url()] + Self.others.map { site.server.url("/\($0)") })
         }
@@ -147,7 +151,8 @@ extension EndToEnd {
                         let names = contents.indices.map { "good\($0)" }
                         let urls = (names[..<8] + ["file.bin"] + names[8...]).map { site.server.url("/\($0)") }
                         let result = try await site.run(
-                            ["get", "--retries", "1", "--retry-delay", "0.1", "--stall-timeout", "2"] + urls)
+                            ["get", "--retries", "1", "--retry-delay", "0.1", "--stall-timeout", "\(Self.patience)"]
+                                + urls)
                         let trial = FaultTrial(area: .http2, fault: "\(cell), one of 21 files", moment: .segment)
                         try trial.judge(
                             result, in: site.sandbox, right: [HTTP2Cell.content], errors: [], beside: names)

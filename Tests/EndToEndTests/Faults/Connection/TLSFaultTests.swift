@@ -65,7 +65,8 @@ extension EndToEnd {
                         certificates, asProcess: index == 0, tls: { $1.with(change) }, { _ in Self.good }
                     ) { site in
                         let arguments = [
-                            "get", "--retries", "1", "--retry-delay", "0.1", "--connect-timeout", "2",
+                            "get", "--retries", "1", "--retry-delay", "0.1", "--connect-timeout",
+                            fault == "stalled handshake" ? "4" : "20",
                             site.server.url(),
                         ]
                         let result = try await site.run(arguments)

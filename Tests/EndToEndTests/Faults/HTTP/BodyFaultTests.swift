@@ -28,7 +28,7 @@ extension EndToEnd {
             }
 
         static let stalls = places.map { place in
-            cut("stalled \(place.name)") { .stall(after: place.of($0)) }.with { $0.stallTimeout = 1 }
+            cut("stalled \(place.name)") { .stall(after: place.of($0)) }.with { $0.stallTimeout = 3 }
         }
 
         @Test("Bodies that end too soon")

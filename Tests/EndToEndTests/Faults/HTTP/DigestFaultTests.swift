@@ -147,7 +147,8 @@ extension EndToEnd {
             let slow = Self.reply(.repr256).with { $0.bytesPerSecond = Int(2 * mebibyte) / connections }
             try await withDlm(serving: slow) { sandbox, server in
                 _ = try await sandbox.interrupt(
-                    "get", "-x", "\(connections)", server.url(), with: signal, after: 6 * mebibyte, from: server)
+                    "get", "-x", "\(connections)", server.url(), with: signal, after: 6 * mebibyte, from: server,
+                    isRecorded: true)
                 server.handle { _ in FaultReply(Self.content, etag: "\"v1\"") }
                 let result = try await Self.get(sandbox, server, connections)
                 try trial.judge(result, in: sandbox, right: [Self.content], errors: [])

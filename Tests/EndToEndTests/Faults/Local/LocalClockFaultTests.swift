@@ -36,7 +36,7 @@ extension EndToEnd {
                     let process = try ChildProcess(Self.launch(try underway.launch(["--progress", "plain"]), shim))
                     #expect(await server.waitUntil { $0.bytesSent >= LocalTrial.underway })
                     try shim.setClock(seconds)
-                    #expect(await server.waitUntil { $0.bytesSent >= LocalTrial.underway * 2 })
+                    await underway.waitForTraffic(LocalTrial.underway)
                     process.send(SIGTERM)
                     #expect(try await process.result().ending == .signalled(SIGTERM))
                     server.releaseEnds()

@@ -71,6 +71,7 @@ extension EndToEnd {
                 let process = try await trial.start()
                 try SmallDisk.fill(sandbox.files)
                 if comesBack { SmallDisk.empty(sandbox.files) }
+                server.releaseEnds()
                 try trial.judge(try await process.result(), errors: [3])
                 if sandbox.exists("file.bin") { return }
                 SmallDisk.empty(sandbox.files)
@@ -104,10 +105,10 @@ extension EndToEnd {
                 let process = try await trial.start()
                 try SmallDisk.fill(sandbox.state)
                 if space == .beforeTheEnd {
-                    let sent = server.log.bytesSent
-                    #expect(await server.waitUntil { $0.bytesSent >= sent + mebibyte })
+                    await trial.waitForTraffic(mebibyte)
                     SmallDisk.empty(sandbox.state)
                 }
+                server.releaseEnds()
                 let result = try await process.result()
                 try trial.judge(result, errors: space == .never ? [3] : [])
                 if space == .beforeTheEnd { return }

@@ -37,18 +37,22 @@ struct LocalTrial {
         try sandbox.launch(through: program, words + arguments)
     }
 
-    /// Starts a get, and returns once its partial file is being written.
-    /// - Parameter holds: whether the end of the body is held back until the test calls `releaseEnds()` of the server.
-    func start(
-        through program: [String] = [], _ arguments: [String] = [], holds: Bool = false
-    ) async throws -> ChildProcess {
+    /// Starts a get, and returns once its partial file is being written and a part of it is recorded. Its end is held back
+    /// until the test calls `releaseEnds()` of the server.
+    func start(through program: [String] = [], _ arguments: [String] = []) async throws -> ChildProcess {
         server.holdEnds()
-        defer { if !holds { server.releaseEnds() } }
         let before = server.log.bytesSent
         let process = try ChildProcess(try launch(through: program, ["-v"] + arguments))
         #expect(await server.waitUntil { $0.bytesSent >= before + Self.underway }, "\(process.standardError)")
+        try await sandbox.waitToRecord(Self.underway / 2)
         #expect(sandbox.exists("file.bin.part"), "\(trial) \(process.standardError)")
         return process
+    }
+
+    /// Waits until the server has sent so many bytes more, or all but the end that is held back.
+    func waitForTraffic(_ bytes: Int64) async {
+        let enough = min(server.log.bytesSent + bytes, Self.content.size - 1)
+        #expect(await server.waitUntil { $0.bytesSent >= enough })
     }
 
     func judge(

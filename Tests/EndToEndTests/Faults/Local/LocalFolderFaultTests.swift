@@ -52,6 +52,7 @@ extension EndToEnd {
                 let aside = sandbox.root("home/aside")
                 let process = try await trial.start()
                 try fate.apply(to: sandbox.files, aside: aside)
+                server.releaseEnds()
                 let result = try await process.result()
                 if fate == .linked {
                     #expect(result.ending == .exited(0), "\(result.stderr)")
@@ -73,7 +74,7 @@ extension EndToEnd {
         private func paused(_ fate: Fate) async throws {
             try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
                 let trial = LocalTrial(fate.rawValue, moment: .resume, sandbox, server)
-                let process = try await trial.start(holds: true)
+                let process = try await trial.start()
                 process.send(SIGTERM)
                 #expect(try await process.result().ending == .signalled(SIGTERM))
                 server.releaseEnds()
@@ -120,6 +121,7 @@ extension EndToEnd {
                 } else {
                     process = try await trial.start(through: Through.withoutPrivileges)
                     #expect(chmod(path, 0o555) == 0)
+                    server.releaseEnds()
                 }
                 let result = try await process.result()
                 try trial.judge(result, errors: folder == "files" ? [3] : [12])
@@ -158,6 +160,7 @@ extension EndToEnd {
                     "the state folder is deleted", moment: .middle, connections: connections, sandbox, server)
                 let process = try await trial.start()
                 try FileManager.default.removeItem(atPath: sandbox.state + "/dlm")
+                server.releaseEnds()
                 let result = try await process.result()
                 try trial.judge(result, errors: [3, 12])
                 if result.ending == .exited(0) { return }

@@ -81,6 +81,7 @@ extension EndToEnd {
                     deed == .overwritten ? ["--checksum", "sha256:\(LocalTrial.content.sha256)"] : []
                 let process = try await trial.start(checksum)
                 try deed.apply(to: sandbox.file("file.bin.part"), aside: aside(sandbox))
+                server.releaseEnds()
                 let result = try await process.result()
                 try trial.judge(result, errors: deed.isHarmless ? [] : deed == .overwritten ? [9] : [3])
                 // With several connections the overlap checks notice the change. Then the file is fetched anew, and is
@@ -101,7 +102,7 @@ extension EndToEnd {
         private func paused(_ deed: Deed, connections: Int) async throws {
             try await withDlm(serving: LocalTrial.reply(connections: connections)) { sandbox, server in
                 let trial = LocalTrial(deed.rawValue, moment: .resume, connections: connections, sandbox, server)
-                let process = try await trial.start(holds: true)
+                let process = try await trial.start()
                 process.send(SIGTERM)
                 #expect(try await process.result().ending == .signalled(SIGTERM))
                 server.releaseEnds()

@@ -93,7 +93,7 @@ extension EndToEnd {
         private func damaged(_ damage: Damage) async throws {
             try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
                 let trial = LocalTrial(damage.rawValue, moment: .resume, sandbox, server)
-                let process = try await trial.start(holds: true)
+                let process = try await trial.start()
                 process.send(SIGTERM)
                 #expect(try await process.result().ending == .signalled(SIGTERM))
                 server.releaseEnds()
@@ -127,7 +127,7 @@ extension EndToEnd {
                 try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
                     let fault = "the store's \(file.rawValue) " + (whole ? "overwritten" : "damaged in the middle")
                     let trial = LocalTrial(fault, moment: .resume, sandbox, server)
-                    let process = try await trial.start(holds: true)
+                    let process = try await trial.start()
                     process.send(SIGKILL)
                     #expect(try await process.result().ending == .signalled(SIGKILL))
                     server.releaseEnds()
@@ -154,7 +154,7 @@ extension EndToEnd {
                 let result = try await ChildProcess(try trial.launch()).result()
                 try trial.judge(result, errors: [12])
                 #expect(result.stderr.contains("locked"), "\(result.stderr)")
-                #expect(result.duration < .seconds(40))
+                #expect(result.duration < promised(within: .seconds(40)))
                 lock.release()
                 try await trial.expectRecovery()
             }
@@ -168,6 +168,7 @@ extension EndToEnd {
                 let trial = LocalTrial("store locked underway", moment: .middle, connections: 4, sandbox, server)
                 let process = try await trial.start()
                 let lock = try StoreLock(sandbox.state + "/dlm/downloads.sqlite")
+                server.releaseEnds()
                 let result = try await process.result()
                 try trial.judge(result, errors: [12])
                 lock.release()
@@ -183,9 +184,9 @@ extension EndToEnd {
                 let trial = LocalTrial("store locked for a while", moment: .middle, sandbox, server)
                 let process = try await trial.start()
                 let lock = try StoreLock(sandbox.state + "/dlm/downloads.sqlite")
-                let sent = server.log.bytesSent
-                #expect(await server.waitUntil { $0.bytesSent >= sent + 3 * mebibyte })
+                await trial.waitForTraffic(3 * mebibyte)
                 lock.release()
+                server.releaseEnds()
                 try trial.judge(try await process.result(), errors: [])
             }
         }

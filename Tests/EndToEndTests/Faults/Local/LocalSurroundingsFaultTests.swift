@@ -205,7 +205,7 @@ extension EndToEnd {
             try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
                 let trial = LocalTrial("umask \(mask)", moment: .resume, sandbox, server)
                 let program = Array(Through.withoutPrivileges) + Through.shell("umask \(mask)")
-                let process = try await trial.start(through: program, holds: true)
+                let process = try await trial.start(through: program)
                 process.send(SIGTERM)
                 #expect(try await process.result().ending == .signalled(SIGTERM))
                 server.releaseEnds()

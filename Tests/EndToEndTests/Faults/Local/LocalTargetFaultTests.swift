@@ -70,6 +70,7 @@ extension EndToEnd {
                 let aside = sandbox.root("files/aside")
                 let process = try await trial.start(["--if-exists", choice])
                 try newcomer.make(at: path, aside: aside)
+                server.releaseEnds()
                 let result = try await process.result()
                 try Self.judge(result, choice, newcomer, trial, path, aside)
                 if result.ending == .exited(0) { return }

@@ -57,11 +57,12 @@ struct KillTrial: Sendable, CustomStringConvertible {
 
     var content: Content { Content(seed: 300, size: size) }
     var name: String { target == .rename ? "file (1).bin" : "file.bin" }
-    /// The reply. It is slow enough for a checkpoint if the point needs one.
+    /// A checkpoint comes with time: the end of the file is held back until then.
+    var waitsForTime: Bool { point == .beforeCheckpoint || point == .afterCheckpoint }
+    /// Slow enough for a checkpoint.
     var reply: FaultReply {
-        let isSlow = point == .beforeCheckpoint || point == .afterCheckpoint
-        return FaultReply(content, etag: "\"v1\"").with {
-            if isSlow { $0.bytesPerSecond = Int(size) * 10 / 8 / connections }
+        FaultReply(content, etag: "\"v1\"").with {
+            if waitsForTime { $0.bytesPerSecond = Int(size) * 10 / 8 / connections }
         }
     }
 
@@ -155,7 +156,9 @@ extension EndToEnd {
             try await withDlm(serving: trial.reply) { sandbox, server in
                 if trial.target != .free { try KillTrial.older.write(to: sandbox.file("file.bin")) }
                 let words = trial.arguments(server.url())
+                if trial.waitsForTime { server.holdEnds() }
                 let killed = try await sandbox.run(words, until: trial.point, count: trial.count)
+                server.releaseEnds()
                 #expect(killed.ending == .signalled(SIGKILL), "\(trial): \(killed.stderr)")
                 #expect(killed.stdout.isEmpty || trial.point == .afterCompleted, "\(trial)")
                 try trial.expectNoLie(in: sandbox)
@@ -179,7 +182,9 @@ extension EndToEnd {
                     point: first, connections: first == .afterWrite ? 4 : 1, hasChecksum: second == .afterSync)
                 try await withDlm(serving: trial.reply) { sandbox, server in
                     let words = trial.arguments(server.url())
+                    if trial.waitsForTime { server.holdEnds() }
                     let killed = try await sandbox.run(words, until: first)
+                    server.releaseEnds()
                     #expect(killed.ending == .signalled(SIGKILL), "\(trial): \(killed.stderr)")
                     let again = try await sandbox.run(words, until: second)
                     // A point that lies behind the first point is not passed again.
@@ -233,17 +238,21 @@ extension EndToEnd {
             try await concurrently(cases, atMost: 4) { point, connections in
                 let slow = whole.with { $0.bytesPerSecond = Int(2 * mebibyte) / connections }
                 try await withDlm(serving: slow) { sandbox, server in
+                    server.holdEnds()
                     let get = try sandbox.start("get", "-x", "\(connections)", server.url()) {
                         $0.environment["DLM_FAULT_POINT"] = "\(point)"
                     }
-                    #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
+                    try await sandbox.waitToRecord(mebibyte / 2)
                     get.send(SIGTERM)
                     #expect(try await get.result().ending == .signalled(SIGKILL))
+                    let (kept, before) = (try await sandbox.show(1).received, server.log.bytesSent)
                     server.handle { _ in whole }
+                    server.releaseEnds()
                     let result = try await sandbox.run("resume", try await sandbox.onlyID())
                     try FaultTrial(area: .process, fault: "kill -9 at \(point)", connections: connections)
                         .judge(result, in: sandbox, right: [content], errors: [])
-                    #expect(server.log.bytesSentTwice() <= 2 * mebibyte)
+                    ResumeTests.expectKept(kept, of: content, server, since: before, point)
+                    #expect(!holdsToPromises || server.log.bytesSentTwice() <= 2 * mebibyte)
                 }
             }
         }
@@ -275,10 +284,12 @@ extension EndToEnd {
                         $0.environment["DLM_FAULT_POINT"] = "\(point)"
                     }
                     let daemon = try sandbox.daemon(started)
+                    if trial.waitsForTime { server.holdEnds() }
                     let handed = try await sandbox.run("get", "-b", "-x", "4", server.url())
                     // The session may be killed before it can answer.
                     #expect([.exited(0), .exited(12)].contains(handed.ending), "\(trial): \(handed.stderr)")
                     #expect(await daemon.waitForEnd(), "\(trial)")
+                    server.releaseEnds()
                     try trial.expectNoLie(in: sandbox)
                     let sent = server.log.bytesSent
                     _ = try await sandbox.startDaemon()
