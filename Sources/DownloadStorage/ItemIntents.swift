@@ -2,7 +2,7 @@ import DownloadCore
 import GRDB
 
 /// The items that are whole and about to get their names. One row stands for all items of a transaction, because a row for
-/// each item took a twelfth of the instructions of a small file. The text of a row is an array with
+/// each item took a thirtieth of the instructions of a small file. The text of a row is an array with
 /// `[id, fileName, total, resume, updated]` for each item.
 enum ItemIntents {
     /// Writes one row for these items of a session, and returns its number.

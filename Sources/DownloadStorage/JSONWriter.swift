@@ -81,7 +81,16 @@ struct JSONWriter {
         bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    mutating func value(_ number: some FixedWidthInteger) { bytes += number.description.utf8 }
+    mutating func value(_ number: some FixedWidthInteger) {
+        if number < 0 { bytes.append(UInt8(ascii: "-")) }
+        let start = bytes.count
+        var rest = UInt64(number.magnitude)
+        repeat {
+            bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
+            rest /= 10
+        } while rest > 0
+        bytes[start...].reverse()
+    }
 
     /// Writes a number. Numbers that JSON lacks are written as words, as ``JSONText`` reads them.
     mutating func value(_ number: Double) {
