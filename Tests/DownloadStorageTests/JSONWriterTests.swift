@@ -58,6 +58,9 @@ struct JSONWriterTests {
             JSONWriter.text { $0.array(numbers) { $0.value($1) } }
                 == #"[0.0,-0.0,1.5,-1e+300,5e-324,"inf","-inf","nan"]"#)
         #expect(JSONWriter.text { $0.array([UInt64.max, 0]) { $0.value($1) } } == "[18446744073709551615,0]")
+        #expect(
+            JSONWriter.text { $0.array([Int64.min, -1, 10, .max]) { $0.value($1) } }
+                == "[-9223372036854775808,-1,10,9223372036854775807]")
     }
 
     @Test("The row of a record leaves empty columns out, and keeps the last twenty attempts")
