@@ -12,7 +12,7 @@ extension EndToEnd {
         static let size = 24 * mebibyte
         static let contents = (0..<5).map { Content(seed: 7100 + UInt64($0), size: size + Int64($0)) }
 
-        /// So slow that nothing is whole before the link goes; ``lift(_:)`` ends it.
+        /// So slow that nothing is whole before the link goes; ``lift(_:in:)`` ends it.
         static let slow = ["--limit-rate", "1M"]
 
         private func lift(_ ids: String, in sandbox: DlmSandbox) async throws {

@@ -131,7 +131,7 @@ extension EndToEnd {
         func onDisk() async throws {
             try await withDlm(serving: slow) { sandbox, server in
                 let get = try sandbox.start("get", "-x", "1", server.url())
-                try await sandbox.waitToShow(1) { $0.received > mebibyte }
+                try await sandbox.waitToRecord(mebibyte)
                 try await sandbox.done("pause", "1")
                 get.send(SIGKILL)
                 _ = try await get.result()
@@ -169,7 +169,7 @@ extension EndToEnd {
             let gate = Gate(after: mebibyte)
             try await withDlm(serving: FaultReply(content).with { $0.gate = gate }) { sandbox, server in
                 let get = try sandbox.start("get", "-x", "1", server.url())
-                try await sandbox.waitToShow(1) { $0.received == mebibyte }
+                try await sandbox.waitToRecord(mebibyte)
                 // The rest would take hours now, and a moment without the limit.
                 try await sandbox.done("limit", "1k", "1")
                 gate.open()

@@ -64,7 +64,7 @@ extension EndToEnd {
             try await withDlm(serving: reply) { sandbox, server in
                 server.holdEnds()
                 let first = try sandbox.start("get", server.url())
-                try await sandbox.waitToShow(1) { $0.received > 0 }
+                try await sandbox.waitToRecord()
                 let second = try await sandbox.run("get", server.url()) {
                     $0.environment["XDG_STATE_HOME"] = sandbox.root("home")
                 }
