@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Against a real server over TLS: which connections are shared, and whom is trusted.
+/// Tests against a real server over TLS: which connections are shared, and which authorities are trusted.
 @Suite("CurlTransport: TLS and HTTP/2", .inTurn, .timeLimit(.minutes(1)), .serialized)
 struct MultiplexingTests {
     private func collect(
@@ -32,7 +32,7 @@ struct MultiplexingTests {
         let shared = try await collect(bench, urls, multiplexes: true)
         #expect(shared.allSatisfy { $0.ending == .complete && $0.head?.httpVersion == "2" })
         #expect(shared.count { $0.results.first?.metrics.reusedConnection == false } <= 2)
-        // What the first one learned holds for all engines: nobody asks on its own.
+        // All engines use the version that the first transfer learned, so no request is sent over HTTP/1.1.
         #expect(nginx.log.allSatisfy { $0.version == "HTTP/2.0" })
         for (record, content) in zip(shared, contents) { #expect(record.bytes == content.bytes(0..<content.size)) }
         let alone = try await collect(bench, Array(urls.prefix(5)), multiplexes: false)
@@ -64,7 +64,7 @@ struct MultiplexingTests {
         let bench = try TransportBench(environment: ["SSL_CERT_FILE": nginx.certificates.authority])
         let limit = RateLimit()
         let sinks = try (0..<4).map { _ in
-            // Held back by its sink, so that the limit comes before the end.
+            // The sink pauses the transfer, so that the limit is set before the transfer ends.
             let sink = CollectingSink(.init(pausesEvery: 2))
             _ = try bench.start(url, sink) {
                 $0.prefersMultiplexing = true
@@ -142,7 +142,7 @@ struct MultiplexingTests {
         }
         #expect(refused.heads.isEmpty)
         #expect(try await bench.run(url) { $0.trust = .insecure }.ending == .complete)
-        // The waiver was for that request alone, also where its connection is still open.
+        // The exception was for that request alone, even while its connection is still open.
         guard case .failed(.trustFailed)? = try await bench.run(url).ending else {
             Issue.record("the connection of an unverified request was used")
             return

@@ -2,8 +2,9 @@ import CSystem
 import Foundation
 import Synchronization
 
-/// What a remote file holds. Generated content costs no memory whatever its size, and every page of it differs from
-/// every other page and from every other seed, so bytes at a wrong offset or of another version never go unnoticed.
+/// The content of a remote file. Generated content costs no memory, whatever its size. Each of its pages differs from
+/// all other pages and from the pages of all other seeds. So bytes at a wrong offset or of another version are always
+/// noticed.
 package struct Content: Sendable, Equatable {
     private enum Source: Hashable {
         case generated(seed: UInt64)
@@ -11,11 +12,11 @@ package struct Content: Sendable, Equatable {
     }
 
     private let source: Source
-    /// The one byte that is not as the source has it.
+    /// The offset of the one byte that differs from the source, if there is one.
     private var flipped: Int64?
     package let size: Int64
 
-    /// Pseudo-random bytes that depend on the seed and the offset alone.
+    /// Creates content of pseudo-random bytes, which depend only on the seed and the offset.
     package init(seed: UInt64, size: Int64) {
         source = .generated(seed: seed)
         self.size = size
@@ -30,7 +31,7 @@ package struct Content: Sendable, Equatable {
 
     package static let empty = Content("")
 
-    /// The same but for one byte.
+    /// Returns the same content with one byte changed.
     package func flipping(_ offset: Int64) -> Content {
         var other = self
         other.flipped = offset
@@ -44,7 +45,7 @@ package struct Content: Sendable, Equatable {
         }
     }
 
-    /// Writes the bytes from `offset` on into the whole of `buffer`.
+    /// Fills `buffer` with the bytes from `offset` on.
     package func fill(_ buffer: UnsafeMutableRawBufferPointer, from offset: Int64) {
         precondition(offset >= 0 && offset + Int64(buffer.count) <= size, "outside of the content")
         switch source {
@@ -56,10 +57,11 @@ package struct Content: Sendable, Equatable {
         }
     }
 
-    /// Hexadecimal SHA-256 of the whole, or of the bytes below `end`.
+    /// Returns the SHA-256 digest of all bytes, or of the bytes below `end`, in hexadecimal digits.
     package func sha256(upTo end: Int64? = nil) -> String { digest("sha256", upTo: end) }
 
-    /// Hexadecimal, by the name that OpenSSL has for the algorithm. Digests of generated content are computed once.
+    /// Returns a digest in hexadecimal digits. `algorithm` is OpenSSL's name. Digests of generated content are computed
+    /// once.
     package func digest(_ algorithm: String, upTo end: Int64? = nil) -> String {
         let end = end ?? size
         guard case .generated = source else { return computedDigest(algorithm, upTo: end) }
@@ -92,7 +94,7 @@ package struct Content: Sendable, Equatable {
 
     package var sha256: String { sha256() }
 
-    /// Writes the whole to a file, for servers that need one.
+    /// Writes all bytes to a file, for servers that need a file.
     package func write(to path: String) throws {
         guard FileManager.default.createFile(atPath: path, contents: nil) else { throw SystemError("create \(path)") }
         let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
@@ -106,8 +108,8 @@ package struct Content: Sendable, Equatable {
     }
 }
 
-/// The generator: a page is 16 bytes that name it, then a slice of one random table at a place that depends on it.
-/// Copying is as fast in a debug build as in a release one.
+/// The generator. A page begins with 16 bytes that identify the page. The rest is a slice of one random table, at an
+/// offset that depends on the page. Copying is as fast in a debug build as in a release build.
 extension Content {
     private static let pageSize = 4096
     private static let tableSpan = 1 << 16
@@ -148,7 +150,7 @@ extension Content {
     }
 }
 
-/// A digest over pieces.
+/// A digest that is computed piece by piece.
 package struct StreamingDigest: ~Copyable {
     private let handle: OpaquePointer?
 
@@ -168,7 +170,7 @@ package struct StreamingDigest: ~Copyable {
     deinit { dlm_digest_free(handle) }
 }
 
-/// Hexadecimal SHA-256 of a file.
+/// Returns the SHA-256 digest of a file in hexadecimal digits.
 package func sha256(of path: String) throws -> String {
     let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
     var digest = StreamingDigest()

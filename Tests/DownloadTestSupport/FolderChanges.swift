@@ -1,13 +1,13 @@
 import Foundation
 
-/// Counts the changes of the files in a folder, as inotify(7) reports them, so that a test asks again when there may be
-/// another answer and not all the time. End it with ``stop()``.
+/// A counter of the changes to files in a folder, as inotify(7) reports them. A test repeats a question only when the
+/// counter has changed. Call ``stop()`` at the end.
 package final class FolderChanges: Sendable {
     private let descriptor: Int32
     private let watch: Int32
     private let count = Observed(0)
 
-    /// - Parameter folder: made if it is missing.
+    /// - Parameter folder: The folder, which is created if it is missing.
     package init(of folder: String) throws {
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -25,12 +25,12 @@ package final class FolderChanges: Sendable {
         }
     }
 
-    /// The watch ends with its folder, too.
+    /// Ends the watch. The watch also ends when its folder is deleted.
     package func stop() { inotify_rm_watch(descriptor, watch) }
 
     package var total: Int { count.value }
 
-    /// Waits until there were more changes than so many; returns after the limit in any case.
+    /// Waits until the number of changes is above `total`, but not longer than the limit.
     package func wait(after total: Int, atMost limit: Duration) async {
         _ = await count.wait(atMost: limit) { $0 > total }
     }
@@ -58,9 +58,9 @@ package final class FolderChanges: Sendable {
 extension DlmSandbox {
     package var stateFolder: String { "\(state)/dlm" }
 
-    /// Asks again whenever something in the folder has changed, until the answer is as it should be, and returns the last
-    /// answer.
-    /// - Parameter folder: nil for that of the store.
+    /// Repeats a question whenever something in the folder has changed, until the answer meets the condition or the
+    /// time is over. Returns the last answer.
+    /// - Parameter folder: The folder to watch; nil for the folder of the store.
     package func ask<Answer>(
         in folder: String? = nil, atMost limit: Duration = .seconds(30), _ question: () async throws -> Answer,
         until isMet: (Answer) -> Bool
@@ -72,7 +72,8 @@ extension DlmSandbox {
             let seen = changes.total
             let answer = try await question()
             if isMet(answer) || ContinuousClock.now >= deadline { return answer }
-            // The state of a process and the progress that a session tells change no file.
+            // No file changes with the state of a process or the progress that a session reports. So ask again after
+            // 200 ms in any case.
             await changes.wait(after: seen, atMost: .milliseconds(200))
         }
     }

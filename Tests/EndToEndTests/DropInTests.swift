@@ -17,7 +17,7 @@ extension EndToEnd {
             }
         }
 
-        /// A folder with links to dlm, as the package has it.
+        /// Creates a folder with links to dlm, as in the package, and returns its path.
         static func links(in sandbox: DlmSandbox) throws -> String {
             let folder = sandbox.root("links")
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -7,18 +7,19 @@ extension EndToEnd {
     struct TargetTests {
         let content = Content(seed: 430, size: 6 * mebibyte + 1)
 
-        /// The download goes on to its end once the test opens the gate.
+        /// Returns a reply that stops at the gate, and continues to its end when the test opens the gate.
         func gated(_ gate: Gate) -> FaultReply { FaultReply(content, etag: "\"v1\"").with { $0.gate = gate } }
 
         var slow: FaultReply { FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(6 * mebibyte) } }
 
-        /// A second store, for the same folder of downloads.
+        /// Returns a change of the environment that gives a process another store, for the same folder of downloads.
         static func otherStore(_ sandbox: DlmSandbox) -> (inout ProcessLaunch) -> Void {
             let folder = sandbox.root("home")
             return { $0.environment["XDG_STATE_HOME"] = folder }
         }
 
-        /// The one that gives way ends while the other cannot.
+        /// Waits until one of the processes has ended. The process that gives way ends, while the gate keeps the other
+        /// one running.
         static func waitForEither(_ first: ChildProcess, _ second: ChildProcess) async {
             let ended = Observed(0)
             for process in [first, second] {
@@ -27,7 +28,7 @@ extension EndToEnd {
             #expect(await ended.wait { $0 > 0 })
         }
 
-        /// Exactly one proceeded, and the other said why.
+        /// Expects that one process has downloaded the file, and that the other process failed and said why.
         func expectOne(_ first: ChildProcess.Result, _ second: ChildProcess.Result, in sandbox: DlmSandbox) throws {
             let winner = first.ending == .exited(0) ? first : second
             let loser = first.ending == .exited(0) ? second : first
@@ -81,7 +82,7 @@ extension EndToEnd {
                 server.handle { _ in slow }
                 gate.open()
                 try expectOne(try await sandbox.perform("wait", "1"), get, in: sandbox)
-                // The partial file of a paused download is nobody's to take, either.
+                // A process with another store cannot take the partial file of a paused download, either.
                 let asked = server.log.entries.count
                 let again = try sandbox.start("get", "-o", "again", server.url())
                 #expect(await server.waitUntil { $0.entries.count > asked && $0.entries[asked].sent > mebibyte })
@@ -120,7 +121,7 @@ extension EndToEnd {
                 let leaver = try sandbox.start("get", "-v", server.url())
                 try await sandbox.done("pause", "1")
                 for get in gets + [leaver] { await get.expectSays("1: file.bin: paused") }
-                // Who joined takes nothing with it.
+                // A process that joined the download does not end the download when it is interrupted.
                 leaver.send(SIGINT)
                 #expect(try await leaver.result().ending == .signalled(SIGINT))
                 #expect(try await sandbox.show(1).session == "background")

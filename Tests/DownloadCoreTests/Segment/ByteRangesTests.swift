@@ -98,7 +98,7 @@ import Testing
 
     private func members(_ set: ByteRanges) -> Set<Int64> { Set(set.ranges.joined()) }
 
-    /// Sorted, disjoint, not touching, none empty.
+    /// Returns whether the ranges are sorted and not empty, and neither overlap nor touch.
     private func isCanonical(_ set: ByteRanges) -> Bool {
         set.ranges.allSatisfy { !$0.isEmpty }
             && zip(set.ranges, set.ranges.dropFirst()).allSatisfy { $0.upperBound < $1.lowerBound }

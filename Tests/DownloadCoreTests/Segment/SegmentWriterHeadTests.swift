@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// What a head makes a writer do.
+/// Tests of how a writer reacts to the head of a response.
 @Suite("SegmentWriter: heads", .inTurn)
 struct SegmentWriterHeadTests {
     private static let etag = [(name: "ETag", value: "\"a\"")]
