@@ -1,8 +1,8 @@
 import DownloadCore
 import GRDB
 
-/// A small file that is whole and about to get its name. The intent stands beside the row of the download until that row
-/// is written again: to write the row twice would cost as much as to fetch the file.
+/// A small file that is whole and about to get its name. The intent is kept beside the row of the download until that
+/// row is written again, because writing the row twice would cost as much as fetching the file.
 struct IntentRow: Sendable {
     let id: DownloadID
     let fileName: String
@@ -10,7 +10,8 @@ struct IntentRow: Sendable {
     let resume: String
     let updated: Int64
 
-    /// Nil for a download whose row has to be written: whatever has a partial file, or a past.
+    /// Returns nil for a download whose own row has to be written: one with a partial file, an earlier completion or
+    /// another state.
     init?(_ record: DownloadRecord) {
         let data = record.resume
         guard record.isFinishing, record.state == .running, record.completed == nil, data.written.isEmpty,
@@ -23,7 +24,7 @@ struct IntentRow: Sendable {
         updated = DownloadRow.milliseconds(record.updated)
     }
 
-    /// Returns false when the download does not belong to `owner` any more.
+    /// Writes the intent of a row. Returns false if the download does not belong to `owner` any more.
     func write(ownedBy owner: String, _ db: Database) throws -> Bool {
         let statement = try db.cachedStatement(
             sql: """
@@ -41,7 +42,8 @@ struct IntentRow: Sendable {
             AND NOT EXISTS (SELECT 1 FROM done WHERE id = ?5)
         """
 
-    /// The same for a queued item of `owner`, with the statement ``ofItem``. Returns false when there is none.
+    /// Writes the intent of a queued item of `owner`, with the statement ``ofItem``. Returns false if there is no such
+    /// item.
     func write(_ statement: Statement, ofItemOf owner: String, _ db: Database) throws -> Bool {
         try bind(to: statement, owner)
         try statement.execute()
@@ -60,7 +62,7 @@ struct IntentRow: Sendable {
 
     static let forgetting = "DELETE FROM intent WHERE id = ?"
 
-    /// Enters what dead sessions left into the rows of their downloads, as if it had been written there.
+    /// Enters the intents of dead sessions into the rows of their downloads.
     static func settle(_ db: Database, isDead: (String) -> Bool) throws {
         let sessions = try String.fetchAll(try db.cachedStatement(sql: "SELECT DISTINCT session FROM intent"))
         for session in sessions where isDead(session) {
