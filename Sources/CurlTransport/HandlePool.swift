@@ -1,18 +1,18 @@
 import CCurl
 import DownloadCore
 
-/// Makes the easy handles of an engine, and keeps those of transfers that have ended well for requests that differ from theirs
-/// only in the URL: to set up a new handle takes a tenth of the instructions of a small file. Used on the engine thread only.
+/// The easy handles of an engine. Handles of successful transfers are kept for requests that differ only in their URLs,
+/// because setting up a new handle takes a tenth of the instructions of a small file. Used on the engine thread only.
 struct HandlePool {
     private var request: TransferRequest?
     private var setting: EasyHandle.Setting?
     private var handles: [EasyHandle] = []
     private var headers: HeaderLines?
 
-    /// As many as transfers of small files usually run on one engine.
+    /// The most handles that are kept: as many as the transfers of small files that usually run on one engine.
     private static let most = 16
 
-    /// Returns a handle that is set up for the transfer; nil without memory for one.
+    /// Returns a handle that is set up for the transfer, or nil if there is no memory for a handle.
     mutating func handle(for transfer: CurlTransfer, _ setting: EasyHandle.Setting, _ shared: SharedState)
         -> EasyHandle?
     {
@@ -34,7 +34,7 @@ struct HandlePool {
         return easy
     }
 
-    /// Keeps the handle of a transfer that libcurl has let go of, if nothing of that transfer is left in it.
+    /// Keeps the handle of a transfer that libcurl has removed, if the handle has no state of that transfer.
     mutating func keep(_ handle: EasyHandle, of transfer: CurlTransfer, _ result: TransferResult) {
         guard let setting = handle.setting, transfer.leavesNothing, result.ending == .complete, !result.hasCookies
         else {
@@ -55,7 +55,7 @@ struct HandlePool {
         }
         var other = request
         other.url = known.url
-        // Limits are kept by the engine.
+        // The engine applies the rate limits, not the handle.
         other.rateLimits = known.rateLimits
         return other == known
     }
