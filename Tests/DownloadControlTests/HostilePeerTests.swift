@@ -6,7 +6,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Whatever listens on the socket, the client says in one error what is wrong.
+/// Tests of a client whose socket is not served by a session. Each fault is one error that says what is wrong.
 @Suite("DownloadControl: who does not answer as a session", .inTurn, .timeLimit(.minutes(1)))
 struct HostilePeerTests {
     private let folder: TemporaryFolder

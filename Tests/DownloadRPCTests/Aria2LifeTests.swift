@@ -130,7 +130,7 @@ struct Aria2LifeTests {
         let first = try #require(
             try await bench.call("aria2.addUri", ["http://127.0.0.1:9/n"], ["pause": "true"], .integer(1)).result)
         #expect(try await order()[1] == first)
-        // One that has fetched nothing leaves no result.
+        // A download that has fetched nothing leaves no result.
         #expect(try await bench.call("aria2.remove", first).result == first)
         #expect(try await bench.call("aria2.tellStatus", first).status == 400)
         #expect(try await bench.call("aria2.unpauseAll").result == "OK")

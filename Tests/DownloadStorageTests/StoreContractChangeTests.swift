@@ -3,7 +3,7 @@ import Foundation
 import DownloadTestSupport
 import Testing
 
-/// What every store promises about a change of single downloads.
+/// The contract of every store for changes of single downloads.
 @Suite("Every store, asked for a change", .inTurn)
 struct StoreContractChangeTests {
     let folder: TemporaryFolder
@@ -56,7 +56,7 @@ struct StoreContractChangeTests {
     @Test("leaves a download to the session it waits for", arguments: StoreKind.allCases)
     func owners(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
-        /// The session after a change of a queued download of `owner` by `asker`.
+        /// Returns the session of a queued download of `owner` after `asker` has changed it.
         func session(_ owner: String, _ change: DownloadChange, by asker: String) async throws -> String? {
             let record = try await add(store, UUID().uuidString, owner, .queued)
             return try await store.change([record.id], change, session: asker)[0].record.session

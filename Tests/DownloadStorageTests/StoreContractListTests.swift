@@ -3,7 +3,7 @@ import Foundation
 import DownloadTestSupport
 import Testing
 
-/// What every store promises about lists, queues and removal.
+/// The contract of every store for lists, queues and removal.
 @Suite("Every store, asked for many", .inTurn)
 struct StoreContractListTests {
     let folder: TemporaryFolder

@@ -7,7 +7,7 @@ package struct SimulatedDownload {
     package private(set) var requests = 0
     package private(set) var cuts = 0
     package private(set) var mostConnections = 0
-    /// What came twice, declared or not.
+    /// The number of bytes that came twice, whether the planner declared that or not.
     package private(set) var repeated: Int64 = 0
     package private(set) var undeclared: Int64 = 0
     package private(set) var refusals = 0
@@ -134,7 +134,7 @@ package struct SimulatedDownload {
         ask(connection, range, latency: (isKept ? 1 : 2) * server.roundTrip + hesitation + server.delay, sent: time)
     }
 
-    /// Bytes flow for one step.
+    /// Simulates the transfers for one step of time.
     private mutating func advance() {
         var rates: [Double] = []
         for request in running {
@@ -159,7 +159,7 @@ package struct SimulatedDownload {
         return speed
     }
 
-    /// What has happened in this step.
+    /// Reports to the planner what has happened in this step.
     private mutating func tell(_ planner: inout SegmentPlanner) {
         for request in running {
             guard let index = running.firstIndex(where: { $0.connection == request.connection }) else { continue }

@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     @Suite("The background session under a service manager", .serialized, .timeLimit(.minutes(1)))
     struct DaemonServiceTests {
-        /// Runs the daemon with a socket that somebody else made, as systemd does it.
+        /// Starts the daemon with a socket that the test has made, as systemd does.
         func activated(
             _ sandbox: DlmSandbox, _ listener: UnixSocket, notifying address: String
         ) throws -> ChildProcess {
@@ -42,7 +42,7 @@ extension EndToEnd {
                 let result = try await run.result()
                 #expect(result.ending == .exited(0), "\(result.stderr)")
                 #expect(sandbox.root.names(in: "state/dlm/sessions") == ["background.sock"])
-                // The next one is given the same.
+                // The next daemon gets the same socket.
                 let next = try activated(sandbox, listener, notifying: "@" + sandbox.root("notify"))
                 #expect(try await notifications.receive()?.contains("READY=1") == true)
                 #expect(try await sandbox.daemonStatus().pid == next.pid)
@@ -56,7 +56,7 @@ extension EndToEnd {
             try await withDlm { sandbox in
                 let listener = try listener(sandbox)
                 let start = try sandbox.start("daemon", "start", "--json")
-                // Somebody asks: now the manager starts the service.
+                // A client has connected, so the test starts the service, as systemd's manager would.
                 #expect(await listener.waitForConnection())
                 let notifications = try UnixSocket(.datagram, at: sandbox.root("notify"))
                 let run = try activated(sandbox, listener, notifying: sandbox.root("notify"))

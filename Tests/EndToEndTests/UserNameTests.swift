@@ -81,7 +81,7 @@ extension EndToEnd {
                     expectFailure(2, of: try await ChildProcess(launch).result(), words)
                 }
                 #expect(server.log.entries.isEmpty)
-                // A folder that is named whole needs none.
+                // A folder given by an absolute path needs no working directory.
                 let absolute = try await sandbox.run("get", "-d", sandbox.file("whole"), server.url()) {
                     $0.runInShell(after: "rmdir x* 2>/dev/null; " + preparation)
                 }

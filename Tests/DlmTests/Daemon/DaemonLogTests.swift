@@ -56,7 +56,8 @@ struct DaemonLogTests {
         #expect(captured.output == "")
     }
 
-    /// The journal's socket is a datagram socket of the test; what decides about it is the file behind standard error.
+    /// The journal's socket is a datagram socket of the test. The file behind standard error decides whether lines go
+    /// to that socket.
     @Test(
         "Started by systemd, lines go to the journal with fields; otherwise, or when it does not listen, to standard error"
     )

@@ -17,7 +17,7 @@ import Testing
             ("http://bücher.example/", "http://xn--bcher-kva.example/"),
             ("http://BÜCHER.example/%20", "http://xn--bcher-kva.example/%20"),
             ("http://xn--bcher-kva.example/", "http://xn--bcher-kva.example/"),
-            // Escaping what needs it must not escape escapes.
+            // Characters that need an escape are escaped, and existing escapes stay as they are.
             ("http://h/a b", "http://h/a%20b"), ("http://h/a%20b", "http://h/a%20b"),
             ("http://h/a b%20c", "http://h/a%20b%20c"), ("http://h/ü%2Fx", "http://h/%C3%BC%2Fx"),
             ("http://h/日本?q=日%20本", "http://h/%E6%97%A5%E6%9C%AC?q=%E6%97%A5%20%E6%9C%AC"),
