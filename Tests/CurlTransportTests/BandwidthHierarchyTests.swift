@@ -4,12 +4,12 @@ import Testing
 
 @testable import CurlTransport
 
-/// Limits below limits, with a clock of their own: all, host, download. Members are named download/connection.
+/// Tests of limits below limits (all, host, download), with a clock of the test. Members are named download/connection.
 @Suite("BandwidthLimiter: limits below limits", .inTurn)
 struct BandwidthHierarchyTests {
     private func isNear(_ value: Int, _ expected: Int) -> Bool { abs(value - expected) <= expected / 30 }
 
-    /// Connections of one download.
+    /// Returns the members for the connections of one download.
     private func members(_ name: String, _ count: Int, _ path: [RateLimit]) -> [String: [RateLimit]] {
         Dictionary(uniqueKeysWithValues: (0..<count).map { ("\(name)/\($0)", path) })
     }
@@ -68,7 +68,8 @@ struct BandwidthHierarchyTests {
         var last = crowd.total
         for _ in 0..<100 {
             crowd.run(limits, ms: 100)
-            // What is dealt may be used a little later: two tenths of a second are the most at once.
+            // Tokens may be used a little after they are given out, so at most the bytes of two tenths of a second come
+            // at once.
             #expect(crowd.total - last <= 300_000)
             last = crowd.total
         }

@@ -3,13 +3,13 @@ import DownloadCore
 import Foundation
 import Testing
 
-/// The two stores, which keep one contract.
+/// The two kinds of stores, which have the same contract.
 enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case sqlite, inMemory
 
     var testDescription: String { rawValue }
 
-    /// An empty store; sessions whose name has "dead" in it are dead.
+    /// Returns an empty store, for which sessions with "dead" in their names are dead.
     func make(in folder: TemporaryFolder) throws -> any DownloadStore {
         let isAlive: @Sendable (String) -> Bool = { !$0.contains("dead") }
         switch self {
@@ -19,7 +19,7 @@ enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
     }
 }
 
-/// A folder of one test, deleted with it.
+/// A folder for one test, which is deleted with this object.
 final class TemporaryFolder: Sendable {
     let path = FileManager.default.temporaryDirectory.path + "/dlm-store-\(UUID().uuidString)"
 
@@ -46,7 +46,7 @@ enum Sample {
         return request
     }
 
-    /// A record with something in every field that can be stored.
+    /// Returns the record with a value in every field that can be stored.
     static func filled(_ record: DownloadRecord) throws -> DownloadRecord {
         var record = record
         record.request = try request("moved", folder: "/srv/data", as: "asked.bin", priority: 7)

@@ -2,8 +2,8 @@ import CSystem
 import Foundation
 import Synchronization
 
-/// A program that a test started: what it prints can be waited for, signals go to it alone, and it ends by itself or
-/// at its time limit.
+/// A program that a test has started. The test can wait for its output and send it signals. It ends by itself or at its
+/// time limit.
 package final class ChildProcess: Sendable {
     package enum Ending: Sendable, Equatable {
         case exited(Int32)
@@ -16,7 +16,7 @@ package final class ChildProcess: Sendable {
         package let stdout: String
         package let stderr: String
         package let duration: Duration
-        /// Of memory, in bytes, as last seen; 0 if the program was not watched.
+        /// The peak of resident memory in bytes, as last seen; 0 if the program was not watched.
         package let peakResident: Int64
 
         package init(ending: Ending, stdout: String, stderr: String, duration: Duration, peakResident: Int64 = 0) {
@@ -50,10 +50,10 @@ package final class ChildProcess: Sendable {
 
     package let pid: pid_t
     private let launch: ProcessLaunch
-    /// Our side of it; nil when it has none.
+    /// The test's side of the program's terminal; nil if the program has no terminal.
     private let terminal: Int32?
     private let output = Observed(Output())
-    /// Nil until it is reaped: so long it may be signalled.
+    /// The end of the program; nil until the process is reaped. Signals are sent only as long as it is nil.
     private let ending = Mutex<Ending?>(nil)
     private let begin = ContinuousClock.now
 
@@ -81,7 +81,7 @@ package final class ChildProcess: Sendable {
         ending.withLock { if $0 == nil { kill(pid, signal) } }
     }
 
-    /// On its terminal.
+    /// Types a text on the program's terminal.
     package func type(_ text: String) {
         ending.withLock { ending in
             guard ending == nil, let terminal else { return }
@@ -89,7 +89,7 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Waits until it has stopped itself (SIGSTOP); false when it ended instead.
+    /// Waits until the program has stopped itself (SIGSTOP). Returns false if it ended instead.
     package func waitUntilStopped() async -> Bool {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread { [pid] in
@@ -100,7 +100,7 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Takes its terminal away: the kernel hangs up on it, as when a window is closed.
+    /// Closes the program's terminal, as when a window is closed. The kernel then sends SIGHUP.
     package func hangUp() {
         ending.withLock { ending in
             guard ending == nil, let terminal else { return }
@@ -110,19 +110,19 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Waits for something in what it printed; false when it did not come within the limit.
+    /// Waits until the output meets a condition. Returns false if that does not happen within the limit.
     package func waitForOutput(
         atMost limit: Duration = .seconds(45), _ isMet: @escaping @Sendable (Output) -> Bool
     ) async -> Bool {
         await output.wait(atMost: limit, until: isMet)
     }
 
-    /// False when it has not ended within the limit.
+    /// Waits for the end. Returns false if the program has not ended within the limit.
     package func waitForEnd(atMost limit: Duration) async -> Bool {
         await output.wait(atMost: limit) { $0.result != nil }
     }
 
-    /// Waits for the end; throws when the time limit ended it.
+    /// Waits for the end, and returns the result. Throws if the time limit ended the program.
     package func result() async throws -> Result {
         let came = await output.wait(atMost: launch.timeLimit + .seconds(30)) { $0.result != nil }
         let last = output.value
@@ -133,8 +133,8 @@ package final class ChildProcess: Sendable {
         return result
     }
 
-    /// Blocks until the process has ended. It is reaped under the lock, so no signal can reach another process that
-    /// was given its number.
+    /// Blocks until the process has ended. It is reaped under the lock, so that no signal can reach another process
+    /// with the same number.
     private func reap() {
         var info = siginfo_t()
         while waitid(P_PID, id_t(pid), &info, WEXITED | WNOWAIT) != 0, errno == EINTR {}
@@ -173,7 +173,7 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// False at the end.
+    /// Reads a piece of output. Returns false at the end.
     private func take(from descriptor: Int32, isError: Bool) -> Bool {
         var piece = [UInt8](repeating: 0, count: 65536)
         let count = Glibc.read(descriptor, &piece, piece.count)
@@ -185,7 +185,7 @@ package final class ChildProcess: Sendable {
         return true
     }
 
-    /// `ru_maxrss` would be no use: it starts with what the parent had at the fork.
+    /// Records the peak of memory. `ru_maxrss` is not used, because it starts with the parent's memory at the fork.
     private func noteMemory() {
         guard let status = try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8),
             let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),

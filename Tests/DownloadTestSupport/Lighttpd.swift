@@ -44,7 +44,7 @@ package final class Lighttpd: Sendable {
 
     package func url(_ name: String) -> String { "http://127.0.0.1:\(port)/\(name)" }
 
-    /// A request as the access log has it; the log is written when the server ends, or its buffer is full.
+    /// A request in the access log. The log is written when the server ends, or when its buffer is full.
     package struct LogLine: Sendable {
         package let status: Int
         package let bytes: Int64
@@ -52,7 +52,7 @@ package final class Lighttpd: Sendable {
         package let authorization: String
     }
 
-    /// Ends the server. What it was asked for.
+    /// Ends the server, and returns its requests.
     package func stop() async -> [LogLine] {
         process.send(SIGTERM)
         if await !process.waitForEnd(atMost: .seconds(10)) { process.send(SIGKILL) }

@@ -1,8 +1,8 @@
-/// Names whatever they come from; nil: nothing is left of it.
+/// Texts and the safe names that are made of them, wherever the texts come from. Nil if no character is left.
 extension NameCase {
     package static let texts: [(String, String?)] =
         [
-            // As it is: also what is reserved elsewhere, and what a shell would read.
+            // Names that stay as they are, including names that are reserved on other systems or special in a shell.
             ("a.txt", "a.txt"), ("a", "a"), ("A file (1).tar.gz", "A file (1).tar.gz"), ("naïve.txt", "naïve.txt"),
             ("日本語.zip", "日本語.zip"), ("ملف.pdf", "ملف.pdf"), ("🎉.png", "🎉.png"), ("👍🏽.png", "👍🏽.png"),
             ("❤️.png", "❤️.png"), ("-rf", "-rf"), ("name.part", "name.part"), ("100%.txt", "100%.txt"), ("a~", "a~"),
@@ -16,9 +16,9 @@ extension NameCase {
             ("", nil), (".", nil), ("..", nil), ("...", nil), ("../..", nil), ("a/..", nil), ("a/.", nil),
             ("....//....//x", "x"), ("../\u{301}x", "\u{301}x"), ("x/\u{301}..", "\u{301}"), (".\u{200D}./x", "x"),
             ("a/ ", nil), ("file:///etc/passwd", "passwd"), ("..%2F..%2Fx", "%2F..%2Fx"),
-            // Slashes that are none to the kernel.
+            // Characters that look like slashes, but are not slashes for the kernel.
             ("\u{2215}etc\u{2044}x", "\u{2215}etc\u{2044}x"), ("\u{FF0F}x", "\u{FF0F}x"),
-            // Hidden, and the shell's home.
+            // Hidden names, and names that a shell expands to a home folder.
             (".bashrc", "bashrc"), ("..hidden", "hidden"), (" .hidden", "hidden"), (". . .x", "x"),
             ("~root", "root"), ("~/.ssh", "ssh"), ("\u{200B}.bashrc", "bashrc"), (".\u{FEFF}.\u{AD}.x", "x"),
             ("\u{202E}.x", "x"), (".\u{301}x", "\u{301}x"), ("\u{3000}.x", "x"), (".part", "part"),
@@ -37,7 +37,8 @@ extension NameCase {
             ("a.\u{200B}.", "a"), ("a.txt\u{A0}.", "a.txt"), ("   ", nil), (". .", nil), ("\n", nil),
         ]
 
-    /// Cut between characters, with their extension kept and room for `.part`; without quotes and backslashes.
+    /// Long texts and their names. They are cut between characters, with their extensions kept and with room for
+    /// `.part`. They have no quotes and backslashes.
     package static let longTexts: [(String, String)] =
         [
             (filled(250, "x"), filled(250, "x")), (filled(251, "x"), filled(250, "x")),
@@ -55,7 +56,7 @@ extension NameCase {
             ("e" + filled(400, "\u{301}"), "e" + filled(248, "\u{301}")),
             // Too long to be an extension.
             ("a." + filled(300, "x"), "a." + filled(248, "x")), ("a. " + filled(300, "x"), "a. " + filled(247, "x")),
-            // What the cut lays bare at the end goes too.
+            // Dots and spaces that are at the end after the cut are removed, too.
             (filled(249, "x") + "." + filled(100, "y"), filled(249, "x")),
             (filled(249, "x") + " y" + filled(99, "y"), filled(249, "x")),
             (filled(243, "x") + " . yyyyyyyy.iso", filled(243, "x") + ".iso"),

@@ -65,7 +65,7 @@ struct MetricsText {
     }
 }
 
-/// The token that reads metrics: a digest of the secret, from which the secret cannot be found.
+/// The token that permits reading metrics: a digest of the secret, from which the secret cannot be found.
 enum MetricsToken {
     /// Returns nil if OpenSSL makes no digest. Then only the secret permits reading metrics.
     static func text(of secret: RPCSecret) -> String? {

@@ -6,12 +6,12 @@ import Testing
 
 @testable import dlm
 
-/// A directory whose background session answers as it is told, one answer after the other.
+/// A directory whose background session gives the test's answers, one after the other.
 final class ScriptedDirectory: SessionDirectory {
     let answers: Mutex<[DownloadError?]>
     let hasLock = Mutex(true)
 
-    /// Every answer was asked for.
+    /// Whether all answers were given.
     var isThrough: Bool { answers.withLock { $0.isEmpty } }
 
     init(_ answers: [DownloadError?]) { self.answers = Mutex(answers) }
@@ -31,7 +31,7 @@ final class ScriptedDirectory: SessionDirectory {
 
 @Suite("The background session as a command finds it", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct BackgroundSessionTests {
-    /// With a socket that somebody listens on, or none.
+    /// Runs a test with a scripted directory. The session's socket accepts connections only if `isListening`.
     func withSession(
         _ answers: [DownloadError?], isListening: Bool = true,
         _ body: (BackgroundSession, ScriptedDirectory) async throws -> Void

@@ -37,7 +37,7 @@ struct HookOptionsTests {
         try HookOptions.parse([]).apply(to: &request, in: "/")
         #expect(request.hooks == nil)
         try HookOptions.parse(["--hook-timeout", "5"]).apply(to: &request, in: "/")
-        // For a program that is named in another place.
+        // A time limit alone is for a program that is given elsewhere, for example in the settings.
         #expect(request.hooks?.isEmpty == true)
         try HookOptions.parse(["--on-complete", "/bin/true", "--hook-timeout", "2m"]).apply(to: &request, in: "/")
         #expect(request.hooks?.timeLimit == 120 && request.hooks?.onError == nil)

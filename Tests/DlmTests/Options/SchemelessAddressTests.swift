@@ -82,7 +82,8 @@ struct SchemelessAddressTests {
     private static let unreachable = DownloadError.networkFailed(
         .connect, TransportDiagnosis(code: 7, message: "Failed to connect", errno: 101))
 
-    /// The URL that is asked for, after a server whose https answers with this error, and what was asked of that.
+    /// Returns the URL that is requested if the server answers over https with this error, and the requests that were
+    /// sent to find out.
     private func taken(
         _ arguments: [String], _ error: DownloadError?
     ) async throws -> (url: String?, questions: [DownloadRequest], errors: String, status: Int32) {
@@ -112,7 +113,7 @@ struct SchemelessAddressTests {
         ] as [(DownloadError?, String)] {
             let (url, questions, errors, _) = try await taken(["example.org/x?once=1"], error)
             #expect(url == "\(scheme)://example.org/x?once=1", "\(errors)")
-            // The link itself is not used up by the question.
+            // The link itself is not requested, because a link may work only once.
             #expect(questions.map(\.url.string) == ["https://example.org/"])
             #expect(questions.first?.http.method == "HEAD")
         }

@@ -6,13 +6,13 @@ import Testing
 
 @testable import DownloadCore
 
-/// What is told of a file without HTTP, in the words of HTTP: over several connections, and copied at a pace.
+/// Tests of downloads from servers without HTTP, over several connections, and of copies with a rate limit.
 @Suite("Parts of files of servers without HTTP", .inTurn, .timeLimit(.minutes(1)))
 struct FileServerPartsTests {
     static let content = Content(seed: 31, size: 24 << 20)
     static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
 
-    /// As ``RemoteFile`` tells it.
+    /// Returns the reply of a server without HTTP, with a head as ``RemoteFile`` makes it.
     static func reply(
         _ request: TransferRequest, _ content: Content = content, date: String? = date, brings: Int64 = .max,
         ending: TransferResult.Ending? = .complete
@@ -43,8 +43,8 @@ struct FileServerPartsTests {
         return try #require(try await bench.manager.add([request]).first).record.id
     }
 
-    /// Holds the first connection after 1 MiB until another is asked for: it cannot bring all of a file before its
-    /// runner looks.
+    /// A gate that stops the first connection after 1 MiB until another connection begins. So the first connection
+    /// cannot bring the whole file before the attempt starts others.
     private final class Turnstile: Sendable {
         private let second = DispatchSemaphore(value: 0)
 
@@ -190,7 +190,7 @@ struct FileServerPartsTests {
     }
 }
 
-/// Allows so many bytes in all, and notes who asked for what.
+/// An allowance that allows a number of bytes in all, and records the calls.
 final class Pace: RateAllowance {
     let allowed = Observed<Int64>(40_000)
     let given = Observed<Int64>(0)

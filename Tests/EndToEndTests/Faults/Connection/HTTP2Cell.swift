@@ -6,14 +6,14 @@ struct HTTP2Cell: Sendable, CustomStringConvertible {
     static let content = Content(seed: 95, size: 1_000_000)
     static let middle: Int64 = 400_000
     static let good = FaultReply(content, etag: "\"v1\"")
-    /// Nothing but the end of the stream tells the end of the body.
+    /// A reply whose body is ended only by the end of the stream.
     static let lengthless = FaultReply(content).with {
         $0.framing = .chunked
         $0.ranges = .ignored
     }
 
     let description: String
-    /// Without the fault.
+    /// The reply without the fault.
     let healthy: FaultReply
     let broken: FaultReply
 
@@ -21,14 +21,14 @@ struct HTTP2Cell: Sendable, CustomStringConvertible {
         (self.description, self.healthy, broken) = (description, healthy, healthy.with(change))
     }
 
-    /// Frames that no server should send, after which the reply goes on.
+    /// Creates a row with frames that no server should send, after which the reply continues.
     private init(
         _ description: String, after: Int64? = nil, frames: @escaping @Sendable (UInt32) -> [HTTP2Frame]
     ) {
         self.init(description) { $0.http2 = HTTP2Fault(after: after, then: .goesOn, frames) }
     }
 
-    /// Only the stream of the reply is concerned, says RFC 9113.
+    /// Whether the fault affects only the stream of the reply (RFC 9113).
     var isOfOneStream: Bool {
         description.hasPrefix("RST_STREAM") || description.hasPrefix("END_STREAM")
             || description.hasPrefix("stream stalls") || description.contains("Content-Length")
@@ -164,7 +164,7 @@ struct HTTP2Cell: Sendable, CustomStringConvertible {
         },
     ]
 
-    /// Fields of 10 kB each; the last one ends the head.
+    /// Returns frames with a field of 10 kB each. The last frame ends the head.
     private static func continuations(_ count: Int, _ stream: UInt32) -> [HTTP2Frame] {
         let value = String(repeating: "x", count: 10_000)
         return (1...count).map {

@@ -8,7 +8,7 @@ extension EndToEnd {
         static let content = Content(seed: 91, size: 24 * mebibyte)
         static let good = FaultReply(content, etag: "\"v1\"")
 
-        /// What goes wrong with a connection, or with a reply on it.
+        /// The fault of a connection, or of a reply on the connection.
         struct Fault: Sendable {
             let name: String
             var flaw: Certificates.Flaw?
@@ -85,7 +85,7 @@ extension EndToEnd {
             }
         }
 
-        /// The second connection, or one of several, is the broken one.
+        /// Tests a download of which the second connection, or one of several, is broken.
         private func underway(_ cell: Cell, _ certificates: Certificates, _ broken: TLSBehaviour) async throws {
             let number = cell.moment == .middle ? 2 : 3
             let isReply = cell.fault.cut != nil
@@ -107,7 +107,7 @@ extension EndToEnd {
             }
         }
 
-        /// All connections of the session that resumes are broken.
+        /// Tests a session that resumes while all its connections are broken.
         private func resumed(
             _ cell: Cell, _ certificates: Certificates, _ broken: TLSBehaviour, asProcess: Bool
         ) async throws {
@@ -126,7 +126,7 @@ extension EndToEnd {
             }
         }
 
-        /// Recorded bytes do not come again; only bytes that were still on their way when dlm stopped do.
+        /// Resumes with a correct server. Only the bytes that were not recorded when dlm stopped are sent again.
         private func heal(_ cell: Cell, _ site: SecureSite) async throws {
             let (received, sent) = (try await site.sandbox.show(1).received, site.server.log.bytesSent)
             #expect(received > 0, "\(cell.trial)")

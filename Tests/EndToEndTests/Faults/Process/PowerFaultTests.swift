@@ -12,7 +12,7 @@ extension EndToEnd {
             var size = 5 * mebibyte + 77
             var hasChecksum = false
             var target = KillTrial.Target.free
-            /// Which of the numbers by chance it begins with.
+            /// The index of the first random number that the trial uses.
             var number = 0
 
             var description: String {
@@ -81,13 +81,13 @@ extension EndToEnd {
                 try trial.kill.expectNoLie(in: sandbox)
                 let sent = server.log.bytesSent
                 let listed = try await sandbox.list()
-                // What was added is durable, and so is whose partial file it is.
+                // The added download is durable, and so is the name of its partial file.
                 #expect(listed.count == 1, "\(trial)")
                 let result = try await power.run("resume", "1")
                 try trial.cell.judge(
                     result, in: sandbox, right: [trial.kill.content], errors: [], as: trial.kill.name)
                 try trial.kill.expectFiles(in: sandbox)
-                // What was synced and recorded is there, whatever else is lost.
+                // Synced and recorded bytes are still on disk, whatever else is lost.
                 let isFinished = trial.point == .beforeCompleted || trial.point == .afterCompleted
                 let isMarked =
                     KillPoint.beforeFinishingMark < trial.point && trial.point < .beforeTruncate
@@ -124,7 +124,7 @@ extension EndToEnd {
                 try FaultTrial(
                     area: .power, fault: "\(loss): at random moments", moment: .resume, connections: connections
                 ).judge(result, in: power.sandbox, right: [content], errors: [])
-                // A sync each half second here, and the checkpoint after it records what it has made sure.
+                // The file is synced each half second in this test, and the next checkpoint records the synced ranges.
                 #expect(server.log.bytesSentTwice() <= cuts * 5 * rate / 2)
             }
         }
@@ -133,7 +133,7 @@ extension EndToEnd {
         func startingOver() async throws {
             let points = [KillPoint.beforeTruncate, .afterTruncate, .beforeSync, .afterSync, .beforeFinishingMark]
             let cases = points.flatMap { point in PowerCut.Loss.allCases.map { (point, $0) } }
-            // Long enough for a sync and its record.
+            // The transfer lasts long enough for a sync and its record.
             let lossOfLine: @Sendable (inout FaultReply) -> Void = {
                 $0.cut = .close(after: 6 * mebibyte)
                 $0.bytesPerSecond = Int(4 * mebibyte)
@@ -143,7 +143,7 @@ extension EndToEnd {
                 let new = FaultReply(Content(seed: 314, size: 8 * mebibyte), etag: "\"new\"")
                 var random = SeededGenerator(for: "Starting over, \(point), \(loss)")
                 try await withPowerCut(serving: old.with(lossOfLine)) { power, server in
-                    // One connection: it is lost in the same place each time.
+                    // With one connection, the connection is lost at the same place each time.
                     let words = ["get", "-x", "1", "--retries", "0", server.url()]
                     expectFailure(4, of: try await power.start(words).result())
                     server.handle { _ in new }
@@ -172,7 +172,8 @@ extension EndToEnd {
                 try await withPowerCut(serving: FaultReply(content, etag: "\"v1\"")) { power, server in
                     let names = (10..<40).map { "\($0).bin" }
                     let words = ["get"] + names.map { server.url("/" + $0) }
-                    // Fewer passages than that where they share them: then it ends by itself.
+                    // If the files share steps, the point is passed fewer times than that, and the process ends by
+                    // itself.
                     let killed = try await power.start(words) {
                         $0.environment["DLM_FAULT_POINT"] = "\(point):\(count)"
                     }
