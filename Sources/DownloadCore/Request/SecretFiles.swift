@@ -1,7 +1,7 @@
-/// Files that a request refers to for its secrets, by absolute path: read at the beginning of each attempt, so that
-/// nothing of them is stored and what is renewed counts. Nil is what was not asked for.
+/// The files with secrets to which a request refers, by absolute path. They are read at the beginning of each attempt,
+/// so that no secret is stored, and renewed secrets are used. Nil stands for an absent file.
 package struct SecretFiles: Codable, Sendable, Equatable {
-    /// Names and passwords by host, as for ftp(1).
+    /// The netrc file, with names and passwords by host, as for ftp(1).
     package var netrc: String?
     /// A token for the server of the request (RFC 6750).
     package var bearer: String?

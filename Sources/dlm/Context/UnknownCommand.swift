@@ -1,11 +1,11 @@
 import Glibc
 
-/// The message about a word that stands in the place of a command but is none, with a guess at what was meant.
+/// The message about a word in the place of a command that is not a command, with a guess at what was meant.
 struct UnknownCommand {
     let message: String
 
-    /// Returns nil if the arguments begin with an option or with a known command. Where that command has subcommands,
-    /// the next word must be an option or one of them.
+    /// Returns nil if the arguments begin with an option or with a known command. If that command has subcommands, the
+    /// next word must be an option or a subcommand.
     /// - Parameter isPath: whether the arguments are names of commands and nothing else.
     init?(_ arguments: some Collection<String>, isPath: Bool = false) {
         // The parser's description of the commands can always be read: the manual is made from it, too.
