@@ -12,9 +12,9 @@ public struct AttemptRecord: Codable, Sendable, Equatable {
     public var connections = 1
     /// The number of redirects that were followed.
     public var redirects = 0
-    /// What the first transfer of the attempt cost.
+    /// The times and other metrics of the attempt's first transfer.
     public var metrics: TransferMetrics?
-    /// How it ended, in a few words.
+    /// The end of the attempt, in a few words.
     public var outcome: String?
 
     package init(started: Date) { self.started = started }

@@ -82,7 +82,7 @@ extension ChecksumList {
         return Entry(path: name, checksum: checksum)
     }
 
-    /// `HEX  name`, `HEX *name` or `HEX`.
+    /// Reads `HEX  name`, `HEX *name` or `HEX`.
     private static func plain(_ line: ArraySlice<UInt8>) -> (path: ArraySlice<UInt8>, Checksum)? {
         let hex = line.prefix { $0.hexadecimalDigit != nil }
         guard let checksum = Checksum(hex: hex) else { return nil }

@@ -3,20 +3,20 @@
 package struct SecretFiles: Codable, Sendable, Equatable {
     /// The netrc file, with names and passwords by host, as for ftp(1).
     package var netrc: String?
-    /// A token for the server of the request (RFC 6750).
+    /// The file with a token for the server of the request (RFC 6750).
     package var bearer: String?
-    /// A program that prints such a token; it is run at the beginning of each attempt.
+    /// The program that prints such a token. It is run at the beginning of each attempt.
     package var bearerCommand: String?
-    /// Cookies in the format of Netscape and curl.
+    /// The file with cookies, in the format of Netscape and curl.
     package var cookies: String?
-    /// Where the cookies go at the end of each attempt.
+    /// The file to which cookies are written at the end of each attempt.
     package var cookieJar: String?
 
     package init() {}
 
     var isEmpty: Bool { self == SecretFiles() }
 
-    /// What the other one names counts.
+    /// Replaces the files that `other` names.
     mutating func take(_ other: SecretFiles) {
         netrc = other.netrc ?? netrc
         bearer = other.bearer ?? (other.bearerCommand == nil ? bearer : nil)
