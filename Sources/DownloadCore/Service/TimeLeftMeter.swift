@@ -44,7 +44,7 @@ package struct TimeLeftMeter {
 
     /// - Parameters:
     ///   - time: the time of the sample, in seconds of a monotonic clock.
-    ///   - bytes: the number of all bytes so far. After a smaller number (a restart), the measurement begins anew.
+    ///   - bytes: the number of all bytes so far. After a smaller number (a restart), the measurement begins again.
     ///   - remaining: the number of missing bytes; nil while the size is unknown.
     package mutating func add(time: Double, bytes: Int64, remaining: Int64?) {
         if let last = self.time, bytes >= self.bytes {

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Words that users of other tools type in the place of a command.
+/// Words that users of other tools type instead of a command.
 enum CommandAlias {
-    /// The commands that dlm runs in place of words with the same meaning.
+    /// The commands that dlm runs for words with the same meaning.
     static let same: [String: [String]] = [
         "add": ["get", "-b"], "continue": ["resume"], "delete": ["remove"], "download": ["get"],
         "history": ["list", "--all"], "info": ["show"], "ps": ["list"], "retry": ["resume"], "start": ["resume"],

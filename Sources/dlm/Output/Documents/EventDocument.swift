@@ -1,7 +1,7 @@
 import DownloadKit
 import Foundation
 
-/// A change of a download, as printed by the commands that follow or change downloads. Commands that follow downloads
+/// A change of a download, as the commands that follow or change downloads print it. Commands that follow downloads
 /// print the end of a download as a ``FinishedDocument``.
 struct EventDocument: Document, Equatable {
     var version = 1

@@ -23,7 +23,7 @@ struct ListDocument: Document, Equatable {
     let error: ErrorDocument?
     /// What a waiting download waits for: `retry`, `network` or `schedule`.
     let waitingFor: String?
-    /// When a waiting download goes on, if that is known.
+    /// The time when a waiting download continues, if it is known.
     let waitingUntil: Date?
     let priority: Int
     /// The session of the download. ``isAttended`` says whether that session runs. A download without a session has
