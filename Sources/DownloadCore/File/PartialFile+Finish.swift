@@ -3,7 +3,7 @@ import Foundation
 
 /// The end of a partial file: the rename to its final name, or its removal.
 extension PartialFile {
-    /// Truncates the file to `total` bytes. An earlier, larger version or a reservation may have left bytes behind the
+    /// Truncates the file to `total` bytes. An earlier, larger version or a reservation may have left bytes after the
     /// end.
     package func cut(to total: Int64) throws(DownloadError) {
         guard try length() > total else { return }

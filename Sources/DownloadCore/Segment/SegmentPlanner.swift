@@ -1,7 +1,8 @@
 import Foundation
 
-/// Decides which connection fetches which range, and how many connections there are. The planner is a value: the runner
-/// reports what happened and when, and the planner answers with decisions.
+/// The planner of the connections of one download. It decides which connection fetches which range, and how many
+/// connections there are. It is a value: the runner reports events with their times, and the planner answers with
+/// decisions.
 ///
 /// Each connection has a territory, [position, end), and asks for it one lease at a time. A connection with an empty
 /// territory takes a part of the territory that would be finished last. The part is so large that all connections end
