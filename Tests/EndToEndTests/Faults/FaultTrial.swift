@@ -2,7 +2,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// One cell of the fault matrix: what goes wrong, when, and over how many connections.
+/// One cell of the fault matrix: a fault, its moment, and the number of connections.
 struct FaultTrial: Sendable, CustomStringConvertible {
     /// The table that a cell belongs to, in docs/reliability.md.
     enum Area: String, Sendable, Codable {
@@ -22,32 +22,34 @@ struct FaultTrial: Sendable, CustomStringConvertible {
         case fresh
         /// A later answer to the same command, after a part has come.
         case middle
-        /// One connection of several, while the others do well.
+        /// One connection of several, while the others have no fault.
         case segment
-        /// The first answer to another session that resumes.
+        /// The first answer to another session that resumes the download.
         case resume
     }
 
     var area: Area
-    /// The row of the table: "closes the connection at 99 %".
+    /// The row of the table, such as "closes the connection at 99 %".
     var fault: String
     var moment = Moment.fresh
     var connections = 1
 
     var description: String { "\(area.rawValue): \(fault), \(moment.rawValue), -x \(connections)" }
 
-    /// `$DLM_FAULT_TEST` is `full`: every cell. Otherwise a choice that takes a few minutes.
+    /// Whether every cell is run, because `$DLM_FAULT_TEST` is `full`. Otherwise a selection is run, which takes a few
+    /// minutes.
     static let isFull = ProcessInfo.processInfo.environment["DLM_FAULT_TEST"] == "full"
 
-    /// What `make test` runs of a long list: every `stride`-th, and always the first.
+    /// Returns the elements of a long list that `make test` runs: the first one and then every `stride`-th one.
     static func short<Case>(_ cases: [Case], each stride: Int) -> [Case] {
         isFull ? cases : cases.indices.filter { $0 % stride == 0 }.map { cases[$0] }
     }
 
-    /// The verdict: the right file and status 0, or one clear line, a status of `errors` and no file under the final
-    /// name; either way nothing outside the folder and no raw control character. The cell is noted in the report.
-    /// `others` are files of the same command that come without a fault.
-    /// - Parameter right: what the server defines; several while its file changes; empty where only an error is right.
+    /// Checks the result of a cell and adds it to the report. The result must be the right file with status 0, or one
+    /// clear line with a status of `errors` and no file with the final name. In both cases there must be no file
+    /// outside the folder and no raw control character. `others` are files of the same command that have no fault.
+    /// - Parameter right: the right contents according to the server. There are several if its file changes, and none
+    ///   if only an error is right.
     func judge(
         _ result: ChildProcess.Result, in sandbox: DlmSandbox, right: [Content], errors: Set<Int32>,
         as name: String = "file.bin", beside others: [String] = [], sourceLocation: SourceLocation = #_sourceLocation
@@ -75,7 +77,7 @@ struct FaultTrial: Sendable, CustomStringConvertible {
         note(result, isRight: faults.isEmpty)
     }
 
-    /// Files that a download left outside its folder.
+    /// Returns the files that a download left outside its folder.
     private static func strays(in sandbox: DlmSandbox) -> [String] {
         let expected: Set = ["files", "state", "home", "config"]
         let beside = sandbox.root.names(in: ".").filter { !expected.contains($0) }
@@ -93,7 +95,7 @@ struct FaultTrial: Sendable, CustomStringConvertible {
         let connections: Int
     }
 
-    /// Adds a line to the file that `$DLM_FAULT_REPORT` names, for docs/reliability.md.
+    /// Adds a line to the file in `$DLM_FAULT_REPORT`, for docs/reliability.md.
     func note(_ result: ChildProcess.Result, isRight: Bool) {
         let outcome: String =
             switch result.ending {

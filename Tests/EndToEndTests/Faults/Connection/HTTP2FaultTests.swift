@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     @Suite("HTTP/2 that fails", .serialized, .timeLimit(.minutes(10)))
     struct HTTP2FaultTests {
-        /// Files beside the one with the fault: while some of them wait, connections are shared.
+        /// The files beside the one with the fault. While some of them wait, connections are shared.
         static let others = (1...10).map { "other\($0)" }
         static let other = FaultReply(Content("small"), etag: "\"s\"").with { $0.bytesPerSecond = 20 }
 
@@ -14,8 +14,8 @@ extension EndToEnd {
                 + ([site.server.url()] + Self.others.map { site.server.url("/\($0)") })
         }
 
-        /// Runs a cell against a server that gives these replies for the file, one after the other, the last one for
-        /// ever, and small files without a fault.
+        /// Runs a cell against a server that gives these replies for the file, one after the other. The last reply is
+        /// repeated. The server also has small files without a fault.
         private func site(
             _ certificates: Certificates, _ replies: [FaultReply], asProcess: Bool = false,
             _ body: (SecureSite) async throws -> Void
@@ -92,7 +92,7 @@ extension EndToEnd {
                             result, in: site.sandbox, right: [HTTP2Cell.content], errors: [], beside: Self.others)
                         let requests = site.server.log.requests(to: "/file.bin")
                         let start = requests.count > 1 ? requests[1].start : nil
-                        // It begins a little before, to compare.
+                        // The request begins a little earlier, to compare bytes.
                         if cell.healthy.etag != nil { #expect(start ?? 0 >= kept * 7 / 8, "\(trial)") }
                     }
                 }
@@ -107,7 +107,7 @@ extension EndToEnd {
                         let trial = FaultTrial(area: .http2, fault: "\(cell), for ever")
                         let result = try await site.run(arguments(site))
                         if result.ending == .exited(4), site.sandbox.exists("file.bin") {
-                            // It came in pieces; what the status tells of is another file on the same connection.
+                            // The file came in pieces. The status is about another file on the same connection.
                             try expectFile(HTTP2Cell.content, "file.bin", in: site.sandbox, trial)
                             let areOfOthers = result.errorLines.allSatisfy { line in
                                 line.contains(": other") || line.contains("/other")

@@ -2,16 +2,16 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// A server over TLS, and a `dlm` with a home of its own that trusts the server's authority.
+/// A server with TLS, and a `dlm` with its own home folder that trusts the server's authority.
 struct SecureSite: Sendable {
     let sandbox: DlmSandbox
     let server: FaultServer
     let authority: String
     let right: TLSBehaviour
-    /// Runs `dlm` in a process of its own.
+    /// Whether `dlm` runs in its own process.
     let isProcess: Bool
 
-    /// Has the authority known.
+    /// Returns a launch whose `dlm` knows the authority.
     private func launch(_ arguments: [String]) throws -> ProcessLaunch {
         var launch = try sandbox.launch(arguments)
         launch.environment["SSL_CERT_FILE"] = authority
@@ -24,12 +24,13 @@ struct SecureSite: Sendable {
 
     func run(_ arguments: String...) async throws -> ChildProcess.Result { try await run(arguments) }
 
-    /// Starts a download and ends it with SIGTERM once the server has sent so many bytes and dlm has taken some of them.
+    /// Starts a download, and ends it with SIGTERM after the server has sent this number of bytes and dlm has received
+    /// some of them.
     func interrupt(_ arguments: [String], after bytes: Int64) async throws {
         let (reached, result) = try await launch(arguments).interrupted(
             asProcess: isProcess, after: bytes, from: server
         ) {
-            // The one under test; the others have a few bytes.
+            // The file under test. The other files have a few bytes.
             _ = try await sandbox.ask {
                 guard let id = try? await sandbox.ids(of: [server.url()]).first else { return Int64(0) }
                 return try await sandbox.show(id).received
@@ -41,14 +42,14 @@ struct SecureSite: Sendable {
     }
 }
 
-/// Certificates for one test, removed after it.
+/// Runs a test with certificates that are removed after it.
 func withCertificates(_ body: (Certificates) async throws -> Void) async throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     try await body(try await Certificates(in: folder))
 }
 
-/// Runs a test in a home of its own against a server with this script, over TLS that behaves so.
+/// Runs a test with its own home folder against a server with these replies and this behaviour of TLS.
 func withSecureDlm(
     _ certificates: Certificates, asProcess: Bool = false,
     tls: @escaping @Sendable (Int, TLSBehaviour) -> TLSBehaviour = { $1 },

@@ -113,7 +113,8 @@ extension EndToEnd {
             try await withCertificates { certificates in
                 try await concurrently(FaultTrial.short(End.all, each: 5), atMost: 4) { cell in
                     let (framing, end) = (Self.framings[cell.framing], Self.ends[cell.end])
-                    // A close-delimited body that ends in order is whole, as far as anybody can tell.
+                    // A body that ends with the connection, and whose connection is closed correctly, cannot be
+                    // distinguished from a whole one.
                     if framing.value == .closeDelimited, end.fault == "closed with close_notify" { return }
                     let reply = FaultReply(Self.content).with {
                         $0.ranges = .ignored

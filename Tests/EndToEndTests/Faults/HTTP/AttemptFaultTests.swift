@@ -20,7 +20,8 @@ extension EndToEnd {
                     let result = try await sandbox.perform(
                         "get", "-x", "\(connections)", "--stall-timeout", "1", server.url())
                     try expectDownloaded(content, as: "file.bin", by: result, in: sandbox, cut)
-                    // What was on its way on each connection that broke, or whose rest another took over.
+                    // Each connection that broke, or whose rest another connection took, may have had bytes on their
+                    // way.
                     #expect(server.log.bytesSentTwice() <= mebibyte * Int64(connections), "\(cut)")
                 }
             }
@@ -34,7 +35,7 @@ extension EndToEnd {
                 let result = try await sandbox.perform("get", "-x", "\(connections)", server.url())
                 expectFailure(answer.exit, of: result)
                 #expect(result.stderr.contains("\(answer.status)"))
-                // Some servers dislike the range: a 400 is asked once more without it.
+                // Some servers reject the range with 400, so the request is repeated once without it.
                 #expect(server.log.entries.count == (answer.status == 400 ? 2 : 1))
                 #expect(sandbox.names == [])
             }

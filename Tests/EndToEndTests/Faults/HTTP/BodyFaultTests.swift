@@ -12,7 +12,7 @@ extension EndToEnd {
             }
         }
 
-        /// Where, of a body of some size.
+        /// The places in a body, computed from its size.
         static let places: [(name: String, of: @Sendable (Int64) -> Int64)] = [
             ("at 0", { _ in 0 }), ("in the middle", { $0 / 2 }), ("at 99 %", { $0 * 99 / 100 }),
             ("before the last byte", { $0 - 1 }),
@@ -77,7 +77,7 @@ extension EndToEnd {
             }
         }
 
-        /// What lies between chunks must not be taken for a part of the file, now or when it is continued.
+        /// The bytes between chunks must not be taken for a part of the file, neither now nor after a resume.
         static let wrongSizes = [("5 too small", -5), ("5 too large", 5), ("1000 too large", 1000)].flatMap {
             name, error in
             [

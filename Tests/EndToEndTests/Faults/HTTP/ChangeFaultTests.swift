@@ -39,7 +39,7 @@ extension EndToEnd {
                 let size = HTTPFault.content.size
                 return switch self {
                 case .sameSize: Content(seed: 302, size: size)
-                // In what the first part has, and nowhere near its end.
+                // The changed byte is in the first part, and far from its end.
                 case .oneByte: HTTPFault.content.flipping(250)
                 case .larger: Content(seed: 302, size: size + 3_000_001)
                 case .smaller: Content(seed: 302, size: size - 1_000_001)
@@ -51,13 +51,13 @@ extension EndToEnd {
             }
         }
 
-        /// How a server tells one version from another.
+        /// The validators with which a server distinguishes versions.
         struct Validator {
             let tag: Tag
             let modified: Modified
-            /// The new version has the ETag of the old one: right for a weak one, and worth nothing where there is none.
+            /// Whether the new version has the ETag of the old one. This is allowed for a weak ETag.
             let isKept: Bool
-            /// It answers a range whatever `If-Range` says.
+            /// Whether the server ignores `If-Range` and answers with the range.
             let isBlind: Bool
 
             var name: String {
@@ -69,7 +69,7 @@ extension EndToEnd {
                 let version = isNew && !isKept ? "v2" : "v1"
                 let modified = modified.value(isNew: isNew, now: now)
                 return FaultReply(content, etag: tag.value(version), lastModified: modified).with {
-                    // However long the suite runs, the date stays that of the answer.
+                    // The date must be that of the answer, however long the suite runs.
                     $0.fields = modified == nil ? [] : [("Date", now)]
                     if tag == .several { $0.fields.append(("ETag", "\"another\"")) }
                     $0.ranges = isBlind ? .honouredBlindly : .honoured
@@ -98,7 +98,7 @@ extension EndToEnd {
                     $0.right = change.content
                     $0.healed = new
                     guard change == .emptied, validator.tag != .strong else { return }
-                    // Where nothing says that the file has changed, an empty answer is none.
+                    // If nothing says that the file has changed, an empty answer is an error.
                     $0.later = .either([7])
                     $0.healed = nil
                 }

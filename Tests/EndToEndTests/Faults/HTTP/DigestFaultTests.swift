@@ -6,11 +6,11 @@ extension EndToEnd {
     @Suite("Servers that tell a digest, right or wrong", .long, .serialized, .timeLimit(.minutes(3)))
     struct DigestFaultTests {
         static let content = Content(seed: 90, size: 9 * mebibyte)
-        /// What a wrong digest is of.
+        /// The content of which a wrong digest is computed.
         static let other = Content(seed: 91, size: 9 * mebibyte)
         static let kinds = FaultTrial.short(ServedDigest.allCases, each: 3)
 
-        /// The file as it is, with a digest that is of `named`.
+        /// Returns a reply with the file and with the digest of `named`.
         static func reply(_ kind: ServedDigest, of named: Content = content) -> FaultReply {
             FaultReply(content, etag: "\"v1\"").with { $0.fields.append(kind.field(named)) }
         }
@@ -21,17 +21,17 @@ extension EndToEnd {
             try await sandbox.perform("get", "-x", "\(connections)", "--retry-delay", "0", server.url())
         }
 
-        /// The file was not accepted, and its bytes are kept.
+        /// Expects that the file was not accepted and that its bytes are kept.
         static func expectRejected(_ result: ChildProcess.Result, in sandbox: DlmSandbox, _ trial: FaultTrial) throws {
             try trial.judge(result, in: sandbox, right: [], errors: [9])
             #expect(sandbox.names == ["file.bin.part"], "\(trial)")
             #expect(result.errorLines.last?.contains("not what the server says that it is") ?? false, "\(trial)")
         }
 
-        /// All of the file was sent, and no more than the bytes at its joins twice.
+        /// Returns whether the whole file was sent, and only the bytes at its joins twice.
         static func isWhole(_ sent: Int64) -> Bool { (content.size..<content.size + content.size / 100).contains(sent) }
 
-        /// The same command against a server that is right: the file, all of it fetched anew.
+        /// Expects that the same command with a correct server fetches the whole file again.
         static func expectRecovery(_ sandbox: DlmSandbox, _ server: FaultServer, _ trial: FaultTrial) async throws {
             server.handle { _ in FaultReply(Self.content, etag: "\"v1\"") }
             let before = server.log.bytesSent
@@ -138,7 +138,7 @@ extension EndToEnd {
         func kept(connections: Int, signal: Int32) async throws {
             let trial = FaultTrial(
                 area: .digest, fault: "told in the first answer only, right", moment: .resume, connections: connections)
-            // Whatever is killed has made its first checkpoint.
+            // Slow enough for a first checkpoint before the kill.
             let slow = Self.reply(.repr256).with { $0.bytesPerSecond = Int(2 * mebibyte) / connections }
             try await withDlm(serving: slow) { sandbox, server in
                 _ = try await sandbox.interrupt(
@@ -191,7 +191,7 @@ extension EndToEnd {
                     try await Self.expectRecovery(sandbox, server, trial)
                 }
             }
-            // Its first answer holds the beginning of the file.
+            // The first answer has the beginning of the file.
             let inParts = reply.with { $0.etag = "\"v1\"" }
             try await withDlm(serving: inParts) { sandbox, server in
                 let result = try await Self.get(sandbox, server, 4)
@@ -238,7 +238,7 @@ extension EndToEnd {
                     area: .digest, fault: "Repr-Digest: sha-256, right; --checksum, wrong", connections: connections
                 ).judge(result, in: sandbox, right: [], errors: [9])
                 #expect(sandbox.names == ["file.bin.part"])
-                // What is there is right: without the wrong checksum nothing need be fetched again.
+                // The bytes are right, so without the wrong checksum nothing must be fetched again.
                 let before = server.log.bytesSent
                 let again = try await Self.get(sandbox, server, connections)
                 try expectDownloaded(Self.content, as: "file.bin", by: again, in: sandbox)

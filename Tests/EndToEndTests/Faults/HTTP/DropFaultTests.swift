@@ -22,7 +22,8 @@ extension EndToEnd {
                     ["get", "-x", "\(connections)", "--retry-delay", "0.1", server.url()], asProcess: connections == 1)
                 try trial.judge(result, in: sandbox, right: [content], errors: [])
                 #expect(server.log.entries.count > 20)
-                // A checkpoint is half a second of traffic, 4 MiB here: twenty of them would be 80 MiB.
+                // Between two checkpoints is half a second of traffic, which is 4 MiB here. Twenty times as much would
+                // be 80 MiB.
                 #expect(server.log.bytesSentTwice() <= 20 * (64 << 10), "\(cuts)")
             }
         }

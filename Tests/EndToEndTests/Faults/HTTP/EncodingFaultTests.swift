@@ -5,19 +5,19 @@ import Testing
 extension EndToEnd {
     @Suite("Faults of encodings", .serialized, .timeLimit(.minutes(5)))
     struct EncodingFaultTests {
-        /// Stands for the compressed bytes: nobody decodes them.
+        /// A stand-in for compressed bytes, which are never decompressed here.
         static let encoded = Content(seed: 304, size: HTTPFault.content.size)
 
         private static func encoded(_ coding: String) -> [HTTPFault] {
             [
-                // It says so from the beginning, or another representation has another ETag.
+                // The answers have this coding from the beginning, or from now on with another ETag.
                 HTTPFault("Content-Encoding \(coding) nobody asked for", later: .fails([9])) { _, _ in
                     FaultReply(encoded, etag: "\"\(coding)\"").with { $0.fields = [("Content-Encoding", coding)] }
                 }.with {
                     $0.right = encoded
                     $0.segment = .either([7, 9])
                 },
-                // The same strong ETag for both: the bytes must not be mixed.
+                // Both representations have the same strong ETag. Their bytes must not be mixed.
                 HTTPFault("Content-Encoding \(coding) nobody asked for, under the same ETag", later: .fails([9])) {
                     good, _ in
                     FaultReply(encoded, etag: good.etag).with { $0.fields = [("Content-Encoding", coding)] }

@@ -2,15 +2,15 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// Something that a server gets wrong, and what dlm may make of it: a row of the matrix.
+/// A fault of a server with the allowed results of dlm: a row of the matrix.
 struct HTTPFault: Sendable, CustomStringConvertible {
-    /// What is right in a cell, as narrow as can be justified.
+    /// The allowed results of a cell, as narrow as possible.
     enum Expectation: Sendable {
-        /// The file, whatever the server does.
+        /// The file must be right, whatever the server does.
         case right
-        /// No file can be proved right: one of these exit statuses.
+        /// No file can be proved right, so dlm must end with one of these exit statuses.
         case fails(Set<Int32>)
-        /// Depends on what is there already.
+        /// Both are allowed, because the result depends on the bytes that are present already.
         case either(Set<Int32>)
 
         var errors: Set<Int32> {
@@ -26,28 +26,28 @@ struct HTTPFault: Sendable, CustomStringConvertible {
     /// The row of the table.
     let name: String
     var area = FaultTrial.Area.http
-    /// The answer to every request while the fault lasts, made from a good one. The numbers of requests count from its
-    /// beginning.
+    /// Returns the answer to a request while the fault lasts, made from a good answer. Requests are numbered from the
+    /// beginning of the fault.
     let spoil: @Sendable (_ good: FaultReply, _ request: FaultRequest) -> FaultReply
-    /// When a new download meets it.
+    /// The expectation for a new download.
     var fresh = Expectation.right
-    /// When a part is here already; nil for the same as fresh.
+    /// The expectation if a part is present already; nil for the same as ``fresh``.
     var later: Expectation?
-    /// When one connection of several meets it, once.
+    /// The expectation if the fault occurs once, on one connection of several.
     var segment = Expectation.right
-    /// It looks like another version: what was fetched of this one is given up.
+    /// Whether the fault looks like another version of the file, so that the bytes of this version are given up.
     var losesPart = false
-    /// What is right besides the content of the good answers, where the fault brings another file.
+    /// The right content if the fault brings another file.
     var right: Content?
-    /// The fault of one segment goes on for all that follow.
+    /// Whether the fault of one segment continues for all later requests.
     var lasts = false
-    /// Seconds of silence after which dlm gives a connection up: longer than a busy machine takes for anything.
+    /// The seconds of silence after which dlm gives a connection up. A busy machine does everything in less time.
     var stallTimeout = 15
-    /// Further attempts: enough for what ends by itself.
+    /// The number of retries, which is enough for faults that end without help.
     var retries = 1
-    /// How long the first answer asks to be left alone.
+    /// The pause that the first answer asks for.
     var pause: Duration?
-    /// What the server answers when it is well again; nil for the good answers.
+    /// The answer of the server after the fault; nil for the good answers.
     var healed: FaultReply?
     /// The good answers.
     var good = FaultReply(HTTPFault.content, etag: "\"v1\"")
@@ -67,7 +67,7 @@ struct HTTPFault: Sendable, CustomStringConvertible {
         self.spoil = spoil
     }
 
-    /// A fault that is no more than another field of the reply.
+    /// Creates a fault that changes properties of the reply.
     init(
         _ name: String, fresh: Expectation = .right, later: Expectation? = nil,
         with change: @escaping @Sendable (inout FaultReply) -> Void
@@ -75,7 +75,7 @@ struct HTTPFault: Sendable, CustomStringConvertible {
         self.init(name, fresh: fresh, later: later) { good, _ in good.with(change) }
     }
 
-    /// Something that is no answer at all.
+    /// Creates a fault whose answer is not HTTP.
     init(_ name: String, fresh: Expectation, raw: FaultReply.Raw) {
         self.init(name, fresh: fresh) { $0.raw = raw }
     }
@@ -95,19 +95,20 @@ struct HTTPFault: Sendable, CustomStringConvertible {
     }
 }
 
-/// One fault at one moment over so many connections.
+/// One fault at one moment with a number of connections.
 struct HTTPFaultCell: Sendable {
     let fault: HTTPFault
     let moment: FaultTrial.Moment
     let connections: Int
-    /// Runs dlm in a process of its own.
+    /// Whether dlm runs in its own process.
     var isProcess = false
 
     static let places: [(FaultTrial.Moment, Int)] = [
         (.fresh, 1), (.segment, 4), (.resume, 1), (.middle, 4), (.resume, 4), (.middle, 1), (.fresh, 4),
     ]
 
-    /// Every fault in every place, or, in the short form, in so many places, which differ from fault to fault.
+    /// Returns a cell for every fault in every place. In the short form, each fault is in `count` places, which differ
+    /// from fault to fault.
     static func cells(
         of faults: [HTTPFault], in places: [(FaultTrial.Moment, Int)] = places, short count: Int = 1
     ) -> [HTTPFaultCell] {
@@ -120,7 +121,8 @@ struct HTTPFaultCell: Sendable {
         }
     }
 
-    /// Runs all cells, some at a time: one of them, which resumes if there is such a cell, in a process of its own.
+    /// Runs all cells, several at a time. One of them runs dlm in its own process; it is a cell that resumes, if there
+    /// is one.
     static func run(
         _ faults: [HTTPFault], in places: [(FaultTrial.Moment, Int)] = places, short count: Int = 1,
         atMost limit: Int = 6
@@ -130,7 +132,8 @@ struct HTTPFaultCell: Sendable {
         try await concurrently(cells, atMost: limit) { try await $0.run() }
     }
 
-    /// The fault lasts, dlm ends as it should, and the same command makes it right once the server is well again.
+    /// Runs the cell. While the fault lasts, dlm must end as expected. After the fault, the same command must give the
+    /// right file.
     func run() async throws {
         let trial = FaultTrial(area: fault.area, fault: fault.name, moment: moment, connections: connections)
         try await withDlm(serving: fault.good) { sandbox, server in
@@ -148,7 +151,7 @@ struct HTTPFaultCell: Sendable {
         }
     }
 
-    /// The old version is right where it had come before the new one.
+    /// The allowed contents. The old version is allowed if it may have come before the new one.
     private var right: [Content] {
         [fault.right ?? fault.good.content] + (fault.right != nil && moment == .segment ? [fault.good.content] : [])
     }
@@ -171,7 +174,7 @@ struct HTTPFaultCell: Sendable {
         #expect(arrivals.count >= 2 && arrivals[1] - arrivals[0] >= pause, "\(trial): came back too soon")
     }
 
-    /// What is here when the fault begins, in the middle and on the resume.
+    /// The number of bytes that are present when the fault begins, for the moments `middle` and `resume`.
     static let partSize = mebibyte
 
     private func reply(to request: FaultRequest, after asked: Int) -> FaultReply {
@@ -201,7 +204,7 @@ struct HTTPFaultCell: Sendable {
         return try await sandbox.run(arguments, asProcess: isProcess, leaps: fault.pause == nil)
     }
 
-    /// A download that ended with a part of the file: another session will go on with it.
+    /// Makes a download that ends with a part of the file, so that another session can resume it.
     static func leavePart(
         _ good: FaultReply, _ connections: Int, _ sandbox: DlmSandbox, _ server: FaultServer, asProcess: Bool = false
     ) async throws {

@@ -46,7 +46,7 @@ extension EndToEnd {
                 "fields after the last chunk without an end",
                 ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n", endless: "X-A: a\r\n"
             )
-            // Without validators it is refused at its head.
+            // Without validators, the answer is refused when its head has come.
             .with { $0.later = .fails([9]) },
         ]
 

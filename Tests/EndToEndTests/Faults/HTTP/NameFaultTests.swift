@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     @Suite("Names from servers and URLs", .serialized, .timeLimit(.minutes(3)))
     struct NameFaultTests {
-        /// A case, and the file that only this case has.
+        /// A case and its own file.
         struct Numbered: Sendable {
             let number: Int
             let example: NameCase
@@ -21,7 +21,7 @@ extension EndToEnd {
 
             static let all = NameCase.all.indices.map { Numbered(number: $0, example: NameCase.all[$0]) }
 
-            /// Cases whose names differ go into one folder by one command.
+            /// The cases in rounds. Each round is one command with one folder, so its file names differ.
             static let rounds: [[Numbered]] = {
                 var rounds: [(names: Set<[UInt8]>, cases: [Numbered])] = []
                 for one in all where one.example.canBeFetched {
@@ -37,7 +37,7 @@ extension EndToEnd {
             }()
         }
 
-        /// Who reads what is printed.
+        /// The reader of the output.
         enum Reader: CaseIterable {
             case script, program, person
         }
@@ -83,7 +83,7 @@ extension EndToEnd {
             let urls = cases.map { $0.url.replacing("HOST", with: "127.0.0.1:\(server.port)") }
             let options = reader == .program ? ["--json"] : reader == .person ? ["-v", "--color", "never"] : []
             var launch = try sandbox.launch(["get", "-d", folder] + options + urls)
-            // A home for each: they would wait for one another's store.
+            // Each has its own home folder, because they would wait for the store of another.
             launch.environment["XDG_STATE_HOME"] = sandbox.root("state/\(folder)")
             if reader == .person { launch.terminalColumns = 80 }
             let result = try await launch.result()
@@ -119,7 +119,7 @@ extension EndToEnd {
             } else {
                 #expect(Set(told) == Set(paths.map { Array($0.utf8) }))
             }
-            // What draws the bars; colours are off.
+            // The sequences that draw the bars. Colours are off.
             let drawn = result.stderr.replacing(
                 /\u{1B}\[[0-9]*[AJK]|\r/.matchingSemantics(.unicodeScalar), with: "")
             #expect(!drawn.unicodeScalars.contains(where: isDangerous), "\(drawn.debugDescription)")

@@ -7,7 +7,7 @@ extension EndToEnd {
     struct OverrunFaultTests {
         private static let content = HTTPFault.content
 
-        /// A 200 that announces less than it brings.
+        /// Returns a change to a 200 that announces less than it sends.
         private static func short(by missing: Int64, closes: Bool) -> @Sendable (inout FaultReply) -> Void {
             {
                 $0.ranges = .ignored
@@ -33,7 +33,7 @@ extension EndToEnd {
         @Test("A body that goes on after its Content-Length is not taken for the whole file")
         func overrun() async throws { try await HTTPFaultCell.run(Self.faults) }
 
-        /// Small enough to come with its head in one read.
+        /// The body is so small that it comes with its head in one read.
         @Test("Nor is a small one", arguments: [1, 4])
         func small(connections: Int) async throws {
             let content = Content(seed: 301, size: 3000)

@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     @Suite("Faults of redirects", .serialized, .timeLimit(.minutes(10)))
     struct RedirectFaultTests {
-        /// The good file lies under `/far/` too, where most of these lead.
+        /// Most of these redirects lead to `/far/`, where the good file is, too.
         private static func to(
             _ name: String, _ expectation: HTTPFault.Expectation = .right, status: Int = 302,
             _ location: @escaping @Sendable (_ port: String) -> String
@@ -75,7 +75,7 @@ extension EndToEnd {
         @Test("Redirects that are refused")
         func refused() async throws { try await HTTPFaultCell.run(FaultTrial.short(Self.refused, each: 3)) }
 
-        /// Where the redirect leads to another file than the one that was begun.
+        /// The faults whose redirect leads to another file.
         static let different: [HTTPFault] = [
             ("with its own ETag", "\"v1\"", "\"v2\"", HTTPFault.Expectation.right),
             ("without validators", nil, nil, .right),

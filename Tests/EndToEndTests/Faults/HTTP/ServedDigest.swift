@@ -1,7 +1,7 @@
 import DownloadTestSupport
 import Foundation
 
-/// What a server says of the digest of its file, in one of the fields for that.
+/// The header fields in which a server states the digest of its file.
 enum ServedDigest: String, CaseIterable, Sendable, CustomStringConvertible {
     case repr256 = "Repr-Digest: sha-256"
     case repr512 = "Repr-Digest: sha-512"

@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     @Suite("Faults of statuses", .serialized, .timeLimit(.minutes(20)))
     struct StatusFaultTests {
-        /// Those that are tried again (see `DownloadError.transientStatuses`).
+        /// The status codes after which dlm tries again (see `DownloadError.transientStatuses`).
         static let transient: Set = [408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]
 
         static func group(_ status: Int) -> String {
@@ -23,7 +23,7 @@ extension EndToEnd {
         static func exit(_ status: Int) -> Int32 { [401, 407].contains(status) ? 6 : 8 }
 
         static let lasting = (400...599).map { status in
-            // The server that refuses a range of a file that is known contradicts itself.
+            // A server that refuses a range of a known file contradicts itself.
             HTTPFault(
                 group(status), fresh: .fails([exit(status)]), later: .fails([status == 416 ? 7 : exit(status)])
             ) { _, _ in FaultReply(status: status) }
@@ -36,7 +36,7 @@ extension EndToEnd {
             try await HTTPFaultCell.run(chosen)
         }
 
-        /// How long a server asks to be left alone.
+        /// The pauses that a server asks for.
         static let requests: [(name: String, pause: Duration, value: @Sendable () -> String)] = [
             ("1", .seconds(1), { "1" }), ("a date", .seconds(1), { HTTPDate.ago(-2) }),
             ("a date that is past", .zero, { HTTPDate.ago(1000) }), ("a date of another kind", .zero, { "tomorrow" }),
@@ -48,7 +48,7 @@ extension EndToEnd {
                 let isTransient = transient.contains(status)
                 let expectation =
                     isTransient || [400, 501].contains(status) ? HTTPFault.Expectation.right : .fails([8])
-                // A server that dislikes ranges is asked once more without, but not for what comes later.
+                // A server that rejects ranges is asked once more without one, but not if a part is present already.
                 let later = isTransient ? HTTPFault.Expectation.right : .either([8])
                 return HTTPFault("\(group(status)), once, with Retry-After \(name)", fresh: expectation, later: later) {
                     good, request in
@@ -83,7 +83,7 @@ extension EndToEnd {
         @Test("Statuses that are no answer to this request")
         func odd() async throws { try await HTTPFaultCell.run(FaultTrial.short(Self.odd, each: 4)) }
 
-        /// What becomes of the fourth request at a time.
+        /// The replies to the fourth request at the same time.
         static let limits: [(name: String, reply: FaultReply)] = [
             ("503", FaultReply(status: 503)),
             ("503 with Retry-After 1", FaultReply(status: 503, fields: [("Retry-After", "1")])),

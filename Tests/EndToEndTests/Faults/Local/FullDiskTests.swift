@@ -60,9 +60,9 @@ extension EndToEnd {
     }
 }
 
-/// A file system in memory that is soon full. Mounting one needs root.
+/// A small file system in memory. Only root can mount it.
 enum SmallDisk {
-    /// True if a tmpfs could be mounted, and was unmounted again.
+    /// Whether a tmpfs can be mounted. The test mount is removed again.
     static let canMount: Bool = {
         guard geteuid() == 0, let folder = try? TemporaryFolder() else { return false }
         defer { folder.remove() }
@@ -70,7 +70,7 @@ enum SmallDisk {
         return umount2(folder.path, 0) == 0
     }()
 
-    /// Mounts a tmpfs of so many MiB; 0 if it worked.
+    /// Mounts a tmpfs of this size in MiB. Returns 0 if it worked.
     static func mount(_ size: Int, at path: String, flags: Int = 0) -> Int32 {
         Glibc.mount("tmpfs", path, "tmpfs", UInt(flags), "size=\(size)m")
     }

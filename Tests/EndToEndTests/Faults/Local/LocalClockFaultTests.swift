@@ -6,7 +6,7 @@ extension EndToEnd {
     @Suite("Faults of the clock, and quotas", .serialized, .timeLimit(.minutes(3)))
     struct LocalClockFaultTests {
         static let decade: Int64 = 10 * 366 * 86_400
-        /// Seconds that the clock jumps; the last is beyond the year 2038, and further back than 1970.
+        /// The jumps of the clock in seconds. They reach beyond the year 2038 and before 1970.
         static let jumps: [Int64] = [-decade, decade, 3 * decade, -6 * decade, 3600, -3600]
 
         private func withShim(_ body: (SystemShim) async throws -> Void) async throws {
@@ -31,7 +31,7 @@ extension EndToEnd {
                 try await withDlm(serving: LocalTrial.reply(connections: 4)) { sandbox, server in
                     let fault = "clock jumps by \(seconds) s"
                     let underway = LocalTrial(fault, moment: .middle, connections: 4, sandbox, server)
-                    // However slow this machine is, the file is not whole before the signal.
+                    // The end is held back, so that the file is not whole before the signal, even if the test is slow.
                     server.holdEnds()
                     let process = try ChildProcess(Self.launch(try underway.launch(["--progress", "plain"]), shim))
                     #expect(await server.waitUntil { $0.bytesSent >= LocalTrial.underway })

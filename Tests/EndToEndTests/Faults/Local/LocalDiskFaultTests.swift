@@ -7,7 +7,7 @@ extension EndToEnd {
         "Faults of a disk that is full", .serialized, .timeLimit(.minutes(3)),
         .enabled(if: SmallDisk.canMount, "needs root to mount a small tmpfs"))
     struct LocalDiskFaultTests {
-        /// Runs a test whose downloads lie on a disk of 16 MiB.
+        /// Runs a test whose downloads are on a disk of 16 MiB.
         private func onDisk(
             _ reply: FaultReply, of folder: KeyPath<DlmSandbox, String> = \.files, kibibytes: Int = 16 << 10,
             _ body: (DlmSandbox, FaultServer) async throws -> Void
@@ -20,7 +20,7 @@ extension EndToEnd {
             }
         }
 
-        /// Space that is left when the download begins.
+        /// The free space when the download begins.
         static let spaces: [Int64] = [
             mebibyte, 0, 4096, 64 << 10, 252 << 10, 256 << 10, 300 << 10, 3 * mebibyte, 6 * mebibyte - 4096,
             6 * mebibyte, 6 * mebibyte + 4096,
@@ -109,7 +109,7 @@ extension EndToEnd {
                 if space == .beforeTheEnd { return }
                 #expect(result.stderr.contains("downloads.sqlite: no space left"), "\(result.stderr)")
                 SmallDisk.empty(sandbox.state)
-                // What the store knew last counts: that may have been before its disk was full.
+                // The last record in the store is used, which may be from the time before the disk was full.
                 try await trial.expectRecovery()
             }
         }

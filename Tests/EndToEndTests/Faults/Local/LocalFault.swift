@@ -2,14 +2,15 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// A download that a local fault meets, and the same once the fault has gone.
+/// A download with a local fault, and the same download after the fault.
 struct LocalTrial {
-    /// So large that each fault comes before the end, and every connection of four has something of it.
+    /// The content. It is so large that each fault comes before the end, and that each of four connections has a part
+    /// of it.
     static let content = Content(seed: 600, size: 6 * mebibyte + 5)
-    /// Bytes on their way when a fault comes: a third of it.
+    /// The number of bytes that were sent when a fault comes, which is a third of the content.
     static let underway = 2 * mebibyte
 
-    /// A server that takes a second and a half for the file, over one connection or four.
+    /// Returns a reply that takes a second and a half for the file, over one connection or four.
     static func reply(connections: Int, framing: FaultReply.Framing = .contentLength) -> FaultReply {
         FaultReply(content, etag: "\"v1\"").with {
             $0.framing = framing
@@ -32,13 +33,13 @@ struct LocalTrial {
 
     private var words: [String] { ["get", "-x", "\(trial.connections)", server.url()] }
 
-    /// `dlm get` as it is, or with other words.
+    /// Returns the launch of `dlm get`, if wanted through another program and with further arguments.
     func launch(through program: [String] = [], _ arguments: [String] = []) throws -> ProcessLaunch {
         try sandbox.launch(through: program, words + arguments)
     }
 
-    /// Starts a get, and returns once its partial file is being written.
-    /// - Parameter holds: its end is held back until the test calls `releaseEnds()` of the server.
+    /// Starts a get, and returns when its partial file is being written.
+    /// - Parameter holds: whether the end of the body is held back until the test calls `releaseEnds()` of the server.
     func start(
         through program: [String] = [], _ arguments: [String] = [], holds: Bool = false
     ) async throws -> ChildProcess {
@@ -59,7 +60,7 @@ struct LocalTrial {
             result, in: sandbox, right: [Self.content], errors: errors, as: name, sourceLocation: sourceLocation)
     }
 
-    /// The fault has gone: the same command gives the right file.
+    /// Expects that the same command gives the right file after the fault.
     func expectRecovery(
         _ arguments: [String] = [], atMost again: Int64? = nil, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
@@ -75,7 +76,7 @@ struct LocalTrial {
 }
 
 extension DlmSandbox {
-    /// `dlm` started by another program, which takes a command line after its own words.
+    /// Returns the launch of `dlm` by another program, which takes a command line after its own arguments.
     func launch(through program: [String], _ arguments: [String]) throws -> ProcessLaunch {
         var launch = try launch(arguments)
         guard let first = program.first else { return launch }
@@ -89,41 +90,42 @@ extension DlmSandbox {
     }
 }
 
-/// Runs cells that mostly wait for a slow server, some at a time.
+/// Runs cells, several at a time. They mostly wait for a slow server.
 func eachCell<Value: Sendable>(
     _ values: [Value], _ body: @escaping @Sendable (Value) async throws -> Void
 ) async throws {
     try await concurrently(values, atMost: 8, body)
 }
 
-/// Each value with one connection and with four.
+/// Returns each value with one connection and with four. In the short form it returns each value once, with `short`
+/// connections.
 func withConnections<Value: Sendable>(_ values: [Value], short: Int) -> [(Value, Int)] {
     FaultTrial.isFull ? values.flatMap { [($0, 1), ($0, 4)] } : values.map { ($0, short) }
 }
 
-/// Programs that change a process and then become `dlm`.
+/// Programs that change their process and then execute `dlm` in it.
 enum Through {
-    /// `prlimit --nofile=20`: soft and hard.
+    /// Returns the words of `prlimit` with an option such as `nofile=20`, which sets the soft and the hard limit.
     static func limit(_ option: String) -> [String] { ["/usr/bin/prlimit", "--\(option)", "--"] }
 
-    /// The modes of files bind root too, and so do quotas.
+    /// The words that take away root's privileges, so that file modes and quotas also apply to root.
     static let withoutPrivileges =
         geteuid() == 0
         ? ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner,-sys_resource", "--"] : []
 
-    /// A shell that does something, then becomes `dlm`; `redirections` are those of `exec`.
+    /// Returns the words of a shell that runs a script and then executes `dlm` with these redirections.
     static func shell(_ script: String, redirections: String = "") -> [String] {
         ["/bin/sh", "-c", "\(script)\nexec \"$@\" \(redirections)", "sh"]
     }
 }
 
-/// File systems in memory for one test.
+/// Functions for a file system of one test.
 extension SmallDisk {
     static func mount(kibibytes: Int, at path: String, flags: Int = 0) -> Int32 {
         Glibc.mount("tmpfs", path, "tmpfs", UInt(flags), "size=\(kibibytes)k")
     }
 
-    /// Writes a file until no byte more fits, but for `spare` bytes.
+    /// Fills the file system with a file, except for `spare` bytes.
     static func fill(_ folder: String, sparing spare: Int64 = 0) throws {
         let descriptor = open("\(folder)/filler", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         try #require(descriptor >= 0)

@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     @Suite("Faults of folders", .serialized, .timeLimit(.minutes(3)))
     struct LocalFolderFaultTests {
-        /// What happens to the folder of a download.
+        /// The faults of the folder of a download.
         enum Fate: String, CaseIterable {
             case moved = "folder moved away"
             case deleted = "folder deleted"
@@ -79,10 +79,10 @@ extension EndToEnd {
                 server.releaseEnds()
                 let aside = sandbox.root("home/aside")
                 try fate.apply(to: sandbox.files, aside: aside)
-                // Not in the folder that has gone.
+                // dlm does not run in the folder, which was deleted.
                 let result = try await sandbox.run("resume", "1") { $0.folder = "/" }
                 if [.moved, .deleted, .replaced, .madeAgain].contains(fate) {
-                    // The disk is the same, and the partial file has gone: begun anew, and said so.
+                    // The disk is the same, and the partial file is gone. The download starts over and reports it.
                     #expect(
                         result.stderr.contains("start over") || result.stderr.contains("starts over"),
                         "\(fate) \(result.stderr)")
@@ -161,7 +161,7 @@ extension EndToEnd {
                 let result = try await process.result()
                 try trial.judge(result, errors: [3, 12])
                 if result.ending == .exited(0) { return }
-                // Nobody knows the partial file any more: it is not taken for one's own.
+                // No record has the partial file any more, so dlm does not use it.
                 let again = try await ChildProcess(try trial.launch()).result()
                 expectFailure(3, of: again)
                 try FileManager.default.removeItem(atPath: sandbox.file("file.bin.part"))

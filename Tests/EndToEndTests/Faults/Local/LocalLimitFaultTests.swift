@@ -77,7 +77,7 @@ extension EndToEnd {
             }
         }
 
-        /// Of addresses, in MiB.
+        /// The limits of the address space in MiB.
         static let memory = [150, 600] + [20, 60, 90, 110, 130, 180, 220, 260, 300, 340, 380, 400, 420, 460, 500, 800]
 
         @Test("So much memory is allowed: an error or the right file, and nothing hangs")
@@ -88,7 +88,7 @@ extension EndToEnd {
                     let trial = LocalTrial("\(limit) MiB of addresses allowed", connections: 4, sandbox, server)
                     let launch = try trial.launch(through: Through.limit("as=\(Int64(limit) << 20)"))
                     let result = try await ChildProcess(launch).result()
-                    // Below that the loader of this build's libraries has the word.
+                    // With less memory, the dynamic loader of this build fails before dlm starts.
                     if result.stderr.hasPrefix("dlm: ") || result.ending == .exited(0) {
                         try trial.judge(result, errors: [1])
                     } else {

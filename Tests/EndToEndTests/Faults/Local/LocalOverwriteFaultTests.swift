@@ -4,7 +4,8 @@ import Testing
 
 #if DEBUG || DLM_FAULT_POINTS
     extension EndToEnd {
-        /// Another program writes into the partial file, which keeps its size, at moments that the program waits for.
+        /// Another program overwrites bytes of the partial file at moments at which dlm is stopped. The file keeps its
+        /// size.
         @Suite("A partial file that is overwritten underway", .serialized, .timeLimit(.minutes(3)))
         struct LocalOverwriteFaultTests {
             static let content = Content(seed: 610, size: 6 * mebibyte + 5)
@@ -42,14 +43,14 @@ import Testing
                 }
             }
 
-            /// Bytes that were there already.
+            /// Overwrites bytes that were present already.
             private static func overwrite(_ path: String) throws {
                 let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
                 try file.write(contentsOf: Data(repeating: 0x55, count: 100_000))
                 try file.close()
             }
 
-            /// Stopped at the cell's point, with other bytes in its partial file.
+            /// Starts a dlm that stops at the cell's point, and overwrites bytes in its partial file.
             private func stoppedAndOverwritten(
                 _ cell: Cell, _ arguments: [String], _ sandbox: DlmSandbox
             ) async throws -> ChildProcess {
@@ -91,7 +92,8 @@ import Testing
                 }
             }
 
-            /// The same command tells the truth as well; and once the file is moved away, it gives the right one.
+            /// Expects that the same command reports the change, too, and that it gives the right file after the
+            /// partial file was moved away.
             private func expectRecovery(_ cell: Cell, _ arguments: [String], _ sandbox: DlmSandbox) async throws {
                 let again = try await ChildProcess(try sandbox.launch(arguments)).result()
                 try cell.trial.judge(again, in: sandbox, right: [Self.content], errors: [3, 9])

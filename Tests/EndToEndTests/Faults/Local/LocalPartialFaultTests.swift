@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     @Suite("Faults of the partial file", .serialized, .timeLimit(.minutes(3)))
     struct LocalPartialFaultTests {
-        /// What somebody does to the partial file.
+        /// The changes that another program makes to the partial file.
         enum Deed: String, CaseIterable {
             case truncated = "partial file truncated"
             case emptied = "partial file emptied"
@@ -20,7 +20,7 @@ extension EndToEnd {
             case grown = "partial file made longer"
             case locked = "partial file made unreadable"
 
-            /// Whether the bytes are still those that were fetched, in the same file.
+            /// Whether the fetched bytes are unchanged and in the same file.
             var isHarmless: Bool { self == .hardLinked || self == .grown || self == .locked }
 
             func apply(to path: String, aside: String) throws {
@@ -30,7 +30,7 @@ extension EndToEnd {
                 case .emptied: #expect(truncate(path, 0) == 0)
                 case .overwritten:
                     let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-                    // All of it: beyond the first gap the digest has not been yet.
+                    // All bytes are overwritten, because the digest has not been computed beyond the first gap yet.
                     try file.write(
                         contentsOf: Data(
                             Content(seed: 601, size: LocalTrial.content.size).bytes(0..<LocalTrial.content.size)))
@@ -58,14 +58,14 @@ extension EndToEnd {
                 }
             }
 
-            /// Takes away what stands in the way, as the error says; then the download may begin anew.
+            /// Removes the obstacle, as the error advises. Then the download can start over.
             func clear(_ path: String, aside: String) {
                 _ = try? FileManager.default.removeItem(atPath: path)
                 _ = try? FileManager.default.removeItem(atPath: aside)
             }
         }
 
-        /// Beside the downloads, and not among what the verdict calls stray.
+        /// Returns a path beside the downloads that ``FaultTrial`` does not report as a stray file.
         private func aside(_ sandbox: DlmSandbox) -> String { sandbox.root("files/aside") }
 
         @Test("Somebody meddles with the partial file underway")
@@ -76,14 +76,14 @@ extension EndToEnd {
         private func underway(_ deed: Deed, connections: Int) async throws {
             try await withDlm(serving: LocalTrial.reply(connections: connections)) { sandbox, server in
                 let trial = LocalTrial(deed.rawValue, moment: .middle, connections: connections, sandbox, server)
-                // What nobody can notice, a checksum does.
+                // Only a checksum can detect the change.
                 let checksum =
                     deed == .overwritten ? ["--checksum", "sha256:\(LocalTrial.content.sha256)"] : []
                 let process = try await trial.start(checksum)
                 try deed.apply(to: sandbox.file("file.bin.part"), aside: aside(sandbox))
                 let result = try await process.result()
                 try trial.judge(result, errors: deed.isHarmless ? [] : deed == .overwritten ? [9] : [3])
-                // Several connections compare bytes at their joins: then the file is fetched anew, and is right.
+                // Several connections compare bytes at their joins. Then the file is fetched again and is right.
                 if deed == .overwritten, connections == 1 {
                     #expect(result.ending == .exited(9), "\(trial.trial) \(result.stderr)")
                 }

@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     @Suite("Faults of the store", .serialized, .timeLimit(.minutes(3)))
     struct LocalStoreFaultTests {
-        /// What became of the store's files, a download being paused in it.
+        /// The damages to the files of the store, which has a paused download.
         enum Damage: String, CaseIterable {
             case garbage = "store begins with garbage"
             case truncated = "store truncated"
@@ -36,12 +36,12 @@ extension EndToEnd {
                 case .garbage: try overwrite(store, at: 0, count: 100)
                 case .truncated: #expect(truncate(store, 5000) == 0)
                 case .page: try overwrite(store, at: 4096, count: 3 * 4096)
-                // The header's user_version and application_id (sqlite.org/fileformat.html).
+                // The fields user_version and application_id of the header (sqlite.org/fileformat.html).
                 case .newer: try overwrite(store, at: 60, with: [0, 0, 0, 99])
                 case .foreign: try overwrite(store, at: 68, with: [1, 2, 3, 4])
                 case .folder: try files.createDirectory(atPath: store, withIntermediateDirectories: false)
                 case .fifo: #expect(mkfifo(store, 0o644) == 0)
-                // The null device, under a name of its own.
+                // The null device with the name of the store.
                 case .device: #expect(mknod(store, S_IFCHR | 0o666, 1 << 8 | 3) == 0)
                 case .danglingLink: try files.createSymbolicLink(atPath: store, withDestinationPath: "/nonexistent/x")
                 case .unreadable: #expect(chmod(store, 0) == 0)
@@ -77,7 +77,7 @@ extension EndToEnd {
             }
         }
 
-        /// Type, mode and bytes of what has the store's name, to see that nobody touched it.
+        /// Returns type, mode and digest of the file with the store's name, to check that it was not changed.
         private func fingerprint(_ path: String) throws -> String {
             var information = stat()
             guard lstat(path, &information) == 0 else { return "nothing" }
@@ -98,7 +98,7 @@ extension EndToEnd {
                 #expect(try await process.result().ending == .signalled(SIGTERM))
                 server.releaseEnds()
                 let folder = sandbox.state + "/dlm"
-                // Whoever closes it last writes its log into the store.
+                // The process that closes the store last writes the log into it.
                 #expect(try await sandbox.list().count == 1)
                 #expect(!sandbox.root.exists("state/dlm/downloads.sqlite-wal"))
                 try damage.apply(in: folder)

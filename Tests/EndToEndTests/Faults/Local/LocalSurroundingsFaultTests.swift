@@ -90,7 +90,7 @@ extension EndToEnd {
                     #expect(result.ending == .exited(0), "\(redirections) \(result.stderr)")
                     try expectFile(LocalTrial.content, "file.bin", in: sandbox, redirections)
                     trial.note(result, isRight: result.ending == .exited(0))
-                    // A failure is told by the status alone.
+                    // A failure can be reported by the exit status only.
                     let gone = try sandbox.launch(through: shell, ["get", "gopher://h/x"] + options)
                     #expect(try await ChildProcess(gone).result().ending == .exited(2), "\(redirections)")
                 }
@@ -182,7 +182,7 @@ extension EndToEnd {
         private func longPath(_ length: Int) async throws {
             try await withDlm(serving: FaultReply(LocalTrial.content)) { sandbox, server in
                 let trial = FaultTrial(area: .local, fault: "path of \(length) bytes")
-                // The folder is so long that the final name ends there.
+                // The path of the folder is so long that the path of the final name has exactly this length.
                 var folder = "deep"
                 while sandbox.file(folder).utf8.count + 9 < length {
                     let room = length - sandbox.file(folder).utf8.count - 9 - 1

@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     @Suite("Faults of the final name", .serialized, .timeLimit(.minutes(3)))
     struct LocalTargetFaultTests {
-        /// What somebody else makes under the final name while the download runs.
+        /// The files that another program creates with the final name while the download runs.
         enum Newcomer: String, CaseIterable {
             case file, folder, fullFolder = "folder that is not empty", link, danglingLink = "dangling link", fifo
 
@@ -25,7 +25,7 @@ extension EndToEnd {
                 }
             }
 
-            /// It is there as it was made.
+            /// Expects that the file is unchanged.
             func expectUntouched(at path: String, aside: String, _ what: Any) throws {
                 var information = stat()
                 #expect(lstat(path, &information) == 0, "\(what)")
@@ -59,7 +59,7 @@ extension EndToEnd {
         }
 
         private func taken(_ choice: String, _ newcomer: Newcomer) async throws {
-            // A day in the past: what comes meanwhile is newer.
+            // The date is a day in the past, so a file that is created meanwhile is newer.
             let reply = LocalTrial.reply(connections: 1).with {
                 $0.lastModified = HTTPDate.string(Date(timeIntervalSinceNow: -86_400))
             }
@@ -74,7 +74,7 @@ extension EndToEnd {
                 try Self.judge(result, choice, newcomer, trial, path, aside)
                 if result.ending == .exited(0) { return }
                 try FileManager.default.removeItem(atPath: path)
-                // All of it is here: nothing comes again.
+                // All bytes are present, so nothing is fetched again.
                 try await trial.expectRecovery(["--if-exists", choice], atMost: 0)
             }
         }
@@ -86,7 +86,7 @@ extension EndToEnd {
             if choice == "overwrite", newcomer == .file { return try trial.judge(result, errors: []) }
             try newcomer.expectUntouched(at: path, aside: aside, "\(trial.trial) \(result.stderr)")
             if choice == "rename" { return try trial.judge(result, errors: [], as: "file (1).bin") }
-            // Untouched, the name is not dlm's.
+            // The file of the other program must not be changed.
             let isRight = result.ending == .exited(3) && result.stdout == "" && result.stderr.contains("exists already")
             #expect(isRight, "\(trial.trial) \(result)")
             trial.trial.note(result, isRight: isRight)

@@ -2,21 +2,21 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// A sandbox on a disk that forgets: `dlm` runs with the library of Tests/CPowerLoss, which notes what was synced, and
-/// ``cut(_:using:)`` puts back on the disk what a loss of power would have left there.
+/// A sandbox with simulated losses of power. `dlm` runs with the library of Tests/CPowerLoss, which records the synced
+/// data, and ``cut(_:wereNamed:using:)`` restores the state that a loss of power would leave on the disk.
 struct PowerCut: Sendable {
-    /// What becomes of everything that was not synced.
+    /// The fate of everything that was not synced.
     enum Loss: String, CaseIterable, Sendable {
-        /// All of it is lost, names as well.
+        /// Everything is lost, including names.
         case strict
-        /// Nothing is lost: only the boot is another one.
+        /// Nothing is lost. Only the boot id changes.
         case lazy
-        /// Each name, each size and each page of 4 KiB is kept or lost by chance, pages also in part.
+        /// Each name, each size and each page of 4 KiB is kept or lost at random. A page can be kept in part.
         case mixed
     }
 
     let sandbox: DlmSandbox
-    /// Beside the sandbox: files are linked from one to the other.
+    /// The folder for the recorded data. Files are hard-linked between it and the sandbox.
     private let shadow: TemporaryFolder
 
     init(_ sandbox: DlmSandbox) throws {
@@ -31,14 +31,14 @@ struct PowerCut: Sendable {
 
     func remove() { shadow.remove() }
 
-    /// The surroundings of a process on this disk.
+    /// Sets the environment of a process in this sandbox.
     func prepare(_ launch: inout ProcessLaunch) throws {
         launch.environment["LD_PRELOAD"] =
             (try DlmSandbox.binary as NSString).deletingLastPathComponent + "/libPowerLoss.so"
         launch.environment["DLM_POWER_ROOT"] = sandbox.root.path
         launch.environment["DLM_POWER_SHADOW"] = shadow.path
         launch.environment["DLM_POWER_BOOT"] = shadow("boot")
-        // What is synced after 64 MiB and 5 seconds is synced at every checkpoint.
+        // Data that is usually synced after 64 MiB and 5 seconds is synced at every checkpoint.
         launch.environment["DLM_FAULT_SYNC_BYTES"] = "1"
         launch.environment["DLM_FAULT_SYNC_SECONDS"] = "0"
     }
@@ -60,11 +60,11 @@ struct PowerCut: Sendable {
 
     // MARK: The cut
 
-    /// Paths below the sandbox's root, and the inodes of the files there.
+    /// The inodes of files by their paths below the sandbox's root.
     private typealias Names = [String: UInt64]
 
-    /// Puts the disk back to what would be left, on another boot. No process may run in the sandbox.
-    /// - Parameter wereNamed: false for files that had no partial name before their final one.
+    /// Changes the disk to the state after a loss of power, with another boot id. No process may run in the sandbox.
+    /// - Parameter wereNamed: whether the files had a partial name before their final one.
     func cut(_ loss: Loss, wereNamed: Bool = true, using random: inout SeededGenerator) throws {
         let live = try liveFiles()
         for (path, inode) in live where !shadow.exists("live/\(inode)") {
@@ -91,7 +91,7 @@ struct PowerCut: Sendable {
         try boot()
     }
 
-    /// Everything that is there now is synced.
+    /// Records everything that is on the disk now as synced.
     func settle() throws {
         let manager = FileManager.default
         for kind in ["data", "live", "dirs"] {
@@ -170,7 +170,8 @@ struct PowerCut: Sendable {
         }
     }
 
-    /// Names that one rename changes together are lost or kept together.
+    /// Returns a random mixture of present and durable names. Names that one rename changes together are lost or kept
+    /// together.
     private static func mixture(
         of live: Names, _ durable: Names, _ wereNamed: Bool, using random: inout SeededGenerator
     ) -> Names {
@@ -187,7 +188,7 @@ struct PowerCut: Sendable {
         }
         for group in groups {
             var names = Bool.random(using: &random) ? live : durable
-            // Its creation was kept, its rename was not.
+            // The creation of the file was kept, but not its rename.
             if wereNamed, let only = group.paths.first, group.paths.count == 1, durable[only] == nil,
                 !only.hasSuffix(".part"),
                 !only.contains("sqlite"), Bool.random(using: &random)
@@ -204,7 +205,7 @@ struct PowerCut: Sendable {
 
     private static let page = 4096
 
-    /// Gives a file, in place, the bytes that are left of it.
+    /// Changes the bytes of a file, in place, to those that are left.
     private func rewrite(_ inode: UInt64, _ loss: Loss, using random: inout SeededGenerator) throws {
         let now = try Data(contentsOf: URL(fileURLWithPath: shadow("live/\(inode)")))
         let synced = (try? Data(contentsOf: URL(fileURLWithPath: shadow("data/\(inode)")))) ?? Data()
@@ -234,7 +235,7 @@ struct PowerCut: Sendable {
     }
 }
 
-/// Runs a test on a disk that forgets. The machine has had a store before, unless it is new.
+/// Runs a test with simulated losses of power. The sandbox has a store already, unless the machine is new.
 func withPowerCut(
     serving reply: FaultReply, isNew: Bool = false, _ body: (PowerCut, FaultServer) async throws -> Void
 ) async throws {

@@ -2,21 +2,21 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// The places in the program where ``FaultPoint`` lets it be killed, in the order of a download.
+/// The places in the program where `FaultPoint` can kill it, in the order of a download.
 enum KillPoint: String, CaseIterable, Sendable {
     case afterAdd, beforeCreate, afterCreate, afterReserve, afterWrite, beforeCheckpoint, afterCheckpoint
     case committing, committed
     case beforeChecksum, beforeSync, afterSync, beforeFinishingMark, afterFinishingMark
     case beforeName, afterName, beforeCompleted, afterCompleted
-    /// Everything is forgotten because the remote file changed.
+    /// The bytes are deleted because the file on the server changed.
     case beforeTruncate, afterTruncate
     case pausing, paused, partialRemoved, removing
-    /// A small file, which has no name until it is whole.
+    /// The steps of a small file, which has no name until it is whole.
     case unnamedCreated, unnamedWritten
 
-    /// Passed by every download that lasts a second.
+    /// The points that every download of a second or more passes.
     static let ofDownload = allCases.filter { $0 < .beforeTruncate }
-    /// Passed by every new small file.
+    /// The points that every new small file passes.
     static let ofSmallFile: [KillPoint] =
         [.afterAdd, .committing, .committed]
         + allCases.filter { .unnamedCreated <= $0 || .beforeFinishingMark <= $0 && $0 < .beforeTruncate }
@@ -25,15 +25,15 @@ enum KillPoint: String, CaseIterable, Sendable {
         (allCases.firstIndex(of: one) ?? 0) < (allCases.firstIndex(of: other) ?? 0)
     }
 
-    /// All bytes are on disk, and that is recorded: up to 1 MiB is with the finishing mark only, and a small file vanishes
-    /// unless it has its name.
+    /// Returns whether all bytes are on disk and recorded at this point. Up to 1 MiB is recorded only with the
+    /// finishing mark. A small file disappears unless it has its name.
     func hasEverything(of size: Int64) -> Bool {
         if size <= KillTrial.small { return .afterName <= self && self < .beforeTruncate }
         return (size > mebibyte ? KillPoint.committed : .beforeFinishingMark) < self && self < .beforeTruncate
     }
 }
 
-/// One download that is killed: what it is, and what it must come to.
+/// One download that is killed, and its expected result.
 struct KillTrial: Sendable, CustomStringConvertible {
     enum Target: CaseIterable {
         case free, overwrite, rename
@@ -45,7 +45,7 @@ struct KillTrial: Sendable, CustomStringConvertible {
     var size = 5 * mebibyte + 77
     var target = Target.free
     var hasChecksum = false
-    /// Goes on with `dlm resume`, else with the same `dlm get`.
+    /// Whether the download is continued with `dlm resume`, and not with the same `dlm get`.
     var resumes = false
 
     var description: String {
@@ -57,7 +57,7 @@ struct KillTrial: Sendable, CustomStringConvertible {
 
     var content: Content { Content(seed: 300, size: size) }
     var name: String { target == .rename ? "file (1).bin" : "file.bin" }
-    /// Slow enough for a checkpoint.
+    /// The reply, which is slow enough for a checkpoint if the point needs one.
     var reply: FaultReply {
         let isSlow = point == .beforeCheckpoint || point == .afterCheckpoint
         return FaultReply(content, etag: "\"v1\"").with {
@@ -79,7 +79,7 @@ struct KillTrial: Sendable, CustomStringConvertible {
         FaultTrial(area: .process, fault: "kill -9 at \(place)", moment: .fresh, connections: connections)
     }
 
-    /// Never a final name with anything but a whole file, whatever killed the process.
+    /// Expects that a file with the final name is always whole.
     func expectNoLie(in sandbox: DlmSandbox) throws {
         if target != .free, sandbox.exists("file.bin") {
             let found = try sha256(of: sandbox.file("file.bin"))
@@ -91,7 +91,7 @@ struct KillTrial: Sendable, CustomStringConvertible {
         if target == .overwrite { #expect(sandbox.exists("file.bin"), "\(self): the old file is gone") }
     }
 
-    /// The files that are to be there in the end.
+    /// Expects exactly the files that must be present at the end.
     func expectFiles(in sandbox: DlmSandbox) throws {
         #expect(sandbox.names == (target == .rename ? ["file (1).bin", "file.bin"] : ["file.bin"]), "\(self)")
         if target == .rename { #expect(try sha256(of: sandbox.file("file.bin")) == Self.older.sha256, "\(self)") }
@@ -101,7 +101,7 @@ struct KillTrial: Sendable, CustomStringConvertible {
 extension KillPoint: Comparable {}
 
 extension DlmSandbox {
-    /// Runs it until the fault point ends it; one that is not passed changes nothing.
+    /// Runs dlm until it is killed at the point. If it does not pass the point, it ends as usual.
     func run(_ arguments: [String], until point: KillPoint, count: Int = 1) async throws -> ChildProcess.Result {
         var launch = try launch(arguments)
         launch.environment["DLM_FAULT_POINT"] = "\(point):\(count)"
@@ -144,7 +144,7 @@ extension EndToEnd {
 
         @Test("Killed at any point, with any target, it makes the right file the next time and fetches nothing twice")
         func anyPoint() async throws {
-            // A stride that no dimension of the table divides: all values of each are met.
+            // The stride has no common factor with the table's dimensions, so all values of each dimension occur.
             try await concurrently(FaultTrial.short(Self.trials, each: 37), atMost: 4) {
                 try await Self.expectRecovers($0)
             }
@@ -181,7 +181,7 @@ extension EndToEnd {
                     let killed = try await sandbox.run(words, until: first)
                     #expect(killed.ending == .signalled(SIGKILL), "\(trial): \(killed.stderr)")
                     let again = try await sandbox.run(words, until: second)
-                    // A point that lies behind the first is not passed again.
+                    // A point before the first one may not be passed again.
                     #expect([.signalled(SIGKILL), .exited(0)].contains(again.ending), "\(trial), \(second): \(again)")
                     try trial.expectNoLie(in: sandbox)
                     let result = try await sandbox.run("get", server.url())
@@ -202,11 +202,11 @@ extension EndToEnd {
             }
             let new = FaultReply(Content(seed: 303, size: 8 * mebibyte), etag: "\"new\"")
             let cases = [KillPoint.beforeTruncate, .afterTruncate].flatMap { point in
-                // The older version may be back, too.
+                // The server may also have the older version again.
                 [(1, new), (4, new), (1, old.with { $0.cut = nil })].map { (point, $0.0, $0.1) }
             }
             try await concurrently(cases, atMost: 4) { point, connections, last in
-                // One part comes, and then nothing more.
+                // One part comes, and then silence.
                 try await withDlm({ $0.number == 1 ? old : old.with { $0.cut = .silence } }) { sandbox, server in
                     let words = ["get", "-x", "\(connections)", "--retries", "0", server.url()]
                     let first = try await ChildProcess(try sandbox.launch(words)).result()
@@ -275,7 +275,7 @@ extension EndToEnd {
                     }
                     let daemon = try sandbox.daemon(started)
                     let handed = try await sandbox.run("get", "-b", "-x", "4", server.url())
-                    // Killed before it could answer.
+                    // The session may have been killed before it could answer.
                     #expect([.exited(0), .exited(12)].contains(handed.ending), "\(trial): \(handed.stderr)")
                     #expect(await daemon.waitForEnd(), "\(trial)")
                     try trial.expectNoLie(in: sandbox)
@@ -303,7 +303,8 @@ extension EndToEnd {
                 let text = try String(contentsOfFile: "\(sources)/\(path)", encoding: .utf8)
                 for match in text.matches(of: /FaultPoint\.reached\("(\w+)"\)/) { found.insert(String(match.1)) }
             }
-            // Of -c, of hooks and of pieces, which have kills of their own (ContinueTests, HookTests, HashingFaultTests).
+            // The points of `-c`, of hooks and of pieces have their own tests (ContinueTests, HookTests,
+            // HashingFaultTests).
             let elsewhere: Set = ["beforeAdopt", "afterAdopt", "beforeHookTaken", "afterHookTaken", "pieceHashed"]
             #expect(found == elsewhere.union(KillPoint.allCases.map(\.rawValue)))
         }

@@ -6,10 +6,11 @@ extension EndToEnd {
     @Suite("Killed again and again", .serialized, .timeLimit(.minutes(40)))
     struct RandomKillFaultTests {
         static let kills = FaultTrial.isFull ? 1000 : 6
-        /// Bytes a second of all connections together.
+        /// The speed of all connections together, in bytes per second.
         static let rate = mebibyte
         static let connections = 4
-        /// More than comes between so many kills, of which each is 0.7 s after a start on average, and the last may be late.
+        /// The content. It is larger than the bytes that come during all kills. Each kill comes 0.7 s after a start on
+        /// average, and the last one may be late.
         static let content = Content(seed: 320, size: Int64(kills + 6) * mebibyte)
 
         @Test("Random kills in a row: the file is right, and each costs at most a second of traffic")
@@ -22,14 +23,14 @@ extension EndToEnd {
                 _ = try await sandbox.interrupt(
                     "get", "-x", "\(Self.connections)", server.url(), with: SIGKILL, after: 1, from: server)
                 for kill in 2...Self.kills {
-                    // Before its first byte, before its first checkpoint, after several.
+                    // The kill comes before the first byte, before the first checkpoint, or after several checkpoints.
                     let moment = Duration.milliseconds(.random(in: 0...1400, using: &random))
                     try #require(try await Self.kill(sandbox, moment), "done before kill \(kill)")
                     #expect(!sandbox.exists("file.bin"), "kill \(kill)")
                 }
                 let (twice, time) = (server.log.bytesSentTwice(), ContinuousClock.now - begin)
                 #expect(twice <= Int64(Self.kills) * Self.rate)
-                // The rest at full speed, so that kills meet the end of it as well.
+                // The rest comes at full speed, so that some kills happen at the end of the download.
                 server.handle { _ in whole }
                 var more = 0
                 while more < 100, try await Self.kill(sandbox, .milliseconds(.random(in: 0...400, using: &random))) {
@@ -50,7 +51,8 @@ extension EndToEnd {
             }
         }
 
-        /// Resumes it and kills that so long after its start; false when it was done before.
+        /// Resumes the download and kills dlm this time after its start. Returns false if the download was complete
+        /// before.
         private static func kill(_ sandbox: DlmSandbox, _ moment: Duration) async throws -> Bool {
             let process = try sandbox.start("resume", "1")
             try await letPass(moment)

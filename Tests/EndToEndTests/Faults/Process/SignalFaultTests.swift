@@ -8,7 +8,8 @@ extension EndToEnd {
         static let content = Content(seed: 340, size: 6 * mebibyte)
         static let whole = FaultReply(content, etag: "\"v1\"")
 
-        /// One and a half seconds; with several connections two, for the first asks for 4 MiB at once.
+        /// Returns a reply that takes one and a half seconds, or two with several connections, because the first
+        /// request is for 4 MiB.
         static func slow(connections: Int = 1) -> FaultReply {
             whole.with { $0.bytesPerSecond = Int((connections == 1 ? 4 : 2) * mebibyte) }
         }
@@ -17,7 +18,7 @@ extension EndToEnd {
             FaultTrial(area: .process, fault: fault, moment: .resume, connections: connections)
         }
 
-        /// The same command again, on a server that is fast now, makes the right file.
+        /// Expects that the same command gives the right file when the server is fast.
         static func expectGoesOn(
             _ fault: String, in sandbox: DlmSandbox, from server: FaultServer, connections: Int = 1
         ) async throws {
@@ -129,7 +130,8 @@ extension EndToEnd {
                     let result = try await get.result()
                     try Self.cell("SIGSTOP and SIGCONT", connections: connections)
                         .judge(result, in: sandbox, right: [Self.content], errors: [])
-                    // A connection that falls behind loses its end to another one, with what was sent while nobody read.
+                    // A slow connection gives its end to another one. Bytes that the server sent while dlm was stopped
+                    // come twice then.
                     let twice = server.log.bytesSentTwice()
                     #expect(twice <= (connections == 1 ? 0 : unread + mebibyte), "\(twice), \(unread)")
                 }
