@@ -6,13 +6,13 @@ import Testing
 
 @testable import DownloadCore
 
-/// Another program had its hands on the partial file.
+/// Changes of the partial file by another program.
 @Suite("Partial files that others change", .inTurn, .timeLimit(.minutes(1)))
 struct AlteredFileTests {
     private static let content = Content(seed: 1, size: 2_000_000)
     private static let reply = FaultReply(content, etag: "\"a\"")
 
-    /// A download that was paused after 700,001 bytes, and what is done to its partial file then.
+    /// Returns a download that was paused after 700,001 bytes, and whose partial file was changed then.
     private func paused(
         _ change: (inout DownloadRequest) -> Void = { _ in }, meddle: (String) throws -> Void
     ) async throws -> (first: SessionBench, then: SessionBench, DownloadID) {
@@ -27,12 +27,12 @@ struct AlteredFileTests {
         return (first, second, id)
     }
 
-    /// In place: the file keeps its size and its identity.
+    /// Overwrites bytes in place. The file keeps its size and its identity.
     private static func overwrite(_ path: String) throws {
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
         try file.write(contentsOf: Data(repeating: 0x55, count: 1000))
         try file.close()
-        // A time of change that differs, however coarse the clock of the file system.
+        // The new modification time differs even if the clock of the file system is coarse.
         let later = [timespec(tv_sec: 0, tv_nsec: 1 << 30 - 2), timespec(tv_sec: 2_000_000_000, tv_nsec: 0)]
         #expect(utimensat(AT_FDCWD, path, later, 0) == 0)
     }
@@ -95,7 +95,7 @@ struct AlteredFileTests {
                 let deadline = ContinuousClock.now + .seconds(20)
                 let descriptor = open(path, O_RDONLY)
                 defer { close(descriptor) }
-                // What is reserved and not written counts as a hole.
+                // A reserved range that is not written counts as a hole.
                 while dlm_next_hole(descriptor, 0) < 1_200_000, .now < deadline { sched_yield() }
                 #expect(truncate(path, length) == 0)
             }
@@ -115,7 +115,7 @@ struct AlteredFileTests {
             #expect(truncate(bench.folder("file.bin.part"), 600_000) == 0)
         }
         #expect(try await bench.ending(of: id).state == .completed)
-        // The comparison at the end of what is here finds it; what lies before the hole stays.
+        // The comparison at the end of the present bytes finds the change. The bytes before the hole are kept.
         let words = bench.words(id)
         #expect(words.count { $0 == "restart" } == 1 && !words.contains("start 0"), "\(words)")
         #expect(try bench.holds("file.bin", CrashTests.content))

@@ -13,7 +13,7 @@ struct CompletedFileFateTests {
 
     var path: String { folder("a.bin") }
 
-    /// A completed download of the file as it is now.
+    /// Returns the record of a completed download of the present file.
     func completed() throws -> DownloadRecord {
         try Data("four".utf8).write(to: URL(fileURLWithPath: path))
         let status = try #require(FileStatus.of(path))

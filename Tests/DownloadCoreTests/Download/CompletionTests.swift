@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// From the request to the final name, with nothing in the way.
+/// Downloads without faults, from the request to the final name.
 @Suite("Downloads that complete", .inTurn, .timeLimit(.minutes(2)))
 struct CompletionTests {
     @Test(
@@ -16,7 +16,7 @@ struct CompletionTests {
         let content = Content(seed: 1, size: size)
         let bench = try await SessionBench(
             serving: FaultReply(content, etag: "\"a\"").with { $0.framing = framing })
-        // A range of an empty file is refused, so nothing tells that nothing is all of it.
+        // A range of an empty file is refused, so nothing proves that the file is empty.
         let isUnproven = size == 0 && framing == .closeDelimited
         let id = try await bench.add { $0.acceptsUnverified = isUnproven }
         let record = try await bench.ending(of: id)
@@ -37,7 +37,7 @@ struct CompletionTests {
         #expect(try await bench.ending(of: id).state == .completed)
         #expect(try bench.holds("file.bin", content))
         #expect(bench.ranges.first == "0-4194303")
-        // What is cut may have gone on a little.
+        // A transfer may bring a few more bytes after it was cut.
         #expect(bench.transport.taken.value <= content.size + content.size / 20)
         #expect(bench.transport.requests.dropFirst().allSatisfy { $0.fields[.ifRange] == "\"a\"" })
         let asked = ByteRanges(bench.ranges.map { range($0, size: content.size) })
@@ -81,7 +81,7 @@ struct CompletionTests {
         #expect(bench.transport.taken.value <= content.size + content.size / 20)
     }
 
-    /// What one request of an attempt brings of a part that is asked for.
+    /// The number of bytes that a request brings of its range.
     enum Scant: CaseIterable { case nothing, byte, allButByte }
 
     @Test(
@@ -98,7 +98,7 @@ struct CompletionTests {
                     case .byte: reply.ranges = .wrongEnd(by: -Int64(range.count))
                     case .allButByte: reply.ranges = .wrongBody(by: -1)
                     }
-                    // Consistent with the body alone.
+                    // The framing agrees with the body, but not with the range.
                     if case .wrongBody = reply.ranges { reply.framing = .chunked }
                 })
         }
@@ -111,7 +111,8 @@ struct CompletionTests {
             Issue.record("\(record.state)")
             return
         }
-        // Three attempts after the last progress, with a probe, a first request of each connection, and two more each.
+        // After the last progress there are three attempts. Each has a probe, a first request of each connection, and
+        // two more requests.
         #expect(bench.transport.requests.count <= 4 * (connections + 1 + 2 + 1), "\(bench.ranges)")
     }
 
@@ -204,7 +205,7 @@ struct CompletionTests {
         #expect(bench.folder.names() == ["bad.part", "good"])
         #expect(record.resume.mismatched == wrong)
 
-        // The same request again begins anew; with the right checksum what is there would do.
+        // The same request starts over. With the right checksum the present bytes would be enough.
         _ = try await bench.manager.resume([bad], overrides: RequestOverrides())
         _ = try await bench.ending(of: bad, times: 2)
         #expect(bench.words(bad) == ["add", "start 0", "fail", "resume", "restart", "start 0", "fail"])
@@ -222,7 +223,7 @@ struct CompletionTests {
         #expect(attempt.metrics?.received == content.size)
     }
 
-    /// The last range has no end.
+    /// Returns the range of a `Range` field. The last range has no end.
     private func range(_ text: String?, size: Int64) -> Range<Int64> {
         let ends = (text ?? "").split(separator: "-").compactMap { Int64($0) }
         return ends.isEmpty ? 0..<0 : ends[0]..<(ends.count == 2 ? ends[1] + 1 : size)

@@ -6,17 +6,17 @@ import Testing
 
 @testable import DownloadCore
 
-/// A process may die at any moment: what the store and the folder hold then is taken down again and again while a
-/// download goes through failures and changes, and every one of these moments must lead to the right file.
+/// The death of a process at any moment. While a download goes through failures and changes, copies of the store and
+/// the folder are taken again and again. Each copy must lead to the right file.
 @Suite("Deaths at any moment", .inTurn, .timeLimit(.minutes(2)))
 struct CrashAnywhereTests {
-    /// What would be there if the process died now.
+    /// The state that a process would leave if it died at this moment.
     struct Moment: Sendable {
         let record: DownloadRecord
         let files: [String: Data]
     }
 
-    /// Takes moments down: one before each save, and one every so many bytes.
+    /// The recorder of moments: one before each save, and one after a certain number of bytes.
     private final class Witness: Sendable {
         let moments = Mutex<[Moment]>([])
         private let stored = Mutex<(record: DownloadRecord?, saves: Int)>((nil, 0))
@@ -29,7 +29,7 @@ struct CrashAnywhereTests {
             guard let record = before.record else { return }
             var files: [String: Data] = [:]
             for name in folder.names() { files[name] = try? Data(contentsOf: URL(fileURLWithPath: folder(name))) }
-            // What was saved meanwhile, on another thread, and what is in the folder since would be no moment of one time.
+            // If another thread has saved meanwhile, the store and the folder would not be from the same moment.
             guard stored.withLock({ $0.saves }) == before.saves else { return }
             moments.withLock { $0.append(Moment(record: record, files: files)) }
         }
@@ -42,7 +42,7 @@ struct CrashAnywhereTests {
 
     private static let old = FaultReply(Content(seed: 1, size: 6_000_000), etag: "\"a\"")
     private static let new = FaultReply(Content(seed: 2, size: 6_000_000), etag: "\"b\"")
-    /// Nothing tells the versions apart but their bytes.
+    /// The two versions differ only in their bytes.
     private static let oldBare = FaultReply(Content(seed: 1, size: 6_000_000))
     private static let newBare = FaultReply(Content(seed: 2, size: 6_000_000))
 
@@ -56,7 +56,8 @@ struct CrashAnywhereTests {
         let witness = Witness(folder)
         let store = SaveLog(.init(beforeSave: { records in witness.saves(records[0]) }))
         let bench = try await SessionBench(store: store) { _, asked in
-            // Lost, another version, back to the first: each time something is there already.
+            // The connection is lost, then the version changes, then it changes back. Each time some bytes are present
+            // already.
             switch asked.number {
             case 1: .reply(old.with { $0.cut = .close(after: 2_000_000) })
             case 2: .reply(old.with { $0.cut = .close(after: 1_000_000) })
@@ -89,7 +90,7 @@ struct CrashAnywhereTests {
             record.id = fresh.id
             record.request = fresh.request
             record.session = fresh.session
-            // A copy has another identity, and another time, than the file it was made from.
+            // A copy has another identity and another time than the original file.
             let present = FileStatus.of(next.folder("file.bin.part")) ?? FileStatus.of(next.folder("file.bin"))
             if record.resume.file != nil { record.resume.file = present?.identity ?? record.resume.file }
             if record.resume.modified != nil { record.resume.modified = present?.modified }
@@ -99,7 +100,7 @@ struct CrashAnywhereTests {
         let record = try await next.ending(of: id)
         #expect(record.state == .completed, "moment \(number): \(record.state)")
         guard record.state == .completed else { return }
-        // Where only the name was missing nobody is asked: it is the version that was fetched.
+        // If only the name was missing, no request is made, and the file is the version that was fetched.
         let contents = next.ranges.isEmpty ? [Self.old.content, Self.new.content] : [reply.content]
         #expect(try contents.contains { try next.holds("file.bin", $0) }, "moment \(number): a mixture")
     }

@@ -5,19 +5,20 @@ import Testing
 
 @testable import DownloadCore
 
-/// The process died between two steps: what its record and its folder look like then, and that the next one ends well.
+/// Downloads whose process died between two steps. The tests make the record and the folder that such a process leaves,
+/// and the next process must complete the download.
 @Suite("Downloads whose process died", .inTurn, .timeLimit(.minutes(1)))
 struct CrashTests {
     static let content = Content(seed: 1, size: 900_000)
 
-    /// How far the dead process had come.
+    /// The last step of the dead process.
     enum Point: String, Sendable, CaseIterable, CustomTestStringConvertible {
         case beforePartial, emptyPartial, unrecordedBytes, half, whole, wholeButUnrecorded, finishing, renamed
         case renamedToAlternative, linkedTwice
 
         var testDescription: String { rawValue }
 
-        /// What the next process asks for; nothing where all bytes are there.
+        /// The ranges of the next process's requests. There are none if all bytes are present.
         var asks: [String] {
             switch self {
             case .beforePartial, .emptyPartial, .unrecordedBytes: ["0-"]
@@ -135,7 +136,7 @@ struct CrashTests {
         #expect(bench.ranges == [rest(from: 450_000)])
     }
 
-    /// Makes the record and the folder what they are at the point.
+    /// Changes the record and the folder to their state at the point.
     static func leave(_ point: Point, _ record: inout DownloadRecord, in folder: TemporaryFolder) throws {
         record.fileName = "file.bin"
         if point == .beforePartial { return }
@@ -166,7 +167,7 @@ struct CrashTests {
             try folder.write("mine", to: "file.bin")
             try file.rename(to: "file (1).bin", replacing: false)
         case .linkedTwice:
-            // A file system without an atomic rename to a free name: linked, not unlinked yet.
+            // A file system without an atomic rename to a free name. The file is linked, but not unlinked yet.
             try FileManager.default.linkItem(atPath: folder("file.bin.part"), toPath: folder("file.bin"))
         default: break
         }

@@ -14,7 +14,7 @@ struct DescriptionTests {
     static let mirrorURL = "http://mirror.example.net/pub/file.bin"
     static let link = "<file.bin.meta4>; rel=describedby; type=\"application/metalink4+xml\""
 
-    /// As fields have it.
+    /// The digest in the form of header fields.
     static let digest = Checksum(algorithm: .sha256, digest: content.sha256).base64
 
     static func document(
@@ -35,7 +35,7 @@ struct DescriptionTests {
         return text + urls.map { "<url>\($0)</url>" }.joined() + "</file></metalink>"
     }
 
-    /// A server of one file and its document, and a mirror.
+    /// Returns the transport of a server with one file and its document, and of a mirror.
     static func transport(
         _ document: FaultReply, file: FaultReply = FaultReply(content, etag: "\"a\""), mirror: FaultReply? = nil,
         link: String = link

@@ -3,7 +3,7 @@ import Foundation
 import DownloadTestSupport
 import Testing
 
-/// What scripts see of an error.
+/// The properties of an error that scripts use.
 struct ErrorMeaning: Sendable, CustomTestStringConvertible {
     let error: DownloadError
     let exitStatus: Int32
@@ -48,7 +48,7 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
         #expect(row.error.httpStatus == row.httpStatus)
         #expect(row.error.systemErrno == row.systemErrno)
         #expect(row.error.description == row.description)
-        // Options and commands belong to the program (ErrorText).
+        // The library's text does not name options and commands. The program adds them (ErrorText).
         #expect(!row.description.contains("--") && !row.description.contains("dlm "))
         #expect(try JSONDecoder().decode(DownloadError.self, from: JSONEncoder().encode(row.error)) == row.error)
     }
@@ -167,7 +167,7 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
         ErrorMeaning(
             .networkFailed(.timedOut, TransportDiagnosis(code: 28, message: "15 s")), 4, "network", "timedOut",
             transient: true, curl: 28, "timed out: 15 s"),
-        // dlm's own timer, of which libcurl knows nothing.
+        // The error of dlm's own timer, not of libcurl.
         ErrorMeaning(.networkFailed(.stalled, none), 4, "network", "stalled", transient: true, "stalled"),
         ErrorMeaning(
             .networkFailed(.connectionLost, lost), 4, "network", "connectionLost", transient: true, curl: 56,

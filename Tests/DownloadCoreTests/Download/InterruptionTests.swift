@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// Stopped, cut off, refused for a while: what was fetched is kept and used.
+/// Downloads that are stopped, cut off, or refused for some time. Their bytes are kept and used.
 @Suite("Downloads that are interrupted", .inTurn, .timeLimit(.minutes(2)))
 struct InterruptionTests {
     private static let content = Content(seed: 1, size: 2_000_000)
@@ -41,7 +41,7 @@ struct InterruptionTests {
     func stopSeveral() async throws {
         let content = Content(seed: 2, size: 60_000_000)
         let reply = FaultReply(content, etag: "\"a\"")
-        // The scout brings its 4 MiB; then each of three connections stalls after 1,000,000.
+        // The first request brings its 4 MiB. Then each of three connections stalls after 1,000,000 bytes.
         let first = try await SessionBench { _, asked in
             .reply(reply.with { $0.cut = asked.number == 1 ? nil : .stall(after: 1_000_000) })
         }
@@ -49,7 +49,7 @@ struct InterruptionTests {
         #expect(await first.transport.taken.wait { $0 == 4 << 20 + 3_000_000 })
         await first.manager.pauseAll(.terminate)
         let paused = try await first.record(id)
-        // Two of the three begin with some bytes of their neighbour; of those that are here already none counts.
+        // Two of the three begin with some bytes of their neighbour. Bytes that are present already do not count.
         #expect(paused.resume.written.count == 4 << 20 + 3_000_000 - Overlap.joined)
         await first.manager.close()
 
@@ -58,7 +58,7 @@ struct InterruptionTests {
         overrides.connections = 2
         _ = try await second.manager.resume([id], overrides: overrides)
         #expect(try await second.ending(of: id).state == .completed)
-        // The last piece of what is cut counts as refused; what came before the cut may have gone on a little.
+        // The last piece of a cut transfer counts as refused. A few bytes may have come after the cut.
         let missing = content.size - paused.resume.written.count
         #expect((missing - missing / 20...missing + missing / 20).contains(second.transport.taken.value))
         #expect(try second.holds("file.bin", content))
@@ -143,10 +143,10 @@ struct InterruptionTests {
         let id = try await bench.add { $0.connections = connections }
         #expect(try await bench.ending(of: id).state == .completed)
         #expect(try bench.holds("file.bin", Self.content))
-        // Several may share it, where the first is slow; then one of them goes on.
+        // Several connections may share the range if the first one is slow. Then one of them continues.
         guard connections == 1 else { return }
         #expect(bench.transport.taken.value == Self.content.size + 3 * Overlap.resumed)
-        // Each attempt compares the end of what is here first.
+        // Each attempt first compares the end of the present bytes.
         #expect(
             bench.words(id) == [
                 "add", "start 0", "retry", "start 200000", "retry", "start 383616", "retry", "start 567232", "complete",
@@ -267,7 +267,7 @@ struct InterruptionTests {
         _ = try await second.manager.resume([id], overrides: RequestOverrides())
         #expect(try await second.ending(of: id).state == .completed)
         #expect(second.words(id) == ["resume", "start \(Self.content.size - 65536)", "complete"])
-        // What a cut between chunks makes doubtful, and as much again to compare.
+        // A cut between chunks makes some bytes doubtful, and the same number of bytes is compared.
         #expect(second.transport.taken.value <= 128 << 10)
         #expect(try second.holds("file.bin", Self.content))
     }
@@ -277,7 +277,7 @@ struct InterruptionTests {
         let content = Content(seed: 4, size: 30_000_000)
         let reply = FaultReply(content, etag: "\"a\"")
         let bench = try await SessionBench { _, asked in
-            // The second stands still meanwhile, or all could be here before the third begins.
+            // The second request stalls. Otherwise all bytes could be present before the third one begins.
             if asked.number == 2 { return .reply(reply.with { $0.cut = .stall(after: 1_000_000) }) }
             guard asked.number == 3 else { return .reply(reply) }
             return .reply(isRefused ? FaultReply(status: 503) : reply.with { $0.cut = .reset(after: 50_000) })

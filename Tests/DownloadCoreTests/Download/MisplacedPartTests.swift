@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// A server may send the right `Content-Range` and a strong ETag, and yet bytes from another place of the file.
+/// Servers that send the right `Content-Range` and a strong ETag, but bytes from another place of the file.
 @Suite("Parts that are not from where their heads say", .inTurn, .timeLimit(.minutes(2)))
 struct MisplacedPartTests {
     private static let content = Content(seed: 40, size: 40_000_000)
@@ -41,7 +41,8 @@ struct MisplacedPartTests {
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
-    /// A record with two runs of bytes, 0 to 300,000 and 500,000 to 700,000. Those of the second are from `shift` further on.
+    /// Returns a record with two runs of bytes, 0 to 300,000 and 500,000 to 700,000. The bytes of the second run are
+    /// from an offset that is larger by `shift`.
     private static func twoRuns(shift: Int64) async throws -> (RunnerBench, DownloadRecord) {
         let bench = try RunnerBench()
         let validators = Validators(etag: EntityTag(opaque: "v1"))
@@ -61,7 +62,7 @@ struct MisplacedPartTests {
         let (outcome, _) = await bench.run(record, on: transport)
         #expect(outcome == .completed)
         #expect(try sha256(of: bench.folder("file.bin")) == Self.small.sha256)
-        // The gap was asked for with some of what lies before and behind it.
+        // The request for the gap includes some bytes before and after it.
         #expect(transport.requests.first?.range == "283616-500511")
     }
 
@@ -82,7 +83,8 @@ struct MisplacedPartTests {
             let good = Self.reply(Self.content)
             switch asked.number {
             case 1: return .reply(good)
-            // Another place than the head says, until the next one contradicts itself; then nothing more comes.
+            // The bytes are from another place than the head says. The next answer contradicts itself, and then nothing
+            // more comes.
             case 2:
                 return .reply(
                     good.with {
@@ -106,7 +108,7 @@ struct MisplacedPartTests {
 }
 
 extension SessionBench {
-    /// Waits until all but stalled transfers are over, and ends the session's download.
+    /// Waits until all transfers have ended or stalled, and then ends the session's download.
     fileprivate func endingOrPause(of id: DownloadID) async throws -> DownloadRecord {
         #expect(await transport.taken.wait { $0 >= 2_000_000 })
         await manager.pauseAll(.user)

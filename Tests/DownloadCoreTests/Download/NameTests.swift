@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// Which name the file gets, and what becomes of one that is taken.
+/// The name of the file, and the behaviour if the name is taken.
 @Suite("Names and files that exist", .inTurn, .timeLimit(.minutes(2)))
 struct NameTests {
     private static let content = Content(seed: 1, size: 400_000)

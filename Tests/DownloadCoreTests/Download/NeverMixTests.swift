@@ -6,7 +6,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// A file is never a mixture of two versions, whatever the server does and whenever the end comes.
+/// A file must never be a mixture of two versions, whatever the server does and whenever the download ends.
 @Suite("Changes on the server", .inTurn, .timeLimit(.minutes(2)))
 struct NeverMixTests {
     private static let old = Content(seed: 1, size: 1_000_000)
@@ -144,7 +144,7 @@ struct NeverMixTests {
     func validatorsOfTheBytes() async throws {
         let saves = SaveLog()
         let bench = try RunnerBench(store: saves)
-        // The date was no strong validator then; now the server has an ETag, and other bytes.
+        // The date was not a strong validator then. Now the server has an ETag and other bytes.
         let record = try await bench.record(
             with: 0..<600_000, of: Self.old,
             validators: Validators(lastModified: Self.date, lastModifiedIsStrong: false))
@@ -177,7 +177,8 @@ struct NeverMixTests {
                 default: .reply(FaultReply(Content(seed: 12, size: 100), etag: "\"b\"").with { $0.ranges = .refused })
                 }
             })
-        // One that stalls is cancelled because another saw the change; the planner, too, may give it up, before that.
+        // A stalled transfer is cancelled because another one has seen the change. The planner may also give it up
+        // before that.
         transport.onCancel.withLock {
             $0 = { [weak transport] in if transport?.requests.count ?? 0 >= 4 { control.stop() } }
         }
@@ -212,7 +213,8 @@ struct NeverMixTests {
         let new = FaultReply(Content(seed: 15, size: 40_000_000), etag: "\"b\"")
         let bench = try await SessionBench { request, asked in
             guard request.url.path == "/signed" else { return .reply(.redirect(to: "/signed")) }
-            // The scout and one lease come, then the signature has expired; asked for anew, it is valid again.
+            // The first request and one lease succeed. Then the signature has expired. After the next request it is
+            // valid again.
             switch asked.number {
             case 2: return .reply(old)
             case 3, 4: return .reply(FaultReply(status: 403))

@@ -5,7 +5,7 @@ import Synchronization
 
 @testable import DownloadCore
 
-/// One runner with everything around it in the hands of a test.
+/// One runner whose environment is controlled by a test.
 final class RunnerBench: Sendable {
     let folder: TemporaryFolder
     let disk = DiskWriter(pool: BufferPool(capacity: 8))
@@ -19,7 +19,7 @@ final class RunnerBench: Sendable {
 
     deinit { folder.remove() }
 
-    /// A record in the store, owned by the session "own".
+    /// Returns a record in the store that belongs to the session "own".
     func record(
         _ path: String = "/file.bin", _ change: (inout DownloadRequest) -> Void = { _ in }
     ) async throws -> DownloadRecord {
@@ -31,7 +31,7 @@ final class RunnerBench: Sendable {
         return record
     }
 
-    /// A record as an earlier attempt left it: so much of the content is there.
+    /// Returns a record after an earlier attempt that has fetched this part of the content.
     func record(with part: Range<Int64>, of content: Content, validators: Validators) async throws -> DownloadRecord {
         var record = try await record()
         let file = try PartialFile.open(folder: folder.path, name: "file.bin", mode: .create)
@@ -70,7 +70,8 @@ final class RunnerBench: Sendable {
     }
 }
 
-/// Delivers as much as the sink takes before `start` returns: everything has happened before the runner looks.
+/// A transport that delivers all bytes that the sink takes before `start` returns. So everything has happened before
+/// the runner continues.
 final class EagerTransport: Transport {
     private let script: @Sendable (TransferRequest) -> (head: ResponseHead, body: [UInt8])
     let onStart = Mutex<(@Sendable () -> Void)?>(nil)

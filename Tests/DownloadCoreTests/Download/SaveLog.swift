@@ -2,11 +2,11 @@ import DownloadCore
 import DownloadTestSupport
 import Synchronization
 
-/// A store in memory that keeps every record it was ever given, and can be told to be slow, to fail, or to give a
-/// download away.
+/// A store in memory that keeps all saved records. A test can make it slow, make it fail, or let another session take a
+/// download.
 final class SaveLog: ForwardingStore {
     struct Trouble: Sendable {
-        /// Each save waits until this returns.
+        /// Called before each save, which waits for it.
         var beforeSave: (@Sendable ([DownloadRecord]) async throws -> Void)?
         var afterQueued: (@Sendable ([DownloadRecord]) async -> Void)?
         var lost: Set<DownloadID> = []
@@ -21,9 +21,9 @@ final class SaveLog: ForwardingStore {
         self.trouble = Mutex(trouble)
     }
 
-    /// Every record saved, in order.
+    /// All saved records, in order.
     var records: [DownloadRecord] { log.withLock { $0.map(\.record) } }
-    /// Those whose save was to survive a loss of power.
+    /// The records that were saved durably.
     var durable: [DownloadRecord] { log.withLock { $0.filter(\.isDurable).map(\.record) } }
 
     func change(_ change: (inout Trouble) -> Void) { trouble.withLock { change(&$0) } }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// What a file must hash to, over the deaths of processes and changes of mind.
+/// The digests of files, after the death of a process and after a change of the checksum.
 @Suite("Downloads that are verified", .inTurn, .timeLimit(.minutes(2)))
 struct VerificationTests {
     static let content = CrashTests.content
@@ -50,7 +50,7 @@ struct VerificationTests {
         #expect(record.state == .failed(.verificationFailed(failure)))
         #expect(bench.folder.names() == ["file.bin.part"])
         #expect(record.resume.mismatched == digest)
-        // Whoever begins anew forgets the digest with the bytes.
+        // A download that starts over also forgets the server's digest.
         _ = try await bench.manager.resume([id], overrides: RequestOverrides())
         let second = try await bench.ending(of: id, times: 2)
         #expect(second.state == .completed)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// Few buffers, many writers: nobody is forgotten, nothing is lost.
+/// Many writers with few buffers: every writer continues, and no byte is lost.
 @Suite("Back-pressure between the pool and the writers", .inTurn, .timeLimit(.minutes(2)))
 struct BackPressureTests {
     private static let size = WriterBench.bufferSize
@@ -69,7 +69,8 @@ struct BackPressureTests {
         let writer = bench.writer(0..<content.size, file: file)
         let transfer = try writer.begin()
         _ = writer.transferDidReceiveHead(.part(0..<content.size, of: content.size))
-        // Pieces that do not divide the buffer: one of them needs the end of one buffer and the beginning of the next.
+        // The size of the pieces does not divide the size of the buffer, so one piece needs the end of a buffer and the
+        // beginning of the next.
         let first = writer.deliver(content.bytes(0..<content.size), pieces: [10_000])
         #expect(first.answer == .pause)
         #expect(await transfer.calls.wait { $0.resumes == 1 })
@@ -82,7 +83,7 @@ struct BackPressureTests {
         let bench = try WriterBench(buffers: 2)
         let file = try bench.file()
         let held = try #require(bench.disk.pool.take {})
-        // It begins right before the end of a buffer, with a full piece.
+        // The transfer begins shortly before the end of a buffer, with a full piece.
         let start = Self.size - 100
         let content = Content(seed: 2, size: 2 * Self.size)
         let writer = bench.writer(start..<content.size, file: file)
@@ -172,7 +173,7 @@ struct BackPressureTests {
             ) { left.update { $0 -= 1 } }
         }
         for transfer in crowd { transfer.start(of: content.size) }
-        // Checkpoints go on meanwhile, as in a running download.
+        // Checkpoints are made meanwhile, as in a running download.
         let checkpoints = Task.detached {
             while !Task.isCancelled {
                 for transfer in crowd { transfer.writer.flush() }
@@ -190,7 +191,8 @@ struct BackPressureTests {
     }
 }
 
-/// Plays a range to its writer on an engine's queue, in pieces of random size, and obeys its pauses.
+/// A transfer that delivers a range to its writer on an engine's queue, in pieces of random size. It stops when the
+/// writer pauses.
 private final class CrowdTransfer: Transfer {
     private struct State {
         var offset: Int64

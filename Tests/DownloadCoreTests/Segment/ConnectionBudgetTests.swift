@@ -20,10 +20,10 @@ struct ConnectionBudgetTests {
         var budget = ConnectionBudget(limit: 16)
         let all = (0..<5).map { _ in budget.join(isFixed: false) }
         #expect(all.map { budget.grant($0, has: 1, wants: 1) } == [1, 1, 1, 1, 1])
-        // Nobody else wants more yet.
+        // No other download wants more yet.
         #expect(budget.grant(all[4], has: 1, wants: 16) == 12)
         #expect(budget.grant(all[0], has: 1, wants: 16) == 1)
-        // Asked again, it is told its share, and has it once it has closed the others.
+        // At the next call, it gets its share, which it has when it has closed the other connections.
         #expect(budget.grant(all[4], has: 12, wants: 16) == 6)
         #expect(budget.grant(all[0], has: 1, wants: 16) == 1)
         #expect(budget.grant(all[4], has: 6, wants: 16) == 6)
@@ -50,14 +50,14 @@ struct ConnectionBudgetTests {
             default:
                 guard let id = open.keys.sorted().randomElement(using: &random), let has = open[id] else { continue }
                 let granted = budget.grant(id, has: has, wants: .random(in: 1...20, using: &random))
-                // Too many are closed one after the other.
+                // Excess connections are closed one after the other.
                 open[id] = granted >= has ? granted : Int.random(in: granted...has, using: &random)
             }
-            // One that comes has its first while others still have their share of a larger number.
+            // A new download has its first connection while the others still have larger shares.
             excess = max(excess, open.values.reduce(0, +) - 16 - open.count)
         }
         #expect(excess <= 0)
-        // Once everybody has asked twice, and closed what it may not have.
+        // All downloads have asked twice, and have closed their excess connections.
         for _ in 0..<3 {
             for (id, has) in open.sorted(by: { $0.key < $1.key }) { open[id] = budget.grant(id, has: has, wants: 20) }
         }
@@ -133,7 +133,7 @@ struct ConnectionBudgetTests {
         #expect(second.grant(has: 1, wants: 16) == 16)
 
         #expect(second.refused(serving: 5, at: now) == HostKnowledge(best: 5, cap: 5, learned: now))
-        // More that pay are not more that are allowed, and the cap gets no younger.
+        // A higher best number does not raise the cap, and does not renew it.
         #expect(second.learn(best: 8, at: now + 60) == HostKnowledge(best: 5, cap: 5, learned: now))
         let later = now + 2 * 24 * 3600
         #expect(memory.knowledge(of: host, at: later) == nil)

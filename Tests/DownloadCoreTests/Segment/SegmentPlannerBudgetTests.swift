@@ -7,7 +7,7 @@ import Testing
 struct SegmentPlannerBudgetTests {
     private static let mib: Int64 = 1 << 20
 
-    /// As many connections as that, each with 16 MiB, of which the first has brought its first 4.
+    /// Returns a planner with this number of connections. Each has 16 MiB, of which the first has brought 4 MiB.
     private func planner(_ count: Int, fruitlessLimit: Int = 3) -> SegmentPlanner {
         var planner = SegmentPlanner(
             missing: ByteRanges([0..<Int64(count) * 16 * Self.mib]), first: (0, 0..<4 * Self.mib), wish: count,
@@ -60,7 +60,7 @@ struct SegmentPlannerBudgetTests {
         _ = planner.handle(.ended(0, position: hole, .complete), at: 1)
         var requests = 3
         var fruitless = 0
-        // The first never brings anything more; whoever is asked for its part does not either.
+        // The first connection brings nothing more. Neither do the connections that are asked for its part.
         var running: [Int: Range<Int64>] = [0: hole..<16 * Self.mib]
         for connection in planner.connections where connection.id > 0 {
             running[connection.id] = connection.position..<connection.leaseEnd
@@ -79,7 +79,7 @@ struct SegmentPlannerBudgetTests {
                 running[id] = range
             }
         }
-        // Two, what the others earn with theirs, and one last of each.
+        // The budget allows two, plus one for each successful request, plus one last request of each connection.
         #expect(fruitless <= 2 + (requests - fruitless) + 3, "\(requests) requests")
         #expect(!planner.isDone && planner.connections.isEmpty)
     }

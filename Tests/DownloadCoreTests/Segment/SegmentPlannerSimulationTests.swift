@@ -12,15 +12,15 @@ struct SegmentPlannerSimulationTests {
         let testDescription: String
         var megabytes: Int64 = 500
         var wish: Int? = 8
-        /// How many connections, never idle, the ideal has.
+        /// The number of connections of the ideal download, which are never idle.
         var connections = 8
-        /// Of the ideal, on average over all seeds.
+        /// The least average speed over all seeds, as a fraction of the ideal.
         let least: Double
         var seeds: UInt64 = 20
         let change: @Sendable (inout SimulatedServer) -> Void
     }
 
-    /// 8 MiB/s a connection, as on the loopback of a machine.
+    /// Sets 8 MiB/s for each connection, with the short round trip of a loopback.
     private static func throttle(_ server: inout SimulatedServer) {
         server.speed = Double(8 << 20)
         server.sigma = 0
@@ -93,11 +93,11 @@ struct SegmentPlannerSimulationTests {
         let asked = SimulatedDownload.run(server, size: size, wish: 16, step: 0.002)
         #expect(ideal / asked.time >= 0.98)
         let found = SimulatedDownload.run(server, size: size, wish: nil, automaticLimit: 16, step: 0.002)
-        // Whole pieces, a quarter of a second each, end less evenly.
+        // Whole pieces take a quarter of a second each, so the connections end less evenly.
         #expect(ideal / found.time >= (inPieces ? 0.75 : 0.8))
         #expect(found.mostConnections == 16)
         #expect(found.knowledge?.best == 16)
-        // Not all at once: what is not known to be welcome is tried in steps.
+        // The connections are not opened all at once. A number that is not known to be allowed is tried in steps.
         #expect(zip(found.steps, found.steps.dropFirst()).allSatisfy { $1.at - $0.at >= 0.2 })
         let known = SimulatedDownload.run(
             server, size: size, wish: nil, automaticLimit: 16, knowledge: found.knowledge, step: 0.002)
@@ -115,7 +115,7 @@ struct SegmentPlannerSimulationTests {
         #expect(found.mostConnections == 6)
         #expect(found.knowledge?.best == 6)
         #expect(server.ideal(size: size, connections: 6) / found.time >= 0.9)
-        // What an earlier download was allowed to find out is no permission for this one.
+        // The knowledge of an earlier download is no permission for this one.
         let knowledge = HostKnowledge(best: 16, cap: nil, learned: .distantPast)
         let known = SimulatedDownload.run(server, size: size, wish: nil, knowledge: knowledge, step: 0.002)
         #expect(known.mostConnections == 6)

@@ -7,12 +7,12 @@ import Testing
 struct SegmentPlannerStallTests {
     private static let mib: Int64 = 1 << 20
     private static let reserve: Int64 = 256 << 10
-    /// Where the first stands still, and where what it keeps ends.
+    /// The offset at which the first connection is stalled.
     private static let still = 10 * mib
     private static let kept = still + reserve
 
-    /// As many connections as that, each with a lease to the end of its 16 MiB. The first has had 10 and stands still for
-    /// 5 s; the second is done and takes what it can.
+    /// Returns a planner with this number of connections, each with a lease to the end of its 16 MiB. The first has
+    /// brought 10 MiB and is stalled for 5 s. The second is done and takes what it can.
     private func standing(_ count: Int = 2) -> SegmentPlanner {
         var planner = SegmentPlanner(
             missing: ByteRanges([0..<Int64(count) * 16 * Self.mib]), first: (0, 0..<16 * Self.mib), wish: count, now: 0)
@@ -32,7 +32,8 @@ struct SegmentPlannerStallTests {
         return planner
     }
 
-    /// It has brought that, too.
+    /// Returns the planner after the second connection has also brought that range. It then repeats the range of the
+    /// stalled one.
     private func repeating() -> SegmentPlanner {
         var planner = standing()
         planner.answered(1, after: 0.01, at: 6.1)
@@ -62,7 +63,7 @@ struct SegmentPlannerStallTests {
         planner.progress([(0, Self.still), (1, Self.still + 1)], at: 6.3)
         #expect(planner.handle(.tick, at: 6.3) == [.cut(connection: 0, at: Self.still)])
         _ = planner.handle(.ended(0, position: Self.still, .cut), at: 6.4)
-        // All the rest is asked for once.
+        // The whole rest is requested exactly once.
         #expect(planner.connections.map(\.left).reduce(0, +) == Self.reserve - 1)
         #expect(planner.connections.allSatisfy { $0.duplicates == nil && $0.duplicatedBy == nil })
     }
@@ -80,12 +81,13 @@ struct SegmentPlannerStallTests {
     func oneOfTwoLost(connection: Int) {
         var planner = repeating()
         let decisions = planner.handle(.ended(connection, position: Self.still, .lost), at: 6.3)
-        // The other has it still, alone or with a new one that takes a part of it.
+        // The other connection still has the range, alone or with a new connection that takes a part of it.
         for case .ask(_, let range) in decisions { #expect(range.upperBound == Self.kept) }
         #expect(planner.connections.filter { $0.duplicates == nil }.map(\.left).reduce(0, +) == Self.reserve)
     }
 
-    /// Three were asked for the same: the first, the third instead of it, the second instead of that.
+    /// Returns a planner in which three connections were asked for the same range: the first, then the third instead of
+    /// it, then the second instead of the third.
     private func threefold() -> SegmentPlanner {
         var planner = standing(3)
         let end = planner.connections[2].end
@@ -130,7 +132,7 @@ struct SegmentPlannerStallTests {
     @Test("Who waits for its first byte gives nothing of what it was asked for")
     func awaited() {
         var planner = standing()
-        // The first wakes up, is done at once, and finds the other waiting.
+        // The first continues, is done at once, and finds the other waiting.
         planner.progress([(0, Self.kept)], at: 6.05)
         #expect(planner.handle(.ended(0, position: Self.kept, .cut), at: 6.05).isEmpty)
         #expect(planner.connections.map(\.id) == [1])
@@ -149,7 +151,7 @@ struct SegmentPlannerStallTests {
             return
         }
         #expect(range == Self.kept..<16 * Self.mib)
-        // The first is just slow to answer.
+        // The first connection only answers slowly.
         planner.answered(1, after: 4, at: 10)
         planner.progress([(1, Self.kept + 1)], at: 10)
         #expect(planner.handle(.tick, at: 10) == [.cut(connection: 2, at: Self.kept)])
@@ -184,7 +186,7 @@ struct SegmentPlannerStallTests {
             #expect(decisions == [.ask(connection: 0, range: Self.still..<Self.kept)])
             #expect(planner.free == ByteRanges([believed..<Self.still]))
         }
-        // The one that was asked instead is not cut for what it has not brought.
+        // The connection that was asked instead is not cut before the bytes that it has not brought.
         #expect(planner.connections.first { $0.id == 1 }?.left == Self.reserve)
     }
 
@@ -197,7 +199,7 @@ struct SegmentPlannerStallTests {
         planner.answered(1, after: 0.01, at: 0)
         planner.progress([(0, 15 * Self.mib), (1, 31 * Self.mib)], at: 1)
         #expect(planner.handle(.tick, at: 1).isEmpty)
-        // So little is left of the first that nobody else could bring it sooner; then it stands still.
+        // The rest of the first is so small that no other connection could bring it sooner. Then the first stalls.
         let almost = 16 * Self.mib - 1000
         planner.progress([(0, almost), (1, 32 * Self.mib)], at: 2)
         #expect(planner.handle(.ended(1, position: 32 * Self.mib, .complete), at: 2).isEmpty)

@@ -8,7 +8,8 @@ import Testing
 struct SegmentPlannerTests {
     private static let mib: Int64 = 1 << 20
 
-    /// Two connections, each with its half of 128 MiB and its first lease, running at the same speed for a second.
+    /// Returns a planner with two connections. Each has its half of 128 MiB and its first lease, and has run at the
+    /// same speed for a second.
     private func pair() -> SegmentPlanner {
         var planner = SegmentPlanner(
             missing: ByteRanges([0..<128 * Self.mib]), first: (0, 0..<16 * Self.mib), wish: 2, now: 0)
@@ -78,7 +79,7 @@ struct SegmentPlannerTests {
         }
         #expect(asked == ByteRanges([0..<128 * Self.mib]))
         #expect(planner.demand.has == 4)
-        // One too many: the others go on, and one of them brings its part in the end.
+        // There is one connection too many. The others continue, and one of them fetches its part at the end.
         #expect(planner.handle(.ended(3, position: planner.connections[3].position, .refused), at: 0.1).isEmpty)
         #expect(planner.target == 3)
         let first = planner.connections[0]
@@ -102,7 +103,7 @@ struct SegmentPlannerTests {
     @Test("Who is done takes what the other has not asked for yet, and nothing is cut")
     func uncut() {
         var planner = pair()
-        // The second suddenly brings all it had.
+        // The second suddenly brings its whole range.
         planner.progress([(0, 6 * Self.mib)], at: 1.2)
         var decisions = planner.handle(.ended(1, position: 80 * Self.mib, .complete), at: 1.2)
         #expect(decisions == [.ask(connection: 1, range: 80 * Self.mib..<96 * Self.mib)])
@@ -126,7 +127,7 @@ struct SegmentPlannerTests {
         _ = planner.handle(.tick, at: 0)
         planner.answered(1, after: 0.01, at: 0)
         planner.progress([(0, 4 * Self.mib)], at: 1)
-        // The other brings all it has in the same second.
+        // The other connection brings its whole range in the same second.
         while let end = planner.connections.first(where: { $0.id == 1 })?.leaseEnd, end < 64 * Self.mib {
             #expect(planner.handle(.ended(1, position: end, .complete), at: 1).count == 1)
         }
@@ -158,7 +159,7 @@ struct SegmentPlannerTests {
             Issue.record("\(decisions)")
             return
         }
-        // The other is four times as fast, and asks for what it will bring until then.
+        // The other is four times as fast, and asks for the bytes that it can bring until then.
         #expect(range.lowerBound == end)
         #expect(abs(Double(end - 4 * Self.mib) / Double(12 * Self.mib) - 0.2) < 0.05)
     }
@@ -267,7 +268,7 @@ struct SegmentPlannerTests {
         planner.answered(0, after: 0.001, at: 0)
         planner.grant(1)
         var tick = 0
-        /// Each connection brings 10 MiB a second.
+        /// Runs the planner. Each connection brings 10 MiB a second.
         func run(until isOver: (SegmentPlanner) -> Bool) -> Int {
             var opened = 0
             for _ in 1...80 where !isOver(planner) {
@@ -287,14 +288,14 @@ struct SegmentPlannerTests {
         #expect(planner.tickInterval == 1)
         planner.grant(3)
         #expect(run { $0.demand.has > 1 } == 2)
-        // However long: the others have the rest.
+        // The number stays the same for any time, because the others have the rest.
         #expect(run { _ in false } == 0)
         planner.grant(6)
         #expect(run { $0.demand.has > 3 } == 3)
         planner.grant(2)
         #expect(planner.target == 2)
         let first = planner.connections[0]
-        // Who ends goes, until there are as many as may be.
+        // Connections that end are closed until their number is allowed.
         #expect(planner.handle(.ended(first.id, position: first.leaseEnd, .complete), at: 10).isEmpty)
         #expect(planner.demand.has == 5)
         #expect(planner.learned == nil)

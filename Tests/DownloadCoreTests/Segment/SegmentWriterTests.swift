@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// Driven by hand, as a transport would: what lands on disk, and what becomes of the buffers.
+/// The tests call the writer as a transport would, and check the bytes on disk and the buffers.
 @Suite("SegmentWriter: bytes to the disk", .inTurn, .timeLimit(.minutes(1)))
 struct SegmentWriterTests {
     static let size = WriterBench.bufferSize
@@ -27,7 +27,7 @@ struct SegmentWriterTests {
             let next = min(bytes.count, done + pieces[turn % pieces.count])
             switch bytes[done..<next].withUnsafeBytes({ writer.transferDidReceive($0) }) {
             case .taken: (done, turn) = (next, turn + 1)
-            // All four buffers are on their way to the disk.
+            // All four buffers are being written.
             case .pause: await bench.drain()
             case .refuse: Issue.record("refused at \(done)"); return
             }
@@ -180,7 +180,7 @@ struct SegmentWriterTests {
         overlap.withUnsafeBytes { file.write($0, at: start - 60_000) }
         let writer = bench.writer(start - 60_000..<600_000, file: file, countedFrom: start)
         #expect(writer.transferDidReceiveHead(.part(start - 60_000..<600_000, of: 600_000)) == .accept)
-        // One buffer reaches the disk; what comes after it is refused.
+        // One buffer is written. The bytes after it are refused.
         _ = writer.deliver(content.bytes(start - 60_000..<400_000), pieces: [7000])
         await bench.drain()
         #expect(file.differs)
@@ -259,7 +259,7 @@ struct SegmentWriterTests {
         let transfer = try writer.begin()
         _ = writer.transferDidReceiveHead(.part(0..<100_000, of: 200_000))
         _ = writer.deliver([UInt8](repeating: 1, count: 20_000))
-        // What it has by then need not be asked for elsewhere.
+        // The bytes that it has brought by then need not be requested again.
         #expect(writer.shorten(to: 10_000) == 20_000)
         #expect(transfer.calls.value.cancels == 1)
         writer.finish(.cancelled)
@@ -286,7 +286,7 @@ struct SegmentWriterTests {
     }
 }
 
-/// Something happens between the start of a transfer and its return.
+/// A transport that runs an action between the start of a transfer and the return of `start`.
 private final class InterruptedTransport: Transport, Transfer {
     let isCancelled = Observed(false)
     private let meanwhile: @Sendable () -> Void

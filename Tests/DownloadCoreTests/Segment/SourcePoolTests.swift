@@ -28,7 +28,7 @@ struct SourcePoolTests {
         let members = (0..<16).map { pool.member(for: $0, running: 0..<$0) }
         #expect(members.count { $0 == 0 } == 8 && members.count { $0 == 1 } == 8)
         pool.settle(running: 0..<16)
-        // Each host has 16 for the session: half of them is left.
+        // Each host allows 16 connections for the session, and half of them are free.
         for origin in ["http://a:80", "http://b:80"] {
             let other = share(origin, false)
             #expect(other.grant(has: 1, wants: 16) == 8, "\(origin)")
@@ -73,7 +73,7 @@ struct SourcePoolTests {
         _ = pool.grant(wants: 6, running: [0])
         let members = (0..<6).map { pool.member(for: $0, running: 0..<$0) }
         #expect(members == [0, 1, 0, 1, 0, 1])
-        // The fourth is over; one more than two to the first was refused.
+        // The first source refused connection 2, and takes only one connection now.
         pool.limit(0, to: 1, without: 2)
         #expect(pool.member(for: 0, running: [0, 1, 3]) == 0)
         #expect(pool.member(for: 4, running: [0, 1, 3]) == 1)

@@ -41,15 +41,15 @@ final class WriterBench: Sendable {
             connection: connection, judge: judge, file: file, countedFrom: countedFrom, disk: disk, control: control)
     }
 
-    /// Waits for every write handed over so far.
+    /// Waits until all writes so far are done.
     func drain() async {
         await withCheckedContinuation { continuation in disk.afterWrites { continuation.resume() } }
     }
 
-    /// What lies on disk, in the range.
+    /// Returns the bytes of the range on disk.
     func bytes(_ range: Range<Int64>, of file: PartialFile) throws -> [UInt8] { try file.read(range) }
 
-    /// Buffers that can be had now; each is given back.
+    /// Returns the number of free buffers.
     func freeBuffers() -> Int {
         var taken: [PoolBuffer] = []
         while let buffer = disk.pool.take(whenFree: {}) { taken.append(buffer) }
@@ -57,11 +57,11 @@ final class WriterBench: Sendable {
         return taken.count
     }
 
-    /// No buffer is lost: as many can be had as the pool may make. Only after everything has ended.
+    /// Returns whether all buffers are free. May be called only after everything has ended.
     func poolIsWhole() -> Bool { freeBuffers() == capacity }
 }
 
-/// A transfer whose sink is called by a test: it notes what it is told.
+/// A transfer whose sink is called by a test. It records the calls from the sink's side.
 final class HandTransfer: Transfer {
     let calls = Observed((resumes: 0, cancels: 0))
 
@@ -69,7 +69,7 @@ final class HandTransfer: Transfer {
     func resume() { calls.update { $0.resumes += 1 } }
 }
 
-/// Hands out transfers that do nothing by themselves.
+/// A transport whose transfers do nothing without the test.
 final class HandTransport: Transport {
     private let transfer: HandTransfer
 
@@ -80,7 +80,7 @@ final class HandTransport: Transport {
 }
 
 extension SegmentWriter {
-    /// Begins a transfer whose calls the test makes.
+    /// Begins a transfer whose sink is called by the test.
     func begin() throws -> HandTransfer {
         let transfer = HandTransfer()
         let url = try SourceURL.parse("http://example.org/file").get().url
@@ -88,7 +88,7 @@ extension SegmentWriter {
         return transfer
     }
 
-    /// Delivers pieces until one is not taken: its answer, and the bytes taken.
+    /// Delivers pieces until one is not taken. Returns the last answer and the number of bytes taken.
     func deliver(_ bytes: [UInt8], pieces: [Int] = [16384]) -> (answer: BodyDisposition, taken: Int) {
         var done = 0
         var turn = 0

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// A session that comes back under its name.
+/// Background sessions, which are started again with the same name.
 @Suite("SessionManager: background sessions", .inTurn, .timeLimit(.minutes(3)))
 struct BackgroundSessionTests {
     private static let content = Content(seed: 3, size: 600_000)
@@ -26,7 +26,7 @@ struct BackgroundSessionTests {
         #expect(await first.transport.taken.wait { $0 == 800_000 })
         _ = try await first.manager.pause([ids[3]])
         await first.manager.pauseAll(.terminate)
-        // Who asks now is to wait for the next one.
+        // A caller must wait for the next session now.
         await #expect(throws: DownloadError.sessionUnavailable(.shuttingDown)) { try await first.manager.status() }
         let kept = try await first.store.records(.ids(ids))
         let states: [DownloadState] = [
@@ -36,7 +36,7 @@ struct BackgroundSessionTests {
         #expect(kept.allSatisfy { $0.session == SessionIdentifier.background })
         await first.manager.close()
 
-        // One that ended would give its slot to the third, perhaps before the other has asked.
+        // A download that ended would give its slot to the third, perhaps before the second has made its request.
         let second = try await Self.bench(after: first) { _, _ in
             .reply(Self.reply.with { $0.cut = .stall(after: 1) })
         }
@@ -66,7 +66,7 @@ struct BackgroundSessionTests {
         let id = try await bench.store.add([request], session: SessionIdentifier.background)[0].record.id
         try await bench.manager.start()
         _ = try await bench.manager.resume([id], overrides: overrides)
-        // The first end is that of the attempt without the password.
+        // The first attempt, without the password, has ended before.
         #expect(try await bench.ending(of: id, times: 2).state == .completed)
         await bench.manager.close()
     }

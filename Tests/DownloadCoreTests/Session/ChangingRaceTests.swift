@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// What is asked for at the very moment when a download begins, ends, or is changed by somebody else.
+/// Changes at the moment when a download begins, ends, or is changed by another caller.
 @Suite("SessionManager: changes that meet", .inTurn, .timeLimit(.minutes(1)))
 struct ChangingRaceTests {
     private static let content = Content(seed: 1, size: 200_000)
@@ -77,7 +77,7 @@ struct ChangingRaceTests {
         }
         let id = try await bench.add("/a")
         #expect(await bench.events.wait { $0.contains { $0.word == "retry" } })
-        // One of them takes the slot, so that a few more fill what is kept ready.
+        // One download takes the slot, so a few more are needed to fill the list of ready downloads.
         var others: [DownloadID] = []
         for part in [0..<600, 600..<610] {
             others += try await bench.manager.add(

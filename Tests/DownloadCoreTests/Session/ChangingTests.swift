@@ -5,13 +5,13 @@ import Testing
 
 @testable import DownloadCore
 
-/// What may be done to one download of a session, whatever it is doing.
+/// Changes of single downloads of a session, in every state.
 @Suite("SessionManager: changing single downloads", .inTurn, .timeLimit(.minutes(3)))
 struct ChangingTests {
     private static let content = Content(seed: 1, size: 2_000_000)
     private static let reply = FaultReply(content, etag: "\"a\"")
 
-    /// The first request stalls after 700,001 bytes, later ones do not.
+    /// Returns a session whose first request stalls after 700,001 bytes. Later requests do not stall.
     private static func stallingOnce() async throws -> SessionBench {
         try await SessionBench { _, asked in
             .reply(asked.number == 1 ? reply.with { $0.cut = .stall(after: 700_001) } : reply)
@@ -75,7 +75,7 @@ struct ChangingTests {
         #expect(await bench.manager.progress().count == 3)
         _ = try await bench.manager.resume(ids, overrides: RequestOverrides())
         #expect(await bench.transport.waitForRequests(4))
-        // The end of the session lets go of what it holds.
+        // At its end, the session also releases its paused downloads.
         _ = try await bench.manager.pause([ids[2]])
         await bench.manager.pauseAll(.interrupt)
         #expect(try await bench.store.records(.ids(ids)).allSatisfy { $0.state.kind == .paused && $0.session == nil })
@@ -122,7 +122,7 @@ struct ChangingTests {
         let bench = try await SessionBench { request, asked in
             switch request.url.path {
             case "/file.bin": .reply(Self.reply.with { $0.cut = .stall(after: 700_001) })
-            // The same file with other validators, as a mirror has it.
+            // The same file with other validators, as on a mirror.
             case "/right": .reply(FaultReply(Self.content, etag: "\"other\""))
             default: .reply(FaultReply(Content(seed: 2, size: 2_000_000), etag: "\"a\""))
             }
@@ -183,7 +183,7 @@ struct ChangingTests {
 
     @Test("A hundred rounds of pause and resume end with the right file and nothing left over")
     func rounds() async throws {
-        // Each round brings 10,000 bytes, and an eighth as many before them to be compared.
+        // Each round brings 10,000 bytes, and repeats an eighth of this number before them for comparison.
         let bench = try await SessionBench { _, asked in
             let count: Int64 = asked.number == 1 ? 10_000 : 11_250
             return .reply(asked.number <= 100 ? Self.reply.with { $0.cut = .stall(after: count) } : Self.reply)
@@ -230,7 +230,7 @@ struct ChangingTests {
     func silence() async throws {
         let bench = try await SessionBench { _, _ in .scripted(.of(200), body: [], ending: nil) }
         let id = try await bench.add()
-        // For as long as the suite may take.
+        // Waits for at most the time limit of the suite.
         while try await bench.record(id).state.kind != .running { await Task.yield() }
         await bench.manager.close()
     }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Committer: from all bytes to the final name", .inTurn, .timeLimit(.minutes(1)))
 struct CommitterTests {
-    /// A store, a folder, and whole files that wait for their names.
+    /// A store, a folder, and complete files that wait for their names.
     private struct Bench {
         let folder: TemporaryFolder
         let store: SaveLog
@@ -146,7 +146,7 @@ struct CommitterTests {
         #expect(bench.folder.names() == ["a (1).txt", "a.txt", "b.txt"])
     }
 
-    /// A file of one byte that notes what is asked of it.
+    /// A file of one byte that records its calls.
     private final class NotedFile: WholeFile {
         let device: UInt64 = 1
         let folderKey = FolderKey(path: "/folder")
@@ -211,7 +211,7 @@ struct CommitterTests {
             whole.file = NotedFile(calls)
             files.append(whole)
         }
-        // The first one holds the committer up until all others are there.
+        // The first file blocks the committer until all others are present.
         bench.store.change { trouble in
             trouble.beforeSave = { _ in
                 calls.update { $0.append("save") }

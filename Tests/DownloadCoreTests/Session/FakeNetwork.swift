@@ -2,7 +2,7 @@ import Synchronization
 
 @testable import DownloadCore
 
-/// A machine whose network is there, until a test takes it away.
+/// A network that is available until a test switches it off.
 final class FakeNetwork: LocalNetwork {
     private struct State {
         var isUp = true

@@ -1,7 +1,7 @@
 import DownloadCore
 import Foundation
 
-/// A store that asks another one, but for what it does itself.
+/// A store that forwards to another store all calls that it does not implement itself.
 protocol ForwardingStore: DownloadStore {
     var inner: any DownloadStore { get }
 }

@@ -3,25 +3,25 @@ import DownloadTestSupport
 import Foundation
 import Synchronization
 
-/// A store that can be held up, or made to fail, at the moments when a session waits for it.
+/// A store that a test can block, or make fail, while a session waits for it.
 final class GatedStore: ForwardingStore {
     struct Gates: Sendable {
         var beforeChange: (@Sendable (DownloadChange) async throws -> Void)?
-        /// The change is in the store, but nobody knows yet.
+        /// Called when the change is in the store, before the caller gets the answer.
         var afterChange: (@Sendable (DownloadChange) async -> Void)?
         var beforeRemove: (@Sendable () async throws -> Void)?
         var beforeSave: (@Sendable ([DownloadRecord]) async -> Void)?
-        /// It is in the store, but nobody knows yet.
+        /// Called when the records are in the store, before the caller gets the answer.
         var afterSave: (@Sendable ([DownloadRecord]) async -> Void)?
-        /// Another session owns it now.
+        /// Returns whether another session owns the download now.
         var loses: (@Sendable (DownloadRecord) -> Bool)?
-        /// They are in the store, but nobody knows yet.
+        /// Called when the downloads are in the store, before the caller gets the answer.
         var afterAdd: (@Sendable () async -> Void)?
         var afterClaim: (@Sendable () async -> Void)?
         var beforeQueued: (@Sendable () async -> Void)?
-        /// The store has answered, but nobody knows yet.
+        /// Called when the store has the answer, before the caller gets it.
         var afterQueued: (@Sendable () async -> Void)?
-        /// The store has answered what there is of other origins, but nobody knows yet.
+        /// Called when the store has the answer about other origins, before the caller gets it.
         var afterBeyond: (@Sendable () async -> Void)?
     }
 
@@ -30,7 +30,7 @@ final class GatedStore: ForwardingStore {
 
     func change(_ change: (inout Gates) -> Void) { gates.withLock { change(&$0) } }
 
-    /// As it comes out of a store on disk.
+    /// Returns the record as a store on disk would return it.
     private static func withoutSecrets(_ record: DownloadRecord) throws -> DownloadRecord {
         var stored = record
         stored.request = try JSONDecoder().decode(DownloadRequest.self, from: JSONEncoder().encode(record.request))
@@ -91,7 +91,7 @@ final class GatedStore: ForwardingStore {
     }
 }
 
-/// Where the first that comes is held up until it is let go.
+/// A gate that blocks the first caller until the test opens it.
 final class StoreGate: Sendable {
     private let state = Observed((isReached: false, isOpen: false))
 

@@ -5,15 +5,15 @@ import Testing
 
 @testable import DownloadCore
 
-/// What the age limit of the history clears, and what not.
+/// The age limit of the history.
 @Suite("SessionManager: history", .inTurn, .timeLimit(.minutes(1)))
 struct HistoryTests {
     private static let content = Content(seed: 5, size: 500_000)
     private static let reply = FaultReply(content, etag: "\"a\"")
     private static let hour = 3600.0
 
-    /// A session that is over, and left one download of each kind: completed, failed, cancelled and paused, the last
-    /// three with a partial file.
+    /// Returns a session that has ended, with one completed, one failed, one cancelled and one paused download. The
+    /// last three have a partial file.
     private func left() async throws -> (SessionBench, ended: [DownloadID], paused: DownloadID) {
         let bench = try await SessionBench { request, _ in
             switch request.url.path {
@@ -39,7 +39,7 @@ struct HistoryTests {
         return (bench, Array(ids[..<3]), ids[3])
     }
 
-    /// The same downloads in a store of their own, as if nothing had happened to them for two hours.
+    /// Returns another store with the same downloads, which were not changed for two hours.
     private func aged(_ bench: SessionBench) async throws -> any DownloadStore {
         let records = try await bench.store.records(.all)
         let store = InMemoryDownloadStore(isAlive: { !$0.contains("first") })
@@ -77,7 +77,7 @@ struct HistoryTests {
         #expect(try await store.records(.all).map(\.id) == [paused, young.id])
         #expect(first.folder.names() == ["done", "paused.part"])
         #expect(try second.holds("done", Self.content))
-        // They are not the downloads of this session.
+        // The removed downloads do not belong to this session.
         #expect(second.events.value == [])
         #expect(try await store.events(after: 0, limit: 100).filter { $0.kind == .removed }.map(\.id) == ended)
     }
@@ -116,7 +116,7 @@ struct HistoryTests {
     func undeletable() async throws {
         let (first, ended, _) = try await left()
         let store = ClaimLog(try await aged(first))
-        // A folder in its place cannot be unlinked, and its identity is unknown.
+        // A folder instead of the partial file cannot be unlinked, and its identity is unknown.
         var record = try #require(try await store.claim([ended[1]], session: "s").first?.record)
         record.state = .failed(.cancelled)
         record.updated = Date(timeIntervalSinceNow: -3 * Self.hour)
@@ -135,7 +135,7 @@ struct HistoryTests {
     }
 }
 
-/// Tells in which order a session takes downloads up and forgets them; taking them up takes its time.
+/// A store that records the order of claims and removals. Claims are slow.
 private final class ClaimLog: ForwardingStore {
     let inner: any DownloadStore
     let calls = Observed<[String]>([])

@@ -5,14 +5,14 @@ import Testing
 
 @testable import DownloadCore
 
-/// Programs that a test ends when it likes.
+/// Hooks that end when the test lets them end.
 private final class GatedHooks: HookRunner {
     struct State: Sendable {
         var begun: [DownloadID] = []
         var running = 0
         var peak = 0
         var cancelled = 0
-        /// Asked to end.
+        /// The downloads whose hooks were cancelled.
         var ended: Set<DownloadID> = []
         var isOpen: Bool
     }

@@ -11,7 +11,7 @@ struct OutageTests {
     static let lost = DownloadError.networkFailed(
         .connect, TransportDiagnosis(code: 7, message: "no", errno: ENETUNREACH))
 
-    /// A session whose transfers fail as long as the network is gone.
+    /// Returns a session whose transfers fail while there is no network.
     private func bench(
         _ network: FakeNetwork, time: any TimeSource = SystemTime()
     ) async throws -> SessionBench {
@@ -25,7 +25,7 @@ struct OutageTests {
     func waits(tells: Bool) async throws {
         let network = FakeNetwork()
         network.set(up: false)
-        // Without an event the tables are looked at every 5 s.
+        // Without an event the session reads the tables every 5 s.
         let bench = try await bench(network, time: tells ? SystemTime() : ManualTime(leaps: true))
         let id = try await bench.add { $0.retry.limit = 1 }
         #expect(await bench.events.wait { $0.contains { $0.word == "retry" } })

@@ -13,7 +13,7 @@ struct PostponingTests {
 
     private func clock(_ text: String) throws -> ManualTime { ManualTime(leaps: true, date: try date(text)) }
 
-    /// Puts the time of day, and lets the session look at it.
+    /// Sets the time of day, and lets the session read it.
     private func put(_ time: ManualTime, _ text: String) throws {
         time.put(try date(text))
         time.advance(by: .seconds(1))

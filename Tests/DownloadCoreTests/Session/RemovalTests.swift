@@ -10,7 +10,7 @@ struct RemovalTests {
     private static let content = Content(seed: 1, size: 500_000)
     private static let reply = FaultReply(content, etag: "\"a\"")
 
-    /// A download that was paused with 300,000 bytes, and a session of another process.
+    /// Returns a session with a download that was paused with 300,000 bytes, and a session of another process.
     private func paused() async throws -> (SessionBench, SessionBench, DownloadID) {
         let first = try await SessionBench(serving: Self.reply.with { $0.cut = .stall(after: 300_000) })
         let id = try await first.add()

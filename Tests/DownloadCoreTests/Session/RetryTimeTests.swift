@@ -27,7 +27,7 @@ struct RetryTimeTests {
 
     @Test("What is to wait beyond its time limit is given up at once")
     func overdue() async throws {
-        // Nobody turns this clock.
+        // The time of this clock never changes.
         let bench = try await SessionBench(time: ManualTime()) { _, _ in .reply(Self.busy(3600)) }
         let id = try await bench.add { $0.timeouts.total = 1800 }
         #expect(try await bench.ending(of: id).state.error?.reason == "timeLimit")

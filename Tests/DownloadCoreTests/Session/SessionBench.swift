@@ -5,20 +5,20 @@ import Testing
 
 @testable import DownloadCore
 
-/// A session in this process: its downloads go to a folder of their own, its events are kept.
+/// A session in this process with its own folder for downloads. It keeps all events.
 final class SessionBench: Sendable {
     let folder: TemporaryFolder
     let transport: WatchedTransport
     let store: any DownloadStore
     let manager: SessionManager
     let events = Observed<[DownloadEvent]>([])
-    /// How often each download has ended.
+    /// The number of ends of each download.
     let ends = Observed<[DownloadID: Int]>([:])
     private let ownsFolder: Bool
 
     /// - Parameters:
-    ///   - earlier: a session that ended, whose folder and store are gone on with.
-    ///   - time: one that leaps does not while a transfer is under way.
+    ///   - earlier: a session that has ended. The new session uses its folder and store.
+    ///   - time: the clock. A clock that leaps does not leap during a transfer.
     init(
         after earlier: SessionBench? = nil, store: (any DownloadStore)? = nil, session: String = "first",
         maxConcurrent: Int = 8, maxPerHost: Int = 8, historyAge: Double? = nil,
@@ -56,7 +56,7 @@ final class SessionBench: Sendable {
         try await self.init(after: earlier, store: store, session: session) { _, _ in .reply(reply) }
     }
 
-    /// Foreground sessions, unless they are called otherwise.
+    /// Returns the identifier of a session. It is a foreground session, unless the name says otherwise.
     static func identifier(_ session: String) -> String {
         session == SessionIdentifier.background ? session : "foreground-\(session)"
     }
@@ -65,7 +65,7 @@ final class SessionBench: Sendable {
 
     // MARK: Requests
 
-    /// Retries come at once.
+    /// Returns a request whose retries have no delay.
     func request(
         host: String = "example.org", _ path: String = "/file.bin",
         _ change: (inout DownloadRequest) -> Void = { _ in }
@@ -84,7 +84,7 @@ final class SessionBench: Sendable {
         try #require(try await manager.add([try request(path, change)]).first).record.id
     }
 
-    /// Puts a record into the store as a session that died left it, and has this session go on with it.
+    /// Puts a record of a dead session into the store, and lets this session continue the download.
     func takeOver(
         _ request: DownloadRequest, _ change: (inout DownloadRecord) throws -> Void
     ) async throws -> DownloadID {
@@ -98,7 +98,7 @@ final class SessionBench: Sendable {
 
     // MARK: What came of it
 
-    /// Waits until the download has ended so many times: completed, failed or paused.
+    /// Waits until the download was completed, failed or paused this number of times.
     func ending(of id: DownloadID, times: Int = 1) async throws -> DownloadRecord {
         let ended = await ends.wait { $0[id, default: 0] >= times }
         try #require(ended, "the download did not end: \(words(id))")
@@ -109,18 +109,18 @@ final class SessionBench: Sendable {
         try #require(try await store.records(.ids([id])).first)
     }
 
-    /// The events of a download by name.
+    /// Returns the names of the events of a download.
     func words(_ id: DownloadID) -> [String] { events.value.filter { $0.snapshot.id == id }.map(\.word) }
 
-    /// The `Range` of each request.
+    /// The `Range` field of each request.
     var ranges: [String?] { transport.requests.map(\.range) }
 
-    /// The file holds exactly the content.
+    /// Returns whether the file has exactly this content.
     func holds(_ name: String, _ content: Content) throws -> Bool {
         try folder.size(of: name) == content.size && sha256(of: folder(name)) == content.sha256
     }
 
-    /// Buffers of the session that are not lost; only after everything has ended.
+    /// Returns the number of free buffers of the session. May be called only after everything has ended.
     func freeBuffers() async -> Int {
         guard let pool = await manager.context?.disk.pool else { return 0 }
         var taken: [PoolBuffer] = []
@@ -130,7 +130,7 @@ final class SessionBench: Sendable {
     }
 }
 
-/// The `Range` of a request that goes on at an offset: with the end of what is here, to be compared.
+/// Returns the `Range` of a request that continues at an offset. It includes the last present bytes for comparison.
 func rest(from offset: Int64) -> String { "\(offset - Overlap.resumed)-" }
 
 extension DownloadEvent {

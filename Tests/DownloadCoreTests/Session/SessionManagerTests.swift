@@ -6,7 +6,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// The list, its order and its limits.
+/// The queue, its order and its limits.
 @Suite("SessionManager: what runs when", .inTurn, .timeLimit(.minutes(1)))
 struct SessionManagerTests {
     private static let content = Content(seed: 1, size: 300_000)
@@ -62,7 +62,7 @@ struct SessionManagerTests {
         let content = Content(seed: 2, size: 3_000_000)
         let reply = FaultReply(content, etag: "\"a\"")
         let bench = try await SessionBench(maxConcurrent: 1) { request, asked in
-            // The small gap comes; the large one stalls.
+            // The bytes of the small gap come, and those of the large one stall.
             .reply(asked.number == 1 ? reply : reply.with { $0.cut = .stall(after: 1000 + Overlap.joined) })
         }
         let id = try await bench.takeOver(try bench.request("/a")) { record in
@@ -125,7 +125,7 @@ struct SessionManagerTests {
         let store = SaveLog()
         let answered = Observed(0)
         let bench = try await SessionBench(store: store, maxConcurrent: 2) { _, _ in .reply(FaultReply(Content("x"))) }
-        // The row still says queued when the store is asked, and the answer is late.
+        // The record is still queued when the store is asked, and the answer comes late.
         store.change { trouble in
             trouble.beforeSave = { records in
                 if records.contains(where: { $0.id == 512 && $0.state == .running }) {
@@ -186,7 +186,7 @@ struct SessionManagerTests {
     }
 }
 
-/// Holds whoever comes until it is opened.
+/// A gate that blocks all callers until it is opened.
 final class Gate: Sendable {
     private let isOpen = Observed(false)
 
@@ -194,7 +194,7 @@ final class Gate: Sendable {
     func pass() async { _ = await isOpen.wait(atMost: .seconds(30)) { $0 } }
 }
 
-/// A store whose first questions for waiting work fail.
+/// A store whose first reads of the queue fail.
 private final class FailingQueue: ForwardingStore {
     let inner: any DownloadStore = InMemoryDownloadStore()
     private let failures: Mutex<Int>

@@ -5,14 +5,14 @@ import Testing
 
 @testable import DownloadCore
 
-/// Two things that a session waits for at once: whichever ends first, nothing is forgotten or undone.
+/// Two events that a session waits for at the same time. Whichever comes first, nothing is lost or undone.
 @Suite("SessionManager: what overtakes what", .inTurn, .timeLimit(.minutes(1)))
 struct SessionRaceTests {
     private static let content = Content(seed: 1, size: 600_000)
     private static let reply = FaultReply(content, etag: "\"a\"")
     private static let stalled = reply.with { $0.cut = .stall(after: 400_000) }
 
-    /// Long enough for what must not happen.
+    /// Gives other tasks enough time for an event that must not happen.
     private func letOthersRun() async { for _ in 0..<3000 { await Task.yield() } }
 
     // MARK: The queue is being read
@@ -83,7 +83,7 @@ struct SessionRaceTests {
         let manager = bench.manager
         let starting = Task { try await manager.start() }
         #expect(await gate.isReached())
-        // More than are kept ready.
+        // More downloads than the session keeps ready.
         _ = try await manager.add((0..<530).map { try bench.request("/\($0)") })
         gate.open()
         try await starting.value
@@ -173,7 +173,7 @@ struct SessionRaceTests {
                 switch count.update({
                     $0 += 1; return $0
                 }) {
-                // A checkpoint, then the change that waits for it, then the next checkpoint.
+                // The order is a checkpoint, the change that waits for it, and the next checkpoint.
                 case 1: await first.pass()
                 case 3: await second.pass()
                 default: break

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// New files that come whole in one buffer, and get their names from having none.
+/// New files that come whole in one buffer, and have no name until they are complete.
 @Suite("Small files", .inTurn, .timeLimit(.minutes(1)))
 struct SmallFileTests {
     private static let content = Content(seed: 40, size: 5000)
@@ -270,7 +270,7 @@ struct SmallFileTests {
         #expect(bench.transport.requests.count == 1)
     }
 
-    /// The first one never ends by itself.
+    /// Returns a session with one download at a time. The first download never ends without help.
     private static func oneAtATime() async throws -> SessionBench {
         try await SessionBench(maxConcurrent: 1) { request, _ in
             .reply(request.url.path == "/0" ? reply.with { $0.cut = .stall(after: 1) } : reply)

@@ -31,7 +31,7 @@ struct SourceBookTests {
         #expect(record.turn(after: Self.busy, repeats: true) == .again && record.source.host == "a")
         #expect(record.turn(after: Self.gone, repeats: false) == .next && record.source.host == "c")
         #expect(record.turn(after: Self.gone, repeats: false) == .over)
-        // Whoever resumes it begins anew.
+        // A resume begins with all sources again.
         #expect(record.turn(after: Self.gone, repeats: false) == .next)
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// The end of a session, its own wish or not: prompt, and with everything on disk.
+/// The end of a session, by its own decision or not. It must be fast, with everything on disk.
 @Suite("SessionManager: stopping", .inTurn, .timeLimit(.minutes(1)))
 struct StoppingTests {
     private static let content = Content(seed: 1, size: 600_000)
@@ -14,7 +14,7 @@ struct StoppingTests {
 
     @Test("Whatever a download is doing, a stop pauses it at once with what it has")
     func everything() async throws {
-        // Stalled after some bytes, without an answer at all, waiting for a retry, and queued.
+        // The downloads are stalled after some bytes, without any answer, waiting for a retry, or queued.
         let bench = try await SessionBench(maxConcurrent: 20, maxPerHost: 20) { request, _ in
             switch Int(request.url.path.dropFirst()) ?? 0 {
             case 0..<8: .reply(Self.reply.with { $0.cut = .stall(after: 400_000) })
@@ -32,7 +32,7 @@ struct StoppingTests {
         #expect(records.allSatisfy { $0.state == .paused(.interrupt) && $0.session == nil })
         #expect(records.prefix(8).allSatisfy { $0.resume.written == ByteRanges([0..<400_000]) })
         #expect(bench.folder.names() == (0..<8).map { "\($0).part" })
-        // Those that waited in the queue were never begun, so their end is no news.
+        // Downloads in the queue were never started, so their pause is not announced.
         let paused = bench.events.value.filter { $0.word == "pause" }.map(\.snapshot.id)
         #expect(Set(paused).count == paused.count)
         #expect(await bench.manager.progress().isEmpty)
@@ -48,7 +48,7 @@ struct StoppingTests {
         }
         let ids = try await bench.manager.add((0..<20).map { try bench.request("/\($0)") }).map(\.record.id)
         #expect(await bench.transport.taken.wait { $0 == 20 * 400_000 })
-        // No save returns before every download wants one.
+        // No save returns before all downloads have begun one.
         store.change { trouble in
             trouble.beforeSave = { records in
                 saving.update { $0.formUnion(records.map(\.id)) }
@@ -125,7 +125,7 @@ struct StoppingTests {
         let ids = try await bench.manager.add([try bench.request("/a"), try bench.request("/b")]).map(\.record.id)
         #expect(await bench.transport.taken.wait { $0 == 1 })
         #expect(await bench.events.wait { $0.contains { $0.word == "retry" } })
-        // Until its delay is over it waits, then it is a candidate again.
+        // The download waits until its delay is over, and then is queued again.
         while await bench.manager.book[queued: ids[0]] == nil { await Task.yield() }
         await bench.manager.pauseAll(.user)
         #expect(try await bench.store.records(.ids(ids)).allSatisfy { $0.state == .paused(.user) && $0.session == nil })

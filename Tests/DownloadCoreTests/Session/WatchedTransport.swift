@@ -2,16 +2,16 @@ import DownloadCore
 import DownloadTestSupport
 import Synchronization
 
-/// Another transport under observation: how much of the bodies was taken, and who is cancelled.
+/// A transport that forwards to another one. It counts the bytes that sinks have taken, and reports cancellations.
 final class WatchedTransport: Transport {
     private let inner: FakeTransport
-    /// Bytes of bodies that sinks took, all transfers together.
+    /// The number of body bytes that the sinks of all transfers have taken.
     let taken = Observed<Int64>(0)
-    /// Called after each piece with the number of pieces so far.
+    /// Called after each piece, with the number of pieces so far.
     let onTaken = Mutex<(@Sendable (Int) -> Void)?>(nil)
     private let pieces = Atomic(0)
     private let load = Mutex((now: 0, most: 0))
-    /// Called before each cancellation is passed on.
+    /// Called before each cancellation is forwarded.
     let onCancel = Mutex<(@Sendable () -> Void)?>(nil)
 
     private let pace: Pace?
@@ -30,7 +30,7 @@ final class WatchedTransport: Transport {
     }
 
     var requests: [TransferRequest] { inner.requests }
-    /// The most transfers that there were at a time.
+    /// The greatest number of transfers at the same time.
     var mostAtOnce: Int { load.withLock { $0.most } }
 
     func waitForRequests(_ count: Int, atMost limit: Duration = .seconds(45)) async -> Bool {
@@ -46,7 +46,7 @@ final class WatchedTransport: Transport {
         return WatchedTransfer(inner.start(request, sink: WatchedSink(sink, self)), self)
     }
 
-    /// What it was told of usable addresses.
+    /// The sets of usable addresses in all calls of `leave`.
     let left = Observed<[Set<String>]>([])
 
     func leave(_ usable: Set<String>) { left.update { $0.append(usable) } }

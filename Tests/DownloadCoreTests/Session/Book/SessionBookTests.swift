@@ -37,7 +37,7 @@ struct SessionBookTests {
         return active
     }
 
-    /// With one download that runs.
+    /// Returns a book with one running download.
     private func running(_ id: DownloadID = 1) throws -> (SessionBook, ActiveDownload) {
         var book = book()
         book.adopt(try record(id), at: date)
@@ -45,7 +45,7 @@ struct SessionBookTests {
         return (book, try #require(active))
     }
 
-    /// With one download between two attempts.
+    /// Returns a book with one download between two attempts.
     private func backingOff() throws -> SessionBook {
         var (book, active) = try running()
         _ = book.endAttempt(of: 1)

@@ -6,23 +6,23 @@ import Foundation
 private let date = Date(timeIntervalSince1970: 1_000_000)
 private let time = ContinuousClock.now
 
-/// A session around a ``SessionBook`` without tasks: a store that answers late, attempts that end at random, and callers
-/// that wait. What happens next is chosen by a random number, so that anything may overtake anything else.
+/// A session around a ``SessionBook`` without tasks: a store that answers late, attempts that end at random, and
+/// callers that wait. Each step is chosen at random, so that any event can come before any other.
 struct SimulatedSession<Random: RandomNumberGenerator> {
-    /// What has begun and will end at some time.
+    /// The actions that have begun and will end later.
     private enum Pending {
         case attempt(DownloadID, RunnerControl)
         case transfers(DownloadID, RunnerControl)
-        /// A record is saved, and its download leaves then.
+        /// A record is being saved. Its download leaves the session after that.
         case leaving(DownloadRecord)
         case backingOff(DownloadRecord)
         case parking(DownloadRecord)
         case delay(DownloadID)
         case savingChange(DownloadID)
         case goingOn(DownloadID)
-        /// A caller goes on: it may have waited.
+        /// A caller continues, perhaps after waiting.
         case call(Call)
-        /// A caller has asked the store, whose answer is on its way.
+        /// A caller has called the store, which has not answered yet.
         case changing(Call)
         case reading([DownloadRecord])
     }
@@ -32,14 +32,14 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
     struct Call {
         let verb: Verb
         let id: DownloadID
-        /// The downloads that a claim has alone.
+        /// The downloads that a claim holds exclusively.
         var taken: [DownloadID] = []
     }
 
     private(set) var book: SessionBook
     private(set) var complaints: [String] = []
     private(set) var issued: Set<SessionBook.Waiter> = []
-    /// The attempts that run, as the network would see them.
+    /// The running attempts, from the view of the network.
     private(set) var running: [DownloadID: RunnerControl] = [:]
     private var store: [DownloadID: DownloadRecord] = [:]
     private var pending: [Pending] = []
@@ -58,14 +58,14 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
 
     // MARK: Steps
 
-    /// Something begins, or something that has begun ends.
+    /// Begins a random action, or ends one that has begun.
     mutating func step() {
         if pending.isEmpty || Int.random(in: 0..<3, using: &random) == 0 { ask() } else { endOne() }
         fill()
         check()
     }
 
-    /// Nothing new is asked for, and all that has begun ends.
+    /// Ends all actions that have begun, and begins no other ones.
     mutating func drain() {
         book.stopReason = .interrupt
         for record in report({ $0.dropQueue() }) { pending.append(.leaving(record)) }
@@ -76,7 +76,7 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
             endOne()
             check()
         }
-        // What was on its way into the queue when it was emptied.
+        // Downloads that were entering the queue when it was emptied.
         for record in report({ $0.dropQueue() }) { report { $0.leave(record, to: nil) } }
         if !pending.isEmpty { complain("does not end: \(pending)") }
         if !waiting.isEmpty { complain("never answered: \(waiting)") }
@@ -125,7 +125,7 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
         case .savingChange(let id):
             if report({ $0.endSavingChange(of: id) }) { endDelay(id) }
         case .goingOn(let id):
-            // Whoever changes a parked download waits until it goes on.
+            // A caller that changes a parked download waits until it continues.
             guard var record = store[id], record.state.kind == .waiting else {
                 complain("\(id) was changed as it went on")
                 return report { $0.forget([id]) }
@@ -222,7 +222,7 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
         return false
     }
 
-    /// The end of a delay is on its way in any case.
+    /// Stops a download. The end of its delay comes in any case.
     private mutating func stop(_ id: DownloadID, _ reason: StopReason?) { _ = book.stop(id, reason) }
 
     // MARK: Callers
@@ -280,7 +280,7 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
         pending.append(.changing(call))
     }
 
-    /// The store answers a caller.
+    /// Ends the call of a caller to the store.
     private mutating func end(_ call: Call) {
         let id = call.id
         guard var record = store[id], Int.random(in: 0..<6, using: &random) > 0 else {
@@ -324,7 +324,7 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
 }
 
 extension SessionBook {
-    /// What is derived from places, and does not fit them; nil: all fits.
+    /// A value of the book that contradicts the places of its downloads; nil if there is none.
     var contradiction: String? {
         var (active, running, queued, backingOff): (Set<DownloadID>, Set<DownloadID>, Set<DownloadID>, Set<DownloadID>)
         (active, running, queued, backingOff) = ([], [], [], [])
