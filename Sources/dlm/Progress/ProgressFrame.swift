@@ -23,7 +23,7 @@ struct ProgressFrame: Equatable {
         var waitingFor: String?
         var waitingUntil: Date?
 
-        /// Whether the download is at work, or will be again by itself.
+        /// Whether the download is at work, or will be again without a command.
         var isActive: Bool { state == .running || state == .waiting }
         var time: String? { left.map(Units.left) ?? took.map(Units.duration) }
     }

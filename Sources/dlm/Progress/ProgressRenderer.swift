@@ -1,6 +1,6 @@
 import DownloadKit
 
-/// The renderer that turns a ``ProgressFrame`` into lines that fit the terminal. A pure value.
+/// The renderer that turns a ``ProgressFrame`` into lines that fit the terminal.
 struct ProgressRenderer {
     var width: Int
     var height: Int
