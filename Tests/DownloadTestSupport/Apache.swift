@@ -1,7 +1,7 @@
 import Foundation
 
-/// A real web server on the loopback interface that lets in by NTLM or by Negotiate (Kerberos), and serves a folder of
-/// its own. `/away/PORT` leads those who were let in to another port. End it with ``stop()``.
+/// A real web server on the loopback interface. It requires a login with NTLM or Negotiate (Kerberos), and serves its
+/// own folder. After the login, `/away/PORT` redirects to another port. End it with ``stop()``.
 package final class Apache: Sendable {
     package enum Way: Sendable {
         case ntlm
@@ -10,7 +10,8 @@ package final class Apache: Sendable {
 
     package static let user = PrivateServer.user
     package static let password = PrivateServer.password
-    /// gss-ntlmssp is a mechanism of GSSAPI; its library is in another folder for each kind of machine.
+    /// Whether the server can run. gss-ntlmssp is a mechanism of GSSAPI, and the folder of its library depends on the
+    /// kind of machine.
     package static let canRun =
         FileManager.default.isExecutableFile(atPath: program)
         && ["\(modules)/mod_auth_gssapi.so", "/etc/gss/mech.d/mech.ntlmssp.conf"].allSatisfy {
@@ -101,22 +102,22 @@ package final class Apache: Sendable {
     package func add(_ content: Content, as name: String) throws {
         try content.write(to: folder("files/\(name)"))
         chmod(folder("files/\(name)"), 0o644)
-        // Of what changed a moment ago its ETag is a weak one.
+        // Apache gives a weak ETag to a file that was changed a moment ago.
         let time = Date(timeIntervalSince1970: 1_600_000_000)
         try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: folder("files/\(name)"))
     }
 
-    /// By name: that is whom a ticket is for.
+    /// The URL uses the name of the host, because a ticket is for a name.
     package func url(_ name: String) -> String { "http://localhost:\(port)/\(name)" }
 
     package var errors: String { (try? folder.read("errors")) ?? "" }
 
-    /// A request as the access log has it.
+    /// A request in the access log.
     package struct LogLine: Sendable {
         package let status: Int
         package let bytes: Int64
         package let range: String
-        /// Who was let in; "-" for nobody.
+        /// The user that was logged in, or "-".
         package let user: String
         /// The first word of the field Authorization, or "-".
         package let scheme: String
@@ -132,7 +133,7 @@ package final class Apache: Sendable {
         }
     }
 
-    /// Ends the server, so that its log is whole, and gives the log back.
+    /// Ends the server, so that its log is complete, and returns the log.
     @discardableResult
     package func stop() async -> [LogLine] {
         process.send(SIGTERM)

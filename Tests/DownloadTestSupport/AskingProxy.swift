@@ -1,11 +1,11 @@
 import Foundation
 import Synchronization
 
-/// A proxy on the loopback interface that makes tunnels to it: CONNECT (RFC 9110 section 9.3.6), SOCKS 4 and 5. Names
-/// are taken for this machine. End it with ``stop()``.
+/// A proxy on the loopback interface that makes tunnels to ports of this machine: CONNECT (RFC 9110 section 9.3.6),
+/// SOCKS 4 and 5. Every name leads to this machine. End it with ``stop()``.
 package final class AskingProxy: Sendable {
     package let port: Int
-    /// `name:password` that it asks for; nil for nobody's.
+    /// The required `name:password`; nil if none is required.
     private let password: String?
     private let listener: Int32
     private let state = Mutex((tunnels: 0, open: Set<Int32>()))
@@ -28,7 +28,7 @@ package final class AskingProxy: Sendable {
         }
     }
 
-    /// That were opened.
+    /// The number of opened tunnels.
     package var tunnels: Int { state.withLock { $0.tunnels } }
 
     package func stop() {

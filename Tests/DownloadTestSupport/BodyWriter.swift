@@ -1,20 +1,22 @@
-/// Writes the head and the body of one reply: in slices that keep to the rate, counted in the log, up to where the script cuts it.
+/// The writer of the head and the body of one reply. It writes slices at the rate of the reply, counts them in the log,
+/// and stops where the script cuts the reply.
 struct BodyWriter {
     let connection: FaultConnection
     let entry: Int
-    /// Bytes of the body after which to stop.
+    /// The number of bytes of the body after which it stops.
     let limit: Int64
     let reply: FaultReply
 
     private var sent: Int64 = 0
     private var insertion: (after: Int64, text: String)?
     private var sizeError: (after: Int64, by: Int)?
-    /// Goes out with the first slice.
+    /// The head, which is sent with the first slice.
     private var head: [UInt8] = []
-    /// The bytes of the body around its announced end, if that is too early. They go out in one write, and in one TLS
-    /// record, with the head if it comes just before: a client that has the last announced byte has the next one, too.
+    /// The bytes of the body around its announced end, if that is too early. They are sent in one write and in one TLS
+    /// record, with the head if it comes just before. So a client that has the last announced byte has the next one,
+    /// too.
     private var joint: Range<Int64>?
-    /// When what was sent is due to have been sent.
+    /// The time at which the bytes sent so far are due at the rate.
     private var due = ContinuousClock.now
 
     init(connection: FaultConnection, entry: Int, limit: Int64, reply: FaultReply) {
@@ -33,7 +35,7 @@ struct BodyWriter {
         return reply.bytesPerSecond
     }
 
-    /// Where the next slice has to end, whatever its size.
+    /// The offset that the next slice must not pass.
     private var boundary: Int64 {
         var end = limit
         if let insertion { end = min(end, insertion.after) }
@@ -44,7 +46,7 @@ struct BodyWriter {
         return end
     }
 
-    /// A fiftieth of a second's worth when throttled.
+    /// The size of a slice. With a rate, it is the number of bytes of a fiftieth of a second.
     private var sliceSize: Int64 {
         if let joint, joint.contains(sent) { return joint.upperBound - sent }
         return bytesPerSecond.map { Int64(max(1, min($0 / 50, 1 << 18))) } ?? 1 << 18
@@ -53,7 +55,7 @@ struct BodyWriter {
     private static let patience = Duration.milliseconds(100)
     private static let aroundEnd = (before: 1000 as Int64, all: 14_000 as Int64)
 
-    /// False when the connection ended.
+    /// Writes the reply. Returns false if the connection has ended.
     mutating func write(_ reply: ResolvedReply, after head: [UInt8]) -> Bool {
         self.head = head
         if let end = self.reply.framing.earlyEnd(of: reply.size) {
@@ -93,7 +95,7 @@ struct BodyWriter {
         return !isChunked || sent == limit || connection.send(Array(self.reply.lastChunk.utf8))
     }
 
-    /// False when the client has closed the connection.
+    /// Waits. Returns false if the client has closed the connection.
     private mutating func standStill(while waits: () -> Bool) -> Bool {
         guard waits() else { return true }
         while waits() { guard connection.wire.standStill(.milliseconds(5)) else { return false } }
@@ -124,7 +126,7 @@ struct BodyWriter {
             self.insertion = nil
         }
         if let rate {
-            // A delay is not made up for: a burst after it would be faster than the rate.
+            // A delay is not caught up, because a burst after it would be faster than the rate.
             due = max(due + .seconds(Double(bytes.count) / Double(rate)), .now - Self.patience)
             let rest = ContinuousClock.now.duration(to: due)
             if rest > .zero { connection.wire.pause(rest) }

@@ -1,30 +1,29 @@
 import Foundation
 import Synchronization
 
-/// A certificate authority made for one run of the tests, and certificates of it, right and wrong, for the loopback
-/// interface.
+/// A certificate authority for one run of the tests, and its valid and invalid certificates for the loopback interface.
 package struct Certificates: Sendable {
     package let authority: String
     package let certificate: String
     package let key: String
     private let folder: TemporaryFolder
 
-    /// What a server shows.
+    /// The certificate and key of a server.
     package struct Identity: Sendable, Equatable {
         package let certificate: String
         package let key: String
     }
 
-    /// What is wrong with a certificate.
+    /// The flaws of a certificate.
     package enum Flaw: String, Sendable, CaseIterable {
         case expired, notYetValid, wrongHost, unknownAuthority, selfSigned
     }
 
-    /// For each owner the files of an authority and of a certificate without a flaw. They are made once: a start of `openssl`
-    /// takes as long as a test.
+    /// The files of an authority and of a valid certificate for each owner. They are made once, because a start of
+    /// `openssl` takes as long as a test.
     private static let made = Mutex<[String: Task<[String: String], any Error>]>([:])
 
-    /// Writes an authority and a certificate without a flaw into the folder.
+    /// Writes an authority and a valid certificate into the folder.
     /// - Parameter owner: each owner has another authority.
     package init(in folder: TemporaryFolder, of owner: String = "test") async throws {
         let making = Self.made.withLock { made in
@@ -54,7 +53,7 @@ package struct Certificates: Sendable {
         for (name, text) in files { try folder.write(text, to: name) }
     }
 
-    /// The certificate without a flaw.
+    /// The valid certificate.
     package var right: Identity { Identity(certificate: certificate, key: key) }
 
     /// Makes a certificate that must not be trusted.
@@ -72,7 +71,7 @@ package struct Certificates: Sendable {
         return Identity(certificate: folder("\(name).pem"), key: folder("\(name).key"))
     }
 
-    /// A list, in PEM, of the certificates that the authority takes back.
+    /// Returns the path of a list, in PEM, of certificates that the authority has revoked.
     package func revocations(_ revoked: [Identity]) async throws -> String {
         let authority = [
             "ca", "-config", folder("openssl.cnf"), "-name", "dated", "-cert", authority, "-keyfile", folder("ca.key"),
@@ -82,13 +81,13 @@ package struct Certificates: Sendable {
         return folder("crl.pem")
     }
 
-    /// A certificate for somebody who asks.
+    /// Returns a certificate for a client.
     package func client() async throws -> Identity {
         try await sign("client", section: "client", by: "ca")
         return Identity(certificate: folder("client.pem"), key: folder("client.key"))
     }
 
-    /// The public key, as curl's pins have it: its digest, and a file that holds it.
+    /// Returns the public key in the forms of curl's pins: its digest, and a file with the key.
     package func pin(_ identity: Identity) async throws -> (digest: String, file: String) {
         let file = folder("pinned.der")
         try await Self.openssl(["pkey", "-in", identity.key, "-pubout", "-outform", "DER", "-out", file])
@@ -150,7 +149,7 @@ package struct Certificates: Sendable {
             request(name) + ["-x509", "-days", "7", "-extensions", section, "-out", folder("\(name).pem")] + issuer)
     }
 
-    /// Valid at another time than now.
+    /// Signs a certificate that is valid in this time only.
     private func sign(_ name: String, from start: String, to end: String) async throws {
         try await Self.openssl(request(name) + ["-out", folder("\(name).csr")])
         try await Self.openssl([

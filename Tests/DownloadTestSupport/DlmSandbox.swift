@@ -1,9 +1,9 @@
 import Foundation
 
-/// A home of its own for `dlm`, the binary built with these tests.
+/// A separate home folder for `dlm`, the program that was built with these tests.
 package struct DlmSandbox: Sendable {
     package let root: TemporaryFolder
-    /// Where `dlm` runs and puts its files.
+    /// The folder in which `dlm` runs and saves its files.
     package let files: String
     /// `$XDG_STATE_HOME`.
     package let state: String
@@ -17,7 +17,7 @@ package struct DlmSandbox: Sendable {
         }
     }
 
-    /// `$DLM_BINARY`, or the one beside the test bundle.
+    /// The path of `dlm`: `$DLM_BINARY`, or the program beside the test bundle.
     package static var binary: String {
         get throws {
             if let named = ProcessInfo.processInfo.environment["DLM_BINARY"] { return named }
@@ -44,7 +44,7 @@ package struct DlmSandbox: Sendable {
         return try ChildProcess(launch)
     }
 
-    /// Runs it to its end.
+    /// Runs `dlm` to its end.
     package func run(
         _ arguments: String..., with change: (inout ProcessLaunch) -> Void = { _ in }
     ) async throws -> ChildProcess.Result {
@@ -53,15 +53,16 @@ package struct DlmSandbox: Sendable {
         return try await ChildProcess(launch).result()
     }
 
-    /// The path of a file among the downloads.
+    /// Returns the path of a file in the folder for downloads.
     package func file(_ name: String) -> String { "\(files)/\(name)" }
 
     package func exists(_ name: String) -> Bool { root.exists("files/\(name)") }
 
-    /// The names among the downloads.
+    /// The names in the folder for downloads.
     package var names: [String] { root.names(in: "files") }
 
-    /// Also ends what still runs in it: a background session is nobody's child.
+    /// Deletes the folder, and ends the processes that still run in it. A background session is not a child of the
+    /// test.
     package func remove() {
         let left = ForeignProcess.all(of: root)
         for process in left { process.send(SIGKILL) }

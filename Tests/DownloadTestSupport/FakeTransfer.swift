@@ -2,7 +2,7 @@ import Dispatch
 import DownloadCore
 import Synchronization
 
-/// One playback to one sink: in order, on one queue, with exactly one end.
+/// A transfer that plays prepared calls to one sink, in order, on one queue, with exactly one end.
 final class FakeTransfer: Transfer {
     private struct State {
         var nextPiece = 0
@@ -36,7 +36,8 @@ final class FakeTransfer: Transfer {
         }
     }
 
-    /// One call of the sink, then the next from the queue: a cancel in between is heard.
+    /// Makes one call of the sink. The next one comes from the queue, so that a cancellation between the two takes
+    /// effect.
     private func step() {
         let now = state.withLock { $0 }
         if now.isOver || now.isPaused { return }

@@ -4,12 +4,12 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// A transport without a network: the script of a ``FaultServer``, or heads and bodies word by word, played to the
-/// sink on a thread of the transport's own.
+/// A transport without a network. It plays the script of a ``FaultServer``, or exact heads and bodies, to the sink on
+/// its own thread.
 package final class FakeTransport: Transport {
-    /// What happens to one request.
+    /// The exchange for one request.
     package enum Exchange: Sendable {
-        /// What a server with this script would answer. A cut is a lost connection; a stall lasts until `cancel`.
+        /// The answer of a server with this script. A cut is a lost connection, and a stall lasts until `cancel`.
         case reply(FaultReply)
         /// No answer.
         case failure(DownloadError)
@@ -29,15 +29,16 @@ package final class FakeTransport: Transport {
     private let state = Mutex(State())
     private let log = Observed<[TransferRequest]>([])
 
-    /// The script is given the request as the runner made it, and as a server would read it (numbered from 1).
+    /// Creates a transport. The script gets the request as the runner made it, and as a server would read it (numbered
+    /// from 1).
     package init(_ script: @escaping Script) { self.script = script }
 
     package convenience init(serving reply: FaultReply) { self.init { _, _ in .reply(reply) } }
 
-    /// Every request so far, in order.
+    /// All requests so far, in order.
     package var requests: [TransferRequest] { log.value }
 
-    /// Waits for so many requests; false when they did not come within the limit.
+    /// Waits for this number of requests. Returns false if they did not come within the limit.
     package func waitForRequests(_ count: Int, atMost limit: Duration = .seconds(45)) async -> Bool {
         await log.wait(atMost: limit) { $0.count >= count }
     }
@@ -71,7 +72,7 @@ package final class FakeTransport: Transport {
 }
 
 extension Transport {
-    /// Transports of tests know no limits, unless they say so themselves.
+    /// Returns an allowance without limits, unless the transport of a test has its own.
     package func allowance(under limits: [RateLimit]) -> any RateAllowance { BoundlessAllowance() }
 }
 
@@ -80,12 +81,12 @@ private final class BoundlessAllowance: RateAllowance {
     func giveBack(_ count: Int) {}
 }
 
-/// What a fake transfer plays: a head, the pieces of a body, an ending.
+/// The parts that a fake transfer plays: a head, the pieces of a body, and an ending.
 struct Playback: Sendable {
     var head: ResponseHead?
     var pieceCount = 0
     var piece: @Sendable (Int) -> [UInt8] = { _ in [] }
-    /// Nil: nothing more happens until `cancel`.
+    /// The ending; nil if nothing more happens until `cancel`.
     var ending: TransferResult.Ending? = .complete
 
     static let pieceSize: Int64 = 16 << 10

@@ -20,7 +20,7 @@ struct FaultConnection {
         }
     }
 
-    /// Reads up to the empty line, and the body if one is announced; nil at the end of the connection.
+    /// Reads the head up to the empty line, and the body if one is announced. Returns nil at the end of the connection.
     private func readRequest(_ pending: inout [UInt8]) -> FaultRequest? {
         let end = Array("\r\n\r\n".utf8)
         var searched = 0
@@ -42,7 +42,7 @@ struct FaultConnection {
                 }
             }
             searched = pending.count
-            // Methods are upper-case; anything else is the hello of a TLS client.
+            // Methods have upper-case letters. Another first byte is the hello of a TLS client.
             guard pending.first.map({ (65...90).contains($0) }) ?? true else {
                 _ = send(Array("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n".utf8))
                 return nil
@@ -57,7 +57,7 @@ struct FaultConnection {
         return Array(pending[..<count])
     }
 
-    /// False when the connection must end.
+    /// Answers a request. Returns false if the connection must end.
     private func answer(_ request: FaultRequest, with reply: FaultReply) -> Bool {
         if reply.cut == .silence { return false }
         if let raw = reply.raw { return send(raw, of: request) }
@@ -96,7 +96,7 @@ struct FaultConnection {
         }
     }
 
-    /// Never more than a gigabyte: a client that goes on reading fails its test.
+    /// Sends raw bytes, at most a gigabyte. A client that reads so much fails its test.
     private func send(_ raw: FaultReply.Raw, of request: FaultRequest) -> Bool {
         guard send(raw.bytes), !raw.unit.isEmpty else { return false }
         let block = Array(repeatElement(raw.unit, count: max(1, 4096 / raw.unit.count)).joined())

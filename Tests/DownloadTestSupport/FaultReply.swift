@@ -1,40 +1,41 @@
-/// How a server answers one request: a well-behaved file server unless the fields say otherwise.
+/// The answer of a server to one request. By default it is that of a correct file server.
 package struct FaultReply: Sendable {
     package var status = 200
-    /// Fields besides those that follow from the rest.
+    /// The header fields besides those that follow from the other properties.
     package var fields: [(name: String, value: String)] = []
-    /// More lines of the head, in bytes as they go over the wire.
+    /// Further lines of the head, as bytes.
     package var lines: [[UInt8]] = []
-    /// Of the status line; nil for the usual one.
+    /// The phrase of the status line; nil for the usual one.
     package var phrase: String?
     package var content: Content
-    /// The field value, with its quotes and `W/`.
+    /// The value of `ETag`, with its quotes and `W/`.
     package var etag: String?
     package var lastModified: String?
     package var ranges = RangeBehaviour.honoured
-    /// Answers `If-None-Match` and `If-Modified-Since` with 304 where they hold.
+    /// Whether conditional requests (`If-None-Match`, `If-Modified-Since`) can be answered with 304.
     package var honoursConditions = true
     package var framing = Framing.contentLength
     package var cut: Cut?
-    /// Ends a connection over TLS with close_notify, as it should (RFC 8446 section 6.1).
+    /// Whether a TLS connection is ended with close_notify, as RFC 8446 section 6.1 requires.
     package var notifiesClose = true
-    /// Besides the cut, for a reply over HTTP/2.
+    /// The fault of a reply over HTTP/2, in addition to the cut.
     package var http2: HTTP2Fault?
-    /// For this reply alone.
+    /// The speed of this reply; nil for no limit.
     package var bytesPerSecond: Int?
-    /// The first bytes of the body come so much slower.
+    /// The slower speed of the first bytes of the body; nil for none.
     package var trickle: Trickle?
-    /// Sent before the status line: interim answers, say.
+    /// The text before the status line, such as interim answers.
     package var preamble = ""
-    /// The body stands still at some byte until the test opens it.
+    /// The gate at which the body stops until the test opens it; nil for none.
     package var gate: Gate?
-    /// Put between two chunks, once so many bytes of the body, at least one, have been sent.
+    /// The text between two chunks, after this number of bytes of the body, at least one.
     package var chunkInsertion: (after: Int64, text: String)?
-    /// The first chunk behind so many bytes of the body says that it is so much longer (shorter when negative).
+    /// The error in the size of the first chunk after a number of bytes of the body. The chunk claims to be longer by
+    /// this number, or shorter if it is negative.
     package var chunkSizeError: (after: Int64, by: Int)?
-    /// What ends a chunked body.
+    /// The end of a chunked body.
     package var lastChunk = "0\r\n\r\n"
-    /// Goes over the wire instead of all that the rest says.
+    /// The bytes to send instead of the reply; nil to send the reply.
     package var raw: Raw?
 
     package init(_ content: Content = .empty, etag: String? = nil, lastModified: String? = nil) {
@@ -43,7 +44,7 @@ package struct FaultReply: Sendable {
         self.lastModified = lastModified
     }
 
-    /// A status other than 2xx, with a small page as its body.
+    /// Creates a reply with a status other than 2xx, with a small page as its body.
     package init(status: Int, fields: [(name: String, value: String)] = []) {
         self.init(Content("<html><body>status \(status)</body></html>\n"))
         self.status = status
@@ -55,9 +56,9 @@ package struct FaultReply: Sendable {
         FaultReply(status: status, fields: [("Location", location)])
     }
 
-    /// What becomes of a `Range` field.
+    /// The behaviour for a `Range` field.
     package enum RangeBehaviour: Sendable, Equatable {
-        /// 206 as RFC 9110 says, `If-Range` included.
+        /// 206 according to RFC 9110, including `If-Range`.
         case honoured
         /// 206 even when `If-Range` names another version.
         case honouredBlindly
@@ -65,19 +66,19 @@ package struct FaultReply: Sendable {
         case ignored
         /// 206 with the right bytes and no `Content-Range`.
         case withoutContentRange
-        /// 206 whose bytes and `Content-Range` begin so much later than asked.
+        /// 206 whose bytes and `Content-Range` begin later than requested, by this number of bytes.
         case wrongStart(by: Int64)
-        /// 206 with the right `Content-Range` and the bytes of so much later.
+        /// 206 with the right `Content-Range`, but with bytes from a later offset.
         case wrongBytes(by: Int64)
-        /// 206 that ends so much later than asked (sooner when negative).
+        /// 206 that ends later than requested, or sooner if the number is negative.
         case wrongEnd(by: Int64)
-        /// 206 with a total that is so much larger.
+        /// 206 with a total that is too large by this number.
         case wrongTotal(by: Int64)
         /// 206 with the right bytes and this `Content-Range`.
         case contentRange(String)
         /// 206 with `*` for the total.
         case withoutTotal
-        /// 206 whose body is so much longer than its `Content-Range` (shorter when negative).
+        /// 206 whose body is longer than its `Content-Range`, or shorter if the number is negative.
         case wrongBody(by: Int64)
         /// 206 with `multipart/byteranges`.
         case multipart
@@ -90,13 +91,13 @@ package struct FaultReply: Sendable {
     package enum Framing: Sendable, Equatable {
         case contentLength
         case chunked
-        /// No length: the end of the connection is the end of the body.
+        /// No length. The body ends with the connection.
         case closeDelimited
-        /// A `Content-Length` that is so much larger (smaller when negative) than what is sent.
+        /// A `Content-Length` that is too large by this number, or too small if it is negative.
         case wrongLength(by: Int64)
-        /// A `Content-Length` for each of these.
+        /// A `Content-Length` field for each of these values.
         case lengths([String])
-        /// Chunked, with a `Content-Length` that is so much larger than what is sent.
+        /// A chunked body, with a `Content-Length` that is too large by this number.
         case chunkedWithLength(by: Int64)
 
         package var isChunked: Bool {
@@ -106,7 +107,7 @@ package struct FaultReply: Sendable {
             }
         }
 
-        /// The server takes the body to have ended where it ends, and waits for the next request.
+        /// Whether the server keeps the connection after the body, and waits for the next request.
         var isDelimited: Bool {
             switch self {
             case .contentLength, .chunked, .chunkedWithLength: true
@@ -115,12 +116,12 @@ package struct FaultReply: Sendable {
             }
         }
 
-        /// Where a body of this size is announced to end, if that is before its end.
+        /// Returns the announced end of a body of this size, if it is before the real end.
         func earlyEnd(of size: Int64) -> Int64? {
             if case .wrongLength(let more) = self, more < 0 { max(0, size + more) } else { nil }
         }
 
-        /// The values of its `Content-Length` fields for a body of this size.
+        /// Returns the values of the `Content-Length` fields for a body of this size.
         func lengths(of size: Int64) -> [String] {
             switch self {
             case .contentLength: ["\(size)"]
@@ -141,10 +142,11 @@ package struct FaultReply: Sendable {
         }
     }
 
-    /// Bytes that no server should send; then the connection ends.
+    /// Invalid bytes, after which the connection ends.
     package struct Raw: Sendable {
         package var bytes: [UInt8]
-        /// Sent again and again until the client leaves, or a gigabyte is reached; nothing when empty.
+        /// The bytes that are sent repeatedly until the client closes the connection or a gigabyte is reached. If
+        /// empty, nothing is repeated.
         package var unit: [UInt8] = []
 
         package init(_ text: String) { bytes = Array(text.utf8) }
@@ -157,13 +159,13 @@ package struct FaultReply: Sendable {
         }
     }
 
-    /// What ends the reply before its time, after so many bytes of the body.
+    /// An early end of the reply, after a number of bytes of the body.
     package enum Cut: Sendable, Equatable {
         /// An orderly end of the connection.
         case close(after: Int64)
         /// RST, once the peer's kernel has the bytes.
         case reset(after: Int64)
-        /// Silence until the client goes or the server is stopped.
+        /// Silence until the client closes the connection or the server is stopped.
         case stall(after: Int64)
         /// The connection ends with no reply at all.
         case silence
@@ -182,7 +184,7 @@ package struct FaultReply: Sendable {
         }
     }
 
-    /// A copy with something changed, to write a script in one expression.
+    /// Returns a changed copy, so that a script can be one expression.
     package func with(_ change: (inout FaultReply) -> Void) -> FaultReply {
         var copy = self
         change(&copy)

@@ -1,18 +1,18 @@
-/// One request as the server read it.
+/// A request in the form in which the server has read it.
 package struct FaultRequest: Sendable, Equatable {
     package var method = "GET"
-    /// Path and query, as sent.
+    /// The path and the query, as they were sent.
     package var target = "/"
-    /// In the order they came, names as sent.
+    /// The header fields in the order in which they came, with their names as they were sent.
     package var fields: [(name: String, value: String)] = []
-    /// Over HTTP/1 only.
+    /// The body; over HTTP/1 only.
     package var body: [UInt8] = []
-    /// The address that it came from; over HTTP/1 only.
+    /// The address of the client; over HTTP/1 only.
     package var peer = ""
     package var isHTTP2 = false
-    /// Connections of the server count from 1.
+    /// The number of the connection, counted from 1.
     package var connection = 1
-    /// Requests of the server, all connections together, count from 1.
+    /// The number of the request among all requests of the server, counted from 1.
     package var number = 1
     package var arrival = ContinuousClock.now
 
@@ -23,12 +23,12 @@ package struct FaultRequest: Sendable, Equatable {
             && left.fields.elementsEqual(right.fields) { $0 == $1 }
     }
 
-    /// The value of a field, whatever the case of its name.
+    /// Returns the value of a field. The case of its name does not matter.
     package subscript(_ name: String) -> String? {
         fields.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 
-    /// Reads a request head without its empty line; nil when it is none.
+    /// Reads a request head without its empty line. Returns nil if it is none.
     package init?(head: String) {
         let lines = head.split(separator: "\r\n", omittingEmptySubsequences: true)
         guard let words = lines.first?.split(separator: " "), words.count == 3 else { return nil }
@@ -41,7 +41,7 @@ package struct FaultRequest: Sendable, Equatable {
         }
     }
 
-    /// The first range asked for, as far as `size` bytes have it (RFC 9110 section 14.1.2).
+    /// Returns the first requested range within `size` bytes (RFC 9110 section 14.1.2).
     package func range(in size: Int64) -> AskedRange {
         guard let value = self["Range"], value.hasPrefix("bytes="),
             let spec = value.dropFirst(6).split(separator: ",").first

@@ -2,27 +2,27 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// An HTTP server on the loopback interface that answers, and fails, as a script says: HTTP/1.1, over TLS where asked
-/// for, and HTTP/2 where TLS offers it. One thread a connection. End it with ``stop()``.
+/// An HTTP server on the loopback interface that answers and fails according to a script. It supports HTTP/1.1, TLS,
+/// and HTTP/2 over TLS. Each connection has its own thread. End it with ``stop()``.
 package final class FaultServer: Sendable {
     package typealias Handler = @Sendable (FaultRequest) -> FaultReply
-    /// What TLS does to a connection, by its number.
+    /// The behaviour of TLS for a connection, by the connection's number.
     package typealias Security = @Sendable (Int) -> TLSBehaviour
 
     package let port: Int
     private let scheme: String
     private let core: Core
 
-    /// What the threads share.
+    /// The state that the threads share.
     final class Core: Sendable {
         let log = Observed(ServerLog())
         let handler: Mutex<Handler>
-        /// Nil for a server without TLS.
+        /// The behaviour of TLS; nil for a server without TLS.
         let tls: Mutex<Security?>
-        /// Descriptors that ``FaultServer/stop()`` must wake; nil once stopped.
+        /// The descriptors that ``FaultServer/stop()`` must wake; nil after that.
         let open = Mutex<Set<Int32>?>([])
         let threads = DispatchGroup()
-        /// See ``FaultServer/holdEnds()``.
+        /// Whether the ends of bodies are held back; see ``FaultServer/holdEnds()``.
         let holdsEnds = Atomic(false)
         var isHoldingEnds: Bool { holdsEnds.load(ordering: .acquiring) }
 
@@ -31,10 +31,11 @@ package final class FaultServer: Sendable {
             self.handler = Mutex(handler)
         }
 
-        /// True if the server still runs and now knows the descriptor.
+        /// Registers a descriptor. Returns false if the server has stopped.
         func register(_ descriptor: Int32) -> Bool { open.withLock { $0?.insert(descriptor) } != nil }
 
-        /// Closes under the lock: a number that the kernel gives out again must not be shut down by `stop`.
+        /// Closes a descriptor under the lock, so that `stop` does not shut down another file that gets the same
+        /// number.
         func closeConnection(_ descriptor: Int32) {
             open.withLock {
                 $0?.remove(descriptor)
@@ -57,26 +58,26 @@ package final class FaultServer: Sendable {
         }
     }
 
-    /// One file under every path, served as it should be.
+    /// Starts a correct server that has one file at every path.
     package static func serving(
         _ content: Content, etag: String? = nil, lastModified: String? = nil
     ) throws -> FaultServer {
         try FaultServer { _ in FaultReply(content, etag: etag, lastModified: lastModified) }
     }
 
-    /// From now on every path has this content.
+    /// Changes the content of all paths.
     package func change(to content: Content, etag: String? = nil, lastModified: String? = nil) {
         handle { _ in FaultReply(content, etag: etag, lastModified: lastModified) }
     }
 
-    /// From now on this script answers.
+    /// Changes the script.
     package func handle(_ handler: @escaping Handler) { core.handler.withLock { $0 = handler } }
 
-    /// From now on connections are secured so.
+    /// Changes the behaviour of TLS for new connections.
     package func secure(_ tls: @escaping Security) { core.tls.withLock { $0 = tls } }
 
-    /// From now on the last byte of each large content waits for ``releaseEnds()``, whoever asks for it: no download is done
-    /// before the test has done what it wants to do meanwhile.
+    /// Holds back the last byte of each large content until ``releaseEnds()``. So no download is complete before the
+    /// test has finished its actions.
     package func holdEnds() { core.holdsEnds.store(true, ordering: .releasing) }
 
     package func releaseEnds() { core.holdsEnds.store(false, ordering: .releasing) }
@@ -85,14 +86,14 @@ package final class FaultServer: Sendable {
 
     package var log: ServerLog { core.log.value }
 
-    /// Waits for something in the log; false when it did not come within the limit.
+    /// Waits until a condition on the log is true. Returns false if the limit passes before.
     package func waitUntil(
         atMost limit: Duration = .seconds(45), _ isMet: @escaping @Sendable (ServerLog) -> Bool
     ) async -> Bool {
         await core.log.wait(atMost: limit, until: isMet)
     }
 
-    /// Ends every connection and waits for the threads.
+    /// Ends all connections and waits for the threads.
     package func stop() {
         core.open.withLock { open in
             for descriptor in open ?? [] { shutdown(descriptor, Int32(SHUT_RDWR)) }

@@ -1,12 +1,12 @@
 import CSystem
 import Foundation
 
-/// A process that is not a child of the test, told from a later one with the same number.
+/// A process that is not a child of the test. A later process with the same id is not mistaken for it.
 package final class ForeignProcess: Sendable {
     package let pid: pid_t
     private let descriptor: Int32
 
-    /// Nil when there is none.
+    /// Returns nil if there is no such process.
     package init?(_ pid: pid_t) {
         self.pid = pid
         descriptor = dlm_pidfd_open(pid)
@@ -19,20 +19,21 @@ package final class ForeignProcess: Sendable {
 
     package var hasEnded: Bool { hasEnded(within: .zero) }
 
-    /// Blocks the thread so long; a process descriptor is readable once its process has ended (pidfd_open(2)).
+    /// Waits, blocking the thread, and returns whether the process has ended within the limit. A process descriptor
+    /// becomes readable when its process has ended (pidfd_open(2)).
     package func hasEnded(within limit: Duration) -> Bool {
         var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&watched, 1, Int32(limit / .milliseconds(1))) > 0
     }
 
-    /// False when it has not ended within the limit.
+    /// Waits for the end of the process. Returns false if it has not ended within the limit.
     package func waitForEnd(atMost limit: Duration = .seconds(45)) async -> Bool {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread { [self] in continuation.resume(returning: hasEnded(within: limit)) }
         }
     }
 
-    /// A file of its folder in /proc.
+    /// Returns the contents of a file in the process's folder in /proc.
     package func file(_ name: String) throws -> String {
         String(decoding: try Data(contentsOf: URL(fileURLWithPath: "/proc/\(pid)/\(name)")), as: UTF8.self)
     }
@@ -46,12 +47,12 @@ package final class ForeignProcess: Sendable {
         return descriptors.contains { (try? link("fd/\($0)")) == path }
     }
 
-    /// All whose environment names a path in this folder, those that were orphaned included.
+    /// Returns all processes whose environment has a path in this folder, including orphans.
     package static func all(of folder: TemporaryFolder) -> [ForeignProcess] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         let mark = "=\(folder.path)/"
-        // Every test asks this of every process: the descriptor, which shows that the number is still the same process's,
-        // is for the few that are meant.
+        // Every test checks all processes here, so only the few matching ones get a descriptor, which proves that the
+        // id still belongs to the same process.
         return names.compactMap { pid_t($0) }.filter { $0 != getpid() && environment(of: $0, contains: mark) }
             .compactMap(ForeignProcess.init).filter { environment(of: $0.pid, contains: mark) }
     }

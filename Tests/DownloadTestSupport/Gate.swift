@@ -1,8 +1,9 @@
 import Synchronization
 
-/// Where bodies stand still until a test opens it: a download lasts as long as the test needs it to, on a busy machine, too.
+/// A gate at which bodies stop until a test opens it. So a download lasts as long as the test needs, also on a busy
+/// machine.
 package final class Gate: Sendable {
-    /// Bytes of each body.
+    /// The number of bytes of each body before the gate.
     let place: Int64
     private let opened = Atomic(false)
 

@@ -2,7 +2,7 @@ import CTestSupport
 import Foundation
 import Synchronization
 
-/// One HTTP/2 connection of a ``FaultServer``: its streams take turns, frame by frame, on one thread.
+/// One HTTP/2 connection of a ``FaultServer``. Its streams take turns, frame by frame, on one thread.
 final class HTTP2Connection {
     private let wire: Wire
     private let number: Int
@@ -10,7 +10,7 @@ final class HTTP2Connection {
     private let hpack = dlmtest_hpack_create()
     private var pending: [UInt8] = []
     private var streams: [HTTP2Stream] = []
-    /// A header block that goes on in CONTINUATION frames.
+    /// A header block that continues in CONTINUATION frames.
     private var block: [UInt8] = []
     private var window: Int64 = 65535
     private var initialWindow: Int64 = 65535
@@ -38,13 +38,13 @@ final class HTTP2Connection {
         }
     }
 
-    /// Looks for input after every frame, too, so that a reply can be stopped in the middle.
+    /// Sends one frame. Input is read after every frame, so that a reply can be stopped in the middle.
     private func sendOne() -> Bool {
         if wire.waitForInput(milliseconds: 0) { return false }
         let now = ContinuousClock.now
         guard let index = streams.firstIndex(where: { isReady($0, now) }) else { return false }
         var stream = streams.remove(at: index)
-        // To the end of the queue, if anything is left of it.
+        // An unfinished stream goes to the end of the queue.
         if advance(&stream) { streams.append(stream) }
         return true
     }
@@ -58,10 +58,10 @@ final class HTTP2Connection {
         min(stream.sendable(holdsEnds: core.isHoldingEnds), window)
     }
 
-    /// How long there is nothing to do but wait for the peer.
+    /// The time in ms to wait for the peer before there is something else to do.
     private var patience: Int32 {
         let waiting = streams.filter { sendable($0) > 0 }.compactMap(\.due)
-        // Nobody wakes this thread when the ends are released.
+        // This thread is not woken when the ends are released.
         let isHolding = core.isHoldingEnds && streams.contains(where: \.canBeHeld)
         guard let due = waiting.min() else { return isHolding ? 5 : -1 }
         return Int32(max(1, ContinuousClock.now.duration(to: due) / .milliseconds(1)))
@@ -69,7 +69,7 @@ final class HTTP2Connection {
 
     // MARK: Replies
 
-    /// Sends the next part of the reply; false when the stream is over.
+    /// Sends the next part of the reply. Returns false if the stream has ended.
     private func advance(_ stream: inout HTTP2Stream) -> Bool {
         if stream.isFaultDue, let fault = stream.reply.http2 {
             stream.isFaultDone = true
@@ -105,7 +105,7 @@ final class HTTP2Connection {
         return false
     }
 
-    /// The script's end of the reply.
+    /// Ends the reply in the way of the script.
     private func cut(_ stream: HTTP2Stream) -> Bool {
         wire.notifiesClose = stream.reply.notifiesClose
         switch stream.reply.cut {

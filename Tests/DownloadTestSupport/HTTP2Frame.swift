@@ -4,7 +4,7 @@ package struct HTTP2Frame: Sendable {
     package var flags: UInt8 = 0
     package var stream: UInt32 = 0
     package var payload: [UInt8] = []
-    /// What the head of the frame says of the length of the payload, where that is not the truth.
+    /// The wrong length of the payload in the head of the frame; nil for the right length.
     package var claimedLength: Int?
 
     package init(
@@ -23,7 +23,7 @@ package struct HTTP2Frame: Sendable {
             + Self.bigEndian(stream) + payload
     }
 
-    /// Takes the first whole frame from the bytes; nil when there is none yet.
+    /// Takes the first complete frame from the bytes, or returns nil if there is none yet.
     static func take(from pending: inout [UInt8]) -> HTTP2Frame? {
         guard pending.count >= 9 else { return nil }
         let length = Int(pending[0]) << 16 | Int(pending[1]) << 8 | Int(pending[2])
@@ -76,7 +76,7 @@ package struct HTTP2Frame: Sendable {
         HTTP2Frame(type: 7, payload: bigEndian(lastStream) + bigEndian(code.rawValue))
     }
 
-    /// A literal that enters no table, without Huffman's code (RFC 7541 section 6.2.2).
+    /// Returns a literal field without indexing and without Huffman coding (RFC 7541 section 6.2.2).
     package static func field(_ name: String, _ value: String) -> [UInt8] {
         [0] + text(name.lowercased()) + text(value)
     }
@@ -94,7 +94,7 @@ package struct HTTP2Frame: Sendable {
     }
 }
 
-/// RFC 9113 section 7.
+/// The error codes of RFC 9113 section 7.
 package enum HTTP2ErrorCode: UInt32, Sendable {
     case noError = 0
     case protocolError = 1

@@ -1,11 +1,11 @@
-/// The reply to one request over HTTP/2, as far as it has been sent.
+/// The reply to one request over HTTP/2, with the position up to which it was sent.
 struct HTTP2Stream {
     let id: UInt32
-    /// In the log.
+    /// The index of the request in the log.
     let entry: Int
     let reply: FaultReply
     let resolved: ResolvedReply
-    /// Bytes of the body that the peer lets this stream send.
+    /// The number of bytes of the body that the peer allows this stream to send.
     var window: Int64
     var sent: Int64 = 0
     var isHeadSent = false
@@ -19,13 +19,13 @@ struct HTTP2Stream {
 
     static let longestPiece: Int64 = 16384
 
-    /// The fault is due, for the body is as far.
+    /// Whether the body has reached the position of the fault.
     var isFaultDue: Bool {
         guard let fault = reply.http2, !isFaultDone else { return false }
         return fault.after.map { isHeadSent && sent >= min($0, resolved.size) } ?? true
     }
 
-    /// Where the body stops for now: at its end, a cut or a fault.
+    /// The offset at which the body stops for now: its end, a cut or a fault.
     private var stop: Int64 {
         let fault = isFaultDone ? nil : reply.http2?.after
         return min(resolved.size, reply.cut?.limit ?? .max, fault ?? .max)
@@ -33,22 +33,22 @@ struct HTTP2Stream {
 
     var isBodyAtStop: Bool { sent >= stop }
 
-    /// Large enough for its last byte to be held back, see ``FaultServer/holdEnds()``.
+    /// Whether the body is large enough for its last byte to be held back (see ``FaultServer/holdEnds()``).
     var canBeHeld: Bool { resolved.size >= 1 << 16 }
 
-    /// What the window, the rate and the hold on the last byte let go now.
+    /// Returns the number of bytes that the window, the rate and the hold on the last byte allow now.
     func sendable(holdsEnds: Bool) -> Int64 {
         let slice = reply.bytesPerSecond.map { Int64(max(1, min($0 / 50, Int(Self.longestPiece)))) }
         let end = holdsEnds && canBeHeld ? min(stop, resolved.size - 1) : stop
         return max(0, min(end - sent, window, slice ?? Self.longestPiece))
     }
 
-    /// When the rate lets the next bytes go; nil: at once.
+    /// The time at which the rate allows the next bytes; nil for at once.
     var due: ContinuousClock.Instant? {
         reply.bytesPerSecond.map { begin + .seconds(Double(sent) / Double($0)) }
     }
 
-    /// The next bytes of the body, at most so many.
+    /// Takes the next bytes of the body, at most this number.
     mutating func take(_ count: Int64) -> [UInt8] {
         var offset = sent
         for piece in resolved.pieces {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Dates as HTTP writes them (RFC 9110 section 5.6.7).
+/// Dates in the form of HTTP (RFC 9110 section 5.6.7).
 package enum HTTPDate {
     package static func string(_ date: Date) -> String {
         var seconds = time_t(date.timeIntervalSince1970)
@@ -14,6 +14,6 @@ package enum HTTPDate {
             Int(parts.tm_sec))
     }
 
-    /// So many seconds ago.
+    /// Returns the date this number of seconds ago.
     package static func ago(_ seconds: Double) -> String { string(Date(timeIntervalSinceNow: -seconds)) }
 }

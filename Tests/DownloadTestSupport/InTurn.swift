@@ -1,15 +1,15 @@
 import Foundation
 import Testing
 
-/// Tests that begin when few others run. Swift Testing starts all tests of all suites at once, and a time limit counts from
-/// there: a test that takes a millisecond would wait a minute for its turn on the few threads that there are. The cases
-/// of a test begin together: a suite of tests that compute is `.serialized`, too.
+/// A trait of tests that begin when few others run. Swift Testing starts all tests of all suites at once, and their
+/// time limits begin then. A test of a millisecond could wait a minute for one of the few threads. All cases of a test
+/// begin together, so a suite of tests that compute is also `.serialized`.
 package struct InTurn: SuiteTrait, TestTrait, TestScoping {
     private static let turns = Turns(ProcessInfo.processInfo.activeProcessorCount * 2)
 
     package var isRecursive: Bool { true }
 
-    /// Around all cases of a test: a time limit begins with each of them, inside.
+    /// The scope is around all cases of a test. The time limit begins with each case, inside of the scope.
     package func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? {
         test.isSuite || testCase != nil ? nil : self
     }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A Kerberos realm of one user and one service on the loopback interface: MIT's key distribution centre with a
-/// database of its own. End it with ``stop()``.
+/// A Kerberos realm with one user and one service on the loopback interface: MIT's key distribution centre with its own
+/// database. End it with ``stop()``.
 package final class KerberosCentre: Sendable {
     package static let canRun = [centre, tool, admin, "/usr/bin/kinit"].allSatisfy {
         FileManager.default.isExecutableFile(atPath: $0)
@@ -13,9 +13,9 @@ package final class KerberosCentre: Sendable {
     private static let admin = "/usr/sbin/kadmin.local"
     private static let realm = "DLM.TEST"
 
-    /// With the key of `HTTP/localhost`, for its server.
+    /// The file with the key of `HTTP/localhost`, for its server.
     package let keytab: String
-    /// What every program of the realm needs.
+    /// The environment that every program of the realm needs.
     package let environment: [String: String]
     private let folder: TemporaryFolder
     private let process: ChildProcess
@@ -24,7 +24,7 @@ package final class KerberosCentre: Sendable {
         folder = try TemporaryFolder()
         keytab = folder("service.keytab")
         let port = try LoopbackSocket.unusedPort()
-        // Over TCP alone: the kernel chose the port for it.
+        // Only TCP is used, because the port was chosen for TCP.
         try folder.write(
             """
             [libdefaults]
@@ -69,7 +69,7 @@ package final class KerberosCentre: Sendable {
         ] {
             try await Self.run(program, words, environment)
         }
-        // Its server runs as somebody else.
+        // The server runs as another user.
         chmod(keytab, 0o644)
         var launch = ProcessLaunch(Self.centre, ["-n", "-P", folder("pid")])
         launch.environment = environment
@@ -78,7 +78,7 @@ package final class KerberosCentre: Sendable {
         try await process.waitToListen(at: port, "krb5kdc")
     }
 
-    /// Gets the user's ticket, and gives back what a program needs to use it.
+    /// Gets the user's ticket, and returns the environment that a program needs to use it.
     package func logIn() async throws -> [String: String] {
         let own = environment.merging(["KRB5CCNAME": "FILE:\(folder("tickets"))"]) { $1 }
         try await Self.run("/usr/bin/kinit", [Self.user], own, input: Self.password + "\n")

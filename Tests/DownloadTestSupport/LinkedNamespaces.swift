@@ -1,7 +1,7 @@
 import DownloadCore
 import Foundation
 
-/// Two network namespaces with a link of their own: a server in one, dlm in the other. It takes root and iproute2.
+/// Two network namespaces with a link between them: a server in one, dlm in the other. They need root and iproute2.
 package final class LinkedNamespaces: Sendable {
     private let server: String
     private let client: String
@@ -11,13 +11,13 @@ package final class LinkedNamespaces: Sendable {
     /// The client's end of the link.
     package static let interface = "toserver"
 
-    /// Namespaces can be made here.
+    /// Whether namespaces can be created on this machine.
     package static let arePossible: Bool = {
         guard geteuid() == 0, let link = try? LinkedNamespaces() else { return false }
         link.remove()
         return true
     }()
-    /// Why a test was skipped.
+    /// The reason why a test was skipped.
     package static let lack = "network namespaces take root and iproute2"
 
     package init() throws {
@@ -46,12 +46,12 @@ package final class LinkedNamespaces: Sendable {
         for name in [server, client] { _ = try? Self.ip(["netns", "del", name]) }
     }
 
-    /// The other end: the client's loses its carrier, as when a cable is pulled.
+    /// Switches the server's end of the link. The client's end loses its carrier, as after pulling a cable.
     package func setLink(up: Bool) throws {
         try Self.ip(["-n", server, "link", "set", "toclient", up ? "up" : "down"])
     }
 
-    /// The client's own end: its routes go with it.
+    /// Switches the client's end of the link. Its routes disappear, too.
     package func setClient(up: Bool) throws {
         try Self.ip(["-n", client, "link", "set", Self.interface, up ? "up" : "down"])
     }
@@ -68,7 +68,7 @@ package final class LinkedNamespaces: Sendable {
         try Self.ip(["-n", client, "route", "add", "default", "via", Self.serverAddress])
     }
 
-    /// All that the client has received over the link, headers included.
+    /// Returns the number of bytes that the client has received over the link, including headers.
     package func receivedBytes() throws -> Int64 {
         let text = try Self.ip(["-n", client, "-s", "-j", "link", "show", "dev", Self.interface])
         let all = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]]
@@ -82,7 +82,8 @@ package final class LinkedNamespaces: Sendable {
     package func inServer(_ launch: ProcessLaunch) -> ProcessLaunch { launch.inside(server) }
     package func inClient(_ launch: ProcessLaunch) -> ProcessLaunch { launch.inside(client) }
 
-    /// - Parameter resolver: takes the place of /etc/resolv.conf for it.
+    /// Returns the launch of a program in the client's namespace.
+    /// - Parameter resolver: the file that the program sees as /etc/resolv.conf.
     package func inClient(_ launch: ProcessLaunch, resolver: String) -> ProcessLaunch {
         var launch = launch
         let script = "mount --bind \"$0\" /etc/resolv.conf && exec \"$@\""
@@ -110,7 +111,7 @@ package final class LinkedNamespaces: Sendable {
 }
 
 extension ProcessLaunch {
-    /// The same command in a network namespace; it keeps its number.
+    /// Returns the launch of the same command in a network namespace. It keeps its process id.
     fileprivate func inside(_ namespace: String) -> ProcessLaunch {
         var launch = self
         launch.arguments = ["--net=/run/netns/\(namespace)", executable] + arguments

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A call of the system that failed.
+/// The error of a failed system call.
 package struct SystemError: Error, CustomStringConvertible {
     package let operation: String
     package let code: Int32
@@ -16,12 +16,12 @@ package struct SystemError: Error, CustomStringConvertible {
 
 /// TCP sockets on 127.0.0.1, and Unix sockets.
 package enum LoopbackSocket {
-    /// The kernel gives clients higher ports (ip(7), ip_local_port_range).
+    /// The ports of servers. The kernel gives higher ports to clients (ip(7), ip_local_port_range).
     private static let ports = 10_000..<32_000
     private static let next = Mutex(Int(getpid()))
 
-    /// A listening socket. Its port is none of the last 22,000 that this process got here: a server that is gone stays
-    /// gone, whatever server another test starts.
+    /// Returns a listening socket. Its port is none of the last 22,000 ports that this process got here, so that no
+    /// later server of another test gets the port of a stopped server.
     package static func listen(backlog: Int32) throws -> (descriptor: Int32, port: Int) {
         for _ in ports {
             let port = next.withLock { number in
@@ -38,7 +38,7 @@ package enum LoopbackSocket {
         throw SystemError("bind", code: EADDRINUSE)
     }
 
-    /// A listening Unix socket at a path of at most 107 bytes where there is nothing yet.
+    /// Returns a listening Unix socket at a path of at most 107 bytes. Nothing may exist at the path.
     package static func listen(unixSocket path: String, backlog: Int32) throws -> Int32 {
         let descriptor = try open(AF_UNIX)
         var address = sockaddr_un()
@@ -54,22 +54,22 @@ package enum LoopbackSocket {
         return descriptor
     }
 
-    /// Waits until the peer's kernel has acknowledged what was written, or the connection has ended.
+    /// Waits until the peer's kernel has acknowledged all written bytes, or the connection has ended.
     package static func waitUntilTaken(_ descriptor: Int32) {
         var unsent: Int32 = 1
         var watched = pollfd(fd: descriptor, events: 0, revents: 0)
-        // A connection that the peer has reset keeps what it never took.
+        // A connection that the peer has reset keeps its unsent bytes.
         while ioctl(descriptor, UInt(TIOCOUTQ), &unsent) == 0, unsent > 0, poll(&watched, 1, 1) == 0 {}
     }
 
-    /// A port on which nothing listens. No other test gets it.
+    /// Returns a port on which nothing listens. No other test gets it.
     package static func unusedPort() throws -> Int {
         let (descriptor, port) = try listen(backlog: 1)
         close(descriptor)
         return port
     }
 
-    /// True if something accepts connections on the port.
+    /// Returns whether a server accepts connections on the port.
     package static func accepts(port: Int) throws -> Bool {
         do {
             close(try connect(port: port))
@@ -81,7 +81,7 @@ package enum LoopbackSocket {
 
     struct RefusedConnection: Error {}
 
-    /// A connection to a port of this machine.
+    /// Returns a connection to a port of this machine.
     static func connect(port: Int) throws -> Int32 {
         let descriptor = try open()
         var address = loopback(port: port)
@@ -92,7 +92,7 @@ package enum LoopbackSocket {
         return descriptor
     }
 
-    /// The IPv4 address at the other end.
+    /// Returns the IPv4 address of the peer.
     static func peer(of descriptor: Int32) -> String {
         var address = loopback(port: 0)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -135,7 +135,7 @@ package enum LoopbackSocket {
 }
 
 extension ChildProcess {
-    /// Returns once somebody listens at the port; else ends the process, and tells what it said.
+    /// Returns when a server listens on the port. If none does, ends the process and throws its output as an error.
     package func waitToListen(at port: Int, _ name: String, log: @autoclosure () -> String = "") async throws {
         let deadline = ContinuousClock.now + .seconds(30)
         while try !LoopbackSocket.accepts(port: port) {

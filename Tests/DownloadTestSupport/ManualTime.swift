@@ -3,32 +3,32 @@ import DownloadCore
 import Foundation
 import Synchronization
 
-/// A clock that a test turns: it stands still until ``advance(by:)``, so that a wait of an hour takes no time.
+/// A clock that a test controls. It does not run before ``advance(by:)``, so that a wait of an hour takes no time.
 ///
-/// With `leaps` the clock runs with real time, and turns itself to the end of the earliest wait once everybody waits:
-/// while nobody has called ``begin()`` without ``end()``, and no wait has begun or ended for some milliseconds.
+/// With `leaps` the clock runs with real time, and leaps to the end of the earliest wait when all tasks wait. This is
+/// assumed if there was no ``begin()`` without its ``end()``, and if no wait has begun or ended for some milliseconds.
 package final class ManualTime: TimeSource {
     private struct Sleeper {
         let moment: ContinuousClock.Instant
-        /// The number of the call: waits with the same end are woken in the order in which they began.
+        /// The number of the call. Waits with the same end are woken in the order in which they began.
         let number: Int
         let end: @Sendable (Result<Void, any Error>) -> Void
     }
 
     private struct State {
-        /// How far the clock is ahead: of the real one where it leaps, else of its start.
+        /// The lead of the clock: over the real one if it leaps, otherwise over its start.
         var offset = Duration.zero
         /// The time of day when ``ManualTime/now`` was ``ManualTime/start``.
         var startDate: Date
         var sleepers: [Int: Sleeper] = [:]
-        /// Calls of ``ManualTime/sleep(until:)`` that do not wait yet. One that is missing here was cancelled.
+        /// The calls of ``ManualTime/sleep(until:)`` that do not wait yet. A call that is missing here was cancelled.
         var beginning: Set<Int> = []
         /// The number of the latest wait.
         var lastNumber = 0
         var busy = 0
-        /// How often a wait has begun or ended.
+        /// The number of waits that have begun or ended.
         var changes = 0
-        /// ``changes`` at the last look, and how many looks in a row found the same.
+        /// ``changes`` at the last check, and the number of checks in a row that found the same value.
         var seen = 0
         var quietLooks = 0
         var isLooking = false
@@ -40,7 +40,7 @@ package final class ManualTime: TimeSource {
     private let sleeping = Observed(0)
     private let queue = DispatchQueue(label: "dlm.manual-time")
 
-    /// A leap takes this many looks in a row, a millisecond apart, at which nothing has happened.
+    /// The number of checks in a row, a millisecond apart, without a change before a leap.
     private static let looksBeforeLeap = 5
 
     /// - Parameter date: the time of day at the beginning.
@@ -61,12 +61,12 @@ package final class ManualTime: TimeSource {
         (leaps ? ContinuousClock.now : start) + state.offset
     }
 
-    /// Sets the time of day, as a user or a time server does; waits are not changed by that.
+    /// Sets the time of day, as a user or a time server does. Waits are not changed by that.
     package func put(_ date: Date) {
         state.withLock { $0.startDate = date.addingTimeInterval((start - now($0)) / .seconds(1)) }
     }
 
-    /// Turns the clock, and wakes everybody whose wait is over by then, in the order of the ends of their waits.
+    /// Advances the clock, and ends all waits that are over by then, in the order of their ends.
     package func advance(by duration: Duration) {
         let due = state.withLock { state in
             state.offset += duration
@@ -75,13 +75,13 @@ package final class ManualTime: TimeSource {
         wake(due)
     }
 
-    /// Waits until so many wait for this clock: tasks, threads and scheduled actions.
-    /// - Returns: false when they did not within the limit, which is real time.
+    /// Waits until this number of tasks, threads and scheduled actions wait for this clock.
+    /// - Returns: False if there were not enough within the limit, which is real time.
     package func sleepers(atLeast count: Int, atMost limit: Duration = .seconds(45)) async -> Bool {
         await sleeping.wait(atMost: limit) { $0 >= count }
     }
 
-    /// Real work is under way, during which the clock does not leap; until ``end()``.
+    /// Begins real work, during which the clock does not leap, until ``end()``.
     package func begin() { state.withLock { $0.busy += 1 } }
 
     package func end() { state.withLock { $0.busy -= 1 } }
@@ -98,7 +98,7 @@ package final class ManualTime: TimeSource {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 let sleeper = Sleeper(moment: moment, number: number) { continuation.resume(with: $0) }
-                // At once, or a cancellation between the two would be lost.
+                // In one step, because a cancellation between two steps would be lost.
                 let news = state.withLock { state in
                     state.beginning.remove(number) == nil ? nil : insert(sleeper, &state)
                 }
@@ -172,7 +172,8 @@ package final class ManualTime: TimeSource {
 
     // MARK: Leaping
 
-    /// Through a task of low priority, too: while the threads of Swift's pool have work, nobody looks.
+    /// Schedules the next check. It also goes through a task of low priority, so that there is no check while the
+    /// threads of Swift's pool have work.
     private func lookSoon(after delay: DispatchTimeInterval) {
         queue.asyncAfter(deadline: .now() + delay) { [weak self] in
             Task(priority: .background) { [weak self] in self?.look() }
@@ -192,7 +193,7 @@ package final class ManualTime: TimeSource {
                 state.quietLooks = 0
                 state.offset += max(.zero, earliest - now(state))
             }
-            // Work under way lasts longer than a millisecond.
+            // Running work usually lasts longer than a millisecond.
             return (takeDue(&state), .milliseconds(state.busy == 0 ? 1 : 8))
         }
         if !due.isEmpty { wake(due) }

@@ -1,4 +1,4 @@
-/// `Content-Disposition` fields (RFC 6266, RFC 8187): what they say, and the name on disk where it is another.
+/// `Content-Disposition` fields (RFC 6266, RFC 8187): the names in them, and the names on disk if they differ.
 extension NameCase {
     package static let plainFields: [(String, String, name: String?)] =
         [
@@ -25,7 +25,7 @@ extension NameCase {
             (#"attachment; filename="100%20.txt""#, "100%20.txt", nil),
             (#"attachment; filename="..%2F..%2Fa.txt""#, "..%2F..%2Fa.txt", "%2F..%2Fa.txt"),
             (#"attachment; filename='a.txt'"#, "'a.txt'", nil),
-            // RFC 2047 has no place here (RFC 6266 appendix C.1).
+            // RFC 2047 does not apply here (RFC 6266 appendix C.1).
             (#"attachment; filename="=?UTF-8?Q?a=2Etxt?=""#, "=?UTF-8?Q?a=2Etxt?=", nil),
             ("attachment; filename=\"naïve – 日本 🎉.txt\"", "naïve – 日本 🎉.txt", nil),
             ("attachment; filename=naïve.txt", "naïve.txt", nil),
@@ -59,7 +59,7 @@ extension NameCase {
             ("attachment; filename*=UTF-8''日本.txt", "日本.txt", nil),
         ]
 
-    /// Of `filename*`: they give way to `filename`.
+    /// Malformed values of `filename*`. `filename` is used instead.
     package static let malformedExtendedValues =
         [
             "a.txt", "UTF-8", "UTF-8'", "UTF-8'en", "UTF-8''", "UTF-8''%", "UTF-8''%4", "UTF-8''%zz", "UTF-8''%C3",
@@ -75,7 +75,7 @@ extension NameCase {
             #"attachment; note="filename=a.txt""#,
         ]
 
-    /// What is unusable gives way: `filename*` to `filename`, that to the URL.
+    /// Unusable names. `filename` is used instead of `filename*`, and the URL instead of `filename`.
     package static let preferredFields: [(String, String?)] =
         [
             ("", nil), ("attachment; filename=p.txt; filename*=UTF-8''..", "p.txt"),
@@ -84,8 +84,8 @@ extension NameCase {
             ("attachment; filename=\".\"; filename*=UTF-8''%E2%80%8B", nil),
         ]
 
-    /// Several fields (the first counts: browsers refuse, others take any), lines folded (RFC 9112 section 5.2), and
-    /// bytes that are no UTF-8 and count as Latin-1.
+    /// Several fields (the first is used; browsers refuse them, other clients use any), folded lines (RFC 9112 section
+    /// 5.2), and bytes that are not UTF-8 and count as Latin-1.
     package static let oddFields: [([[UInt8]], String?)] =
         [
             ([Array("attachment; filename=a.txt".utf8), Array("attachment; filename=b.txt".utf8)], "a.txt"),

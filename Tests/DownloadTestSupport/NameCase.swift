@@ -1,8 +1,9 @@
-/// What a server or a URL calls a file, and the name it must get on disk: one table for the parsers and for the program.
+/// A file name from a server or a URL, and the name that the file must get on disk. The parsers and the program are
+/// tested with the same table.
 package struct NameCase: Sendable, CustomStringConvertible {
-    /// `HOST` stands for a server, and `CASE` in a query for what tells the requests of a run apart.
+    /// The URL. `HOST` stands for a server, and `CASE` in the query for the number of the case.
     package var url: String
-    /// The values of `Content-Disposition` fields, in bytes: they need not be UTF-8.
+    /// The values of `Content-Disposition` fields as bytes, which may be other than UTF-8.
     package var fields: [[UInt8]] = []
     package var name: String
 
@@ -12,12 +13,12 @@ package struct NameCase: Sendable, CustomStringConvertible {
             .joined(separator: " and ")
     }
 
-    /// Only the server of a test can be reached.
+    /// Whether the URL can be fetched, because it is on the server of the test.
     package var canBeFetched: Bool { url.contains("HOST") }
 
     package static let all: [NameCase] = {
         var all = urls.map { NameCase(url: $0.0, name: $0.1) }
-        // Where no usable name is given, the URL has one.
+        // If the field has no usable name, the name comes from the URL.
         func add(_ fields: [[UInt8]], _ name: String?) {
             let own = "url-\(all.count).bin"
             all.append(NameCase(url: "http://HOST/\(own)?CASE", fields: fields, name: name ?? own))
@@ -45,7 +46,7 @@ package struct NameCase: Sendable, CustomStringConvertible {
 extension NameCase {
     package static let urls: [(String, String)] =
         [
-            // No name in it: never the host, the query or the fragment.
+            // URLs without a name. The host, the query and the fragment are never used.
             ("http://HOST?CASE", "download"), ("http://HOST/?CASE", "download"), ("http://HOST//?CASE", "download"),
             ("http://HOST/?CASE&file=x.txt", "download"), ("http://HOST/?CASE#x.txt", "download"),
             ("https://[::1]:8443/", "download"), ("https://xn--bcher-kva.example/", "download"),
@@ -63,7 +64,7 @@ extension NameCase {
             ("http://HOST/%E6%97%A5?CASE", "日"), ("http://HOST/a+b?CASE", "a+b"), ("http://HOST/a%2Bb?CASE", "a+b"),
             ("http://HOST/%61%2E%74%78%74?CASE", "a.txt"), ("http://HOST/a%3Fb%23c?CASE", "a?b#c"),
             ("http://HOST/%252e%252e%252fx?CASE", "%2e%2e%2fx"), ("http://HOST/a%252Fb?CASE", "a%2Fb"),
-            // Escapes that are none, and bytes that are no UTF-8, stay as they are.
+            // Invalid escapes, and bytes that are not UTF-8, stay unchanged.
             ("http://HOST/a%2?CASE", "a%2"), ("http://HOST/a%zz%20?CASE", "a%zz"), ("http://HOST/100%?CASE", "100%"),
             ("http://HOST/caf%E9.txt?CASE", "caf%E9.txt"), ("http://HOST/%C0%AE%C0%AE%2f?CASE", "%C0%AE%C0%AE%2f"),
             ("http://HOST/%ED%A0%80?CASE", "%ED%A0%80"), ("http://HOST/%FF%FE.x?CASE", "%FF%FE.x"),
@@ -73,17 +74,17 @@ extension NameCase {
             ("http://HOST/%2e%2e%2fetc%2fpasswd?CASE", "passwd"), ("http://HOST/..%2F..%2Fx?CASE", "x"),
             ("http://HOST/a%2Fb?CASE", "b"), ("http://HOST/%2F?CASE", "download"), ("http://HOST/%5C..%5Cx?CASE", "x"),
             ("http://HOST/a\\b?CASE", "b"), ("http://HOST/%2ebashrc?CASE", "bashrc"),
-            // What is not to be seen.
+            // Invisible characters.
             ("http://HOST/%00?CASE", "download"), ("http://HOST/%00a?CASE", "a"),
             ("http://HOST/a%00.txt?CASE", "a.txt"), ("http://HOST/a%0D%0Ab?CASE", "ab"),
             ("http://HOST/%1B%5D0;owned%07?CASE", "]0;owned"), ("http://HOST/%C2%9B31mred?CASE", "31mred"),
             ("http://HOST/%E2%80%AEgpj.exe?CASE", "gpj.exe"), ("http://HOST/%20?CASE", "download"),
-            // Long.
+            // Long names.
             ("http://HOST/" + filled(4096, "x") + ".iso?CASE", filled(246, "x") + ".iso"),
             ("http://HOST/" + String(repeating: "%E6%97%A5", count: 500) + ".iso?CASE", filled(246, "日") + ".iso"),
         ]
 
-    /// As many of `piece` as fit in `bytes`.
+    /// Returns `piece` repeated as often as it fits in this number of bytes.
     package static func filled(_ bytes: Int, _ piece: String) -> String {
         String(repeating: piece, count: bytes / piece.utf8.count)
     }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A real web server on the loopback interface, over http and https with HTTP/2, that serves a folder of its own.
-/// Every path is also there below `/slow`, at ``slowRate`` bytes a second and connection; so below `/described`, where the
-/// answer names a Metalink document, `NAME.meta4`; and below `/private`, for those who know the name and password (Basic).
-/// All below `/expired` is gone. End it with ``stop()``.
+/// A real web server on the loopback interface that serves its own folder over http, and over https with HTTP/2. Every
+/// path also exists below these folders: below `/slow` with ``slowRate`` bytes a second for each connection; below
+/// `/described` with an answer that names a Metalink document, `NAME.meta4`; and below `/private` with a login (Basic).
+/// All paths below `/expired` are refused. End it with ``stop()``.
 package final class Nginx: Sendable {
-    /// Bytes a second.
+    /// The speed below `/slow` in bytes per second.
     package static let slowRate = 4 << 20
 
     package let folder: TemporaryFolder
@@ -15,7 +15,8 @@ package final class Nginx: Sendable {
     private let securePort: Int
     private let address: String
 
-    /// - Parameter link: it runs at the server's end of it.
+    /// Starts the server.
+    /// - Parameter link: the link at whose server's end it runs; nil for the loopback interface.
     package init(on link: LinkedNamespaces? = nil) async throws {
         address = link == nil ? "127.0.0.1" : LinkedNamespaces.serverAddress
         let program = "/usr/sbin/nginx"
@@ -35,14 +36,14 @@ package final class Nginx: Sendable {
         var launch = ProcessLaunch(program, ["-p", folder.path, "-c", folder("nginx.conf"), "-e", "stderr"])
         launch.timeLimit = .seconds(1800)
         process = try ChildProcess(link?.inServer(launch) ?? launch)
-        // It listens before it starts its workers.
+        // nginx listens before it starts its workers.
         guard await process.waitForOutput({ $0.errorText.contains("start worker process ") }) else {
             process.send(SIGKILL)
             throw ChildProcess.Failure(description: "nginx did not start: \(process.standardError)")
         }
     }
 
-    /// Puts a file there and gives back its URL path.
+    /// Adds a file and returns its URL path.
     @discardableResult
     package func add(_ content: Content, as name: String) throws -> String {
         try content.write(to: folder("files/\(name)"))
@@ -51,17 +52,18 @@ package final class Nginx: Sendable {
 
     package func url(_ path: String) -> String { "http://\(address):\(plainPort)\(path)" }
 
-    /// Leads every https host to this server, which has the certificate of example.org and its subdomains.
+    /// Starts a proxy that leads every https host to this server, which has the certificate of example.org and its
+    /// subdomains.
     package func proxy() throws -> TunnelProxy { try TunnelProxy(to: securePort) }
 
     package func secureURL(_ path: String) -> String { "https://localhost:\(securePort)\(path)" }
 
-    /// A finished request, as the access log has it.
+    /// A finished request in the access log.
     package struct LogLine: Sendable {
         package let status: Int
         package let bodyBytes: Int64
         package let range: String
-        /// "HTTP/1.1", "HTTP/2.0".
+        /// The version, such as "HTTP/1.1" or "HTTP/2.0".
         package let version: String
         package let path: String
     }
@@ -69,7 +71,7 @@ package final class Nginx: Sendable {
     /// The requests that have ended.
     package var log: [LogLine] { Self.parse(process.standardOutput) }
 
-    /// Waits for something in the access log; false when it did not come within the limit.
+    /// Waits until a condition on the access log is true. Returns false if the limit passes before.
     package func waitUntil(
         atMost limit: Duration = .seconds(45), _ isMet: @escaping @Sendable ([LogLine]) -> Bool
     ) async -> Bool {
@@ -78,7 +80,7 @@ package final class Nginx: Sendable {
 
     package func stop() async {
         process.send(SIGTERM)
-        // It deletes its pid file on the way.
+        // nginx deletes its pid file at its end.
         if await !process.waitForEnd(atMost: .seconds(10)) { process.send(SIGKILL) }
         folder.remove()
     }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that threads change and tests wait for: no test sleeps in the hope that something has happened.
+/// A value that threads change and tests wait for, so that no test has to sleep for an uncertain time.
 package final class Observed<Value: Sendable>: Sendable {
     private struct Waiter {
         let isMet: @Sendable (Value) -> Bool
@@ -20,7 +20,7 @@ package final class Observed<Value: Sendable>: Sendable {
 
     package var value: Value { state.withLock { $0.value } }
 
-    /// Changes the value and wakes those whose condition it now meets.
+    /// Changes the value, and wakes the waiters whose condition is true now.
     @discardableResult
     package func update<Result: Sendable>(_ change: (inout Value) -> Result) -> Result {
         let (result, met) = state.withLock { state in
@@ -35,7 +35,7 @@ package final class Observed<Value: Sendable>: Sendable {
         return result
     }
 
-    /// Waits until the condition holds; false when it did not within the limit.
+    /// Waits until the condition is true. Returns false if the limit passes before.
     package func wait(
         atMost limit: Duration = .seconds(45), until isMet: @escaping @Sendable (Value) -> Bool
     ) async -> Bool {

@@ -9,12 +9,13 @@ package final class OpenSSHServer: Sendable {
     private let folder: TemporaryFolder
     private let server: PrivateServer
     private let port: Int
-    /// Of a key that logs in.
+    /// The path of a key for the login.
     package let key: String
-    /// As ssh-keyscan writes it.
+    /// The server's key in the form of ssh-keyscan.
     package let knownHost: String
 
-    /// - Parameter mostLogins: under way at the same time; nil for OpenSSH's own limit.
+    /// Starts the server.
+    /// - Parameter mostLogins: the greatest number of logins at the same time; nil for OpenSSH's own limit.
     package init(mostLogins: Int? = nil) async throws {
         folder = try TemporaryFolder()
         try FileManager.default.createDirectory(atPath: folder("files"), withIntermediateDirectories: true)
@@ -40,7 +41,7 @@ package final class OpenSSHServer: Sendable {
             Subsystem sftp /usr/lib/openssh/sftp-server -e -l VERBOSE 2>>\(folder("sftp.log"))
 
             """, to: "sshd.conf")
-        // Of another number than root's it could not log in where the test's folder is private.
+        // A user with another number than root could not log in if the test's folder is private.
         server = try await PrivateServer(
             in: folder, user: "0:0::\(folder("files")):/bin/sh",
             command: "exec /usr/sbin/sshd -D -e -f '\(folder("sshd.conf"))'")
@@ -54,15 +55,15 @@ package final class OpenSSHServer: Sendable {
         guard result.ending == .exited(0) else { throw ChildProcess.Failure(description: result.stderr) }
     }
 
-    /// Makes another key that logs in, which needs a signature with SHA-2.
+    /// Creates another key for the login, which needs a signature with SHA-2.
     package func rsaKey() async throws -> String {
-        // The shortest that OpenSSH accepts is made in a tenth of the time.
+        // The shortest key that OpenSSH accepts takes a tenth of the time.
         try await Self.makeKey(folder("rsa"), "-t", "rsa", "-b", "2048")
         try folder.write(try folder.read("key.pub") + folder.read("rsa.pub"), to: "authorized")
         return folder("rsa")
     }
 
-    /// Makes a line for known_hosts with another key than the server's.
+    /// Returns a line for known_hosts with another key than the server's.
     package func otherKey() async throws -> String {
         try await Self.makeKey(folder("other"), "-t", "ed25519")
         return "[127.0.0.1]:\(port) \(try folder.read("other.pub"))"
@@ -76,14 +77,15 @@ package final class OpenSSHServer: Sendable {
 
     package func path(_ name: String) -> String { folder("files/\(name)") }
 
-    /// - Parameter password: nil for a login by key.
+    /// Returns the URL of a file.
+    /// - Parameter password: the password; nil for a login with the key.
     package func url(_ name: String, _ scheme: String = "sftp", password: String? = OpenSSHServer.password) -> String {
         "\(scheme)://\(Self.user)\(password.map { ":\($0)" } ?? "")@127.0.0.1:\(port)\(path(name))"
     }
 
     package func hasKeyOf(_ identity: String) -> Bool { server.process.standardError.contains(identity) }
 
-    /// How much was read of the files that were sent over SFTP, one after the other.
+    /// The numbers of bytes read from the files that were sent over SFTP, one after the other.
     package var read: [Int64] {
         let log = (try? folder.read("sftp.log")) ?? ""
         return log.matches(of: /close "[^"]*" bytes read (\d+)/).compactMap { Int64($0.output.1) }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// A server program that knows one user of its own, ``user`` with ``password``: it runs in a mount namespace where the
-/// system's files of users are others. That takes root.
+/// A server program with its own single user, ``user`` with ``password``. It runs in a mount namespace with other user
+/// files than those of the system. This needs root.
 struct PrivateServer: Sendable {
     static let user = "ann"
-    /// So that a test can look for it everywhere.
+    /// The password. It is unusual, so that a test can search for it everywhere.
     static let password = "pa55-W0RD-x1"
 
     let process: ChildProcess
@@ -14,9 +14,9 @@ struct PrivateServer: Sendable {
     }
 
     /// - Parameters:
-    ///   - user: in the form of passwd(5), behind the name and password.
-    ///   - mounts: files that are to be there in place of the system's.
-    ///   - command: for the shell.
+    ///   - user: the entry in the form of passwd(5), after the name and password.
+    ///   - mounts: files that replace those of the system.
+    ///   - command: the command for the shell.
     init(
         in folder: TemporaryFolder, user: String, mounts: [String: String] = [:], command: String
     ) async throws {

@@ -2,20 +2,21 @@ import CTestSupport
 import DownloadCore
 import Foundation
 
-/// What to run, and in which surroundings: nothing is inherited from the test but what is named here.
+/// A program to run, with its environment. It inherits nothing from the test except the values here.
 package struct ProcessLaunch: Sendable, CustomStringConvertible {
     package var executable: String
     package var arguments: [String] = []
     package var environment: [String: String] = [:]
     package var folder = "/"
-    /// What it reads; nil for nothing.
+    /// The standard input; nil for an empty one.
     package var input: String?
-    /// Standard input and error are a terminal of so many columns; standard output stays a pipe.
+    /// The number of columns of the terminal that is standard input and error; nil for no terminal. Standard output is
+    /// always a pipe.
     package var terminalColumns: Int?
-    /// Becomes its descriptor 3; the caller's stays open.
+    /// A descriptor that becomes descriptor 3 of the process. It also stays open in the caller.
     package var passed: Int32?
     package var watchesMemory = false
-    /// When it is killed and its test fails.
+    /// The time after which the process is killed and its test fails.
     package var timeLimit = Duration.seconds(60)
 
     package init(_ executable: String, _ arguments: [String] = []) {
@@ -27,12 +28,12 @@ package struct ProcessLaunch: Sendable, CustomStringConvertible {
 
     struct Spawned {
         let pid: pid_t
-        /// What the parent reads.
+        /// The descriptors that the parent reads.
         let stdout: Int32
         let stderr: Int32
     }
 
-    /// Starts it; in a terminal what it writes there comes out of `stderr`.
+    /// Starts the process. With a terminal, its output to the terminal is read from `stderr`.
     func spawn() throws -> Spawned {
         let input = try openInput()
         defer { close(input) }
@@ -63,7 +64,7 @@ package struct ProcessLaunch: Sendable, CustomStringConvertible {
                 var launch = dlmtest_launch(
                     arguments: words.baseAddress, environment: settings.baseAddress, folder: directory,
                     descriptors: descriptors, terminal: name, passed: passed ?? -1)
-                // Or a partial file that is closed meanwhile would be closed by the new process last.
+                // Otherwise the new process could be the last to close a partial file that is closed meanwhile.
                 return ProcessStart.alone { dlmtest_spawn(executable, &launch, &pid) }
             }
         }
@@ -71,7 +72,7 @@ package struct ProcessLaunch: Sendable, CustomStringConvertible {
         return pid
     }
 
-    /// The input as a file without a name, for it may be larger than a pipe holds.
+    /// Returns the input as a file without a name, because it may be larger than the buffer of a pipe.
     private func openInput() throws -> Int32 {
         guard let input else { return open("/dev/null", O_RDONLY | O_CLOEXEC) }
         let descriptor = try TemporaryFolder.unnamedFile()

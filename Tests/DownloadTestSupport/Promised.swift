@@ -1,7 +1,8 @@
 import Foundation
 
-/// How long a test lets something take that is promised within `limit`: several times as long, for on a busy machine a process
-/// may stand still for seconds; exactly as long where `DLM_TEST_PROMISES` is set and no sanitizer is on.
+/// Returns the time limit in tests for something that is promised within `limit`. It is several times as long, because
+/// on a busy machine a process may not run for seconds. It is exactly `limit` if `DLM_TEST_PROMISES` is set and there
+/// is no sanitizer.
 package func promised(within limit: Duration) -> Duration {
     let isExact = ProcessInfo.processInfo.environment["DLM_TEST_PROMISES"] != nil && !Sanitizer.isOn
     return isExact ? limit : max(limit * 5, .seconds(20))

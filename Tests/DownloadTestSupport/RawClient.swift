@@ -1,20 +1,20 @@
 import Foundation
 import Synchronization
 
-/// A client of a socket that sends what it likes, and reads only when told to.
+/// A client of a socket that sends any bytes, and reads only on command.
 package final class RawClient: Sendable {
     package struct Received: Sendable {
         package var bytes: [UInt8] = []
         package var isClosed = false
 
         package var text: String { String(decoding: bytes, as: UTF8.self) }
-        /// The status line, the fields and as much of the body as there is.
+        /// The status in the received head; 0 if there is none.
         package var status: Int { Int(text.split(separator: " ", maxSplits: 2).dropFirst().first ?? "") ?? 0 }
         package var body: String { text.range(of: "\r\n\r\n").map { String(text[$0.upperBound...]) } ?? "" }
         package var json: [String: Any] {
             get throws {
                 var body = body
-                // Of chunks, what is between their sizes.
+                // The contents of the chunks, without their sizes.
                 if text.contains("chunked") {
                     body = body.split(separator: "\r\n").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
                         .joined()
@@ -42,14 +42,14 @@ package final class RawClient: Sendable {
         if reads { startReading() }
     }
 
-    /// A client of a port of this machine.
+    /// Connects to a port of this machine.
     package init(port: Int, reads: Bool = true) throws {
         descriptor = try LoopbackSocket.connect(port: port)
         if reads { startReading() }
     }
 
     package func startReading() {
-        // Holds on to self: the descriptor is closed when nobody can use its number any more.
+        // The thread keeps `self` alive, so that the descriptor is closed only when its number is not used any more.
         Thread.detachNewThread { [self] in
             var piece = [UInt8](repeating: 0, count: 65536)
             while true {
@@ -63,7 +63,7 @@ package final class RawClient: Sendable {
         }
     }
 
-    /// False when the server has closed.
+    /// Sends bytes. Returns false if the server has closed the connection.
     @discardableResult
     package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
@@ -80,12 +80,12 @@ package final class RawClient: Sendable {
 
     deinit { Glibc.close(descriptor) }
 
-    /// Nothing follows; the answer may.
+    /// Ends sending. The answer can still come.
     package func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     package func close() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-    /// Waits until the server has closed.
+    /// Waits until the server has closed the connection.
     package func answer() async throws -> Received {
         guard await received.wait(until: \.isClosed) else { throw SystemError("no end of the answer", code: ETIMEDOUT) }
         return received.value

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A real proxy on the loopback interface: tinyproxy for HTTP, with nginx in front where it speaks TLS; for SOCKS
-/// OpenSSH (`ssh -D`), or microsocks where it wants a name. End it with ``stop()``.
+/// A real proxy on the loopback interface. For HTTP it is tinyproxy, with nginx in front if it uses TLS. For SOCKS it
+/// is OpenSSH (`ssh -D`), or microsocks if a name is required. End it with ``stop()``.
 package final class RealProxy: Sendable {
     package enum Kind: String, Sendable, CaseIterable {
         case http, https, socks4, socks4a, socks5, socks5h
@@ -14,23 +14,24 @@ package final class RealProxy: Sendable {
     private static let nginx = "/usr/sbin/nginx"
     private static let streams = "/usr/lib/nginx/modules/ngx_stream_module.so"
 
-    /// sshd lets others in only when it runs as root.
+    /// Whether the proxies can run. sshd accepts other users only if it runs as root.
     package static let canRun =
         geteuid() == 0 && FileManager.default.isReadableFile(atPath: streams)
         && ([tinyproxy, microsocks, nginx] + ssh).allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }
     private static let ssh = ["/usr/sbin/sshd", "/usr/bin/ssh", "/usr/bin/ssh-keygen"]
 
     package let port: Int
-    /// Of the certificate that it shows where it speaks TLS.
+    /// The authority of its certificate, if it uses TLS.
     package let authority: String?
     private let kind: Kind
     private let folder: TemporaryFolder
     private let processes: [ChildProcess]
-    /// The one that writes ``mark`` for each connection that it makes for somebody.
+    /// The process that writes ``mark`` for each connection that it makes for a client.
     private let witness: ChildProcess
     private let mark: String
 
-    /// - Parameter user: name and password that it wants; nil for none.
+    /// Starts the proxy.
+    /// - Parameter user: the required name and password; nil for none.
     package init(_ kind: Kind, user: (String, String)? = nil) async throws {
         self.kind = kind
         let folder = try TemporaryFolder()
@@ -60,7 +61,7 @@ package final class RealProxy: Sendable {
         try await Self.waitFor(port, processes)
     }
 
-    /// For `--proxy`.
+    /// Returns the value for `--proxy`.
     package func url(as user: (String, String)? = nil) -> String {
         "\(kind.rawValue)://\(user.map { "\($0.0):\($0.1)@" } ?? "")127.0.0.1:\(port)"
     }
@@ -68,7 +69,7 @@ package final class RealProxy: Sendable {
     private static func tinyproxy(in folder: TemporaryFolder, port: Int, _ user: (String, String)?) throws
         -> ChildProcess
     {
-        // Without a line ConnectPort it makes tunnels to any port.
+        // Without a line ConnectPort, tinyproxy makes tunnels to any port.
         let lines = [
             "Port \(port)", "Listen 127.0.0.1", "Timeout 60", "MaxClients 100", "LogLevel Connect",
             user.map { "BasicAuth \($0.0) \($0.1)" } ?? "",
@@ -81,7 +82,7 @@ package final class RealProxy: Sendable {
         try ChildProcess(launch(microsocks, ["-i", "127.0.0.1", "-p", "\(port)", "-u", user.0, "-P", user.1]))
     }
 
-    /// TLS, and what is inside goes to another port.
+    /// Starts an nginx that ends TLS and forwards the data to another port.
     private static func nginx(
         in folder: TemporaryFolder, port: Int, to inner: Int, _ certificates: Certificates
     ) throws -> ChildProcess {
@@ -119,7 +120,7 @@ package final class RealProxy: Sendable {
             "AuthorizedKeysFile \(folder("key.pub"))", "PidFile none", "StrictModes no", "UsePAM no",
         ]
         try folder.write(lines.map { $0 + "\n" }.joined(), to: "sshd.conf")
-        // Where it drops its rights.
+        // The folder in which sshd drops its privileges.
         try FileManager.default.createDirectory(atPath: "/run/sshd", withIntermediateDirectories: true)
         let server = try ChildProcess(launch(ssh[0], ["-D", "-e", "-f", folder("sshd.conf")]))
         try await waitFor(inner, [server])
@@ -151,12 +152,13 @@ package final class RealProxy: Sendable {
         }
     }
 
-    /// Connections that it made for somebody.
+    /// The number of connections that it made for clients.
     package var connections: Int {
         Self.count(of: mark, in: witness.standardOutput + witness.standardError)
     }
 
-    /// What it writes may come later than what it does. False when it did not come within the limit.
+    /// Waits for this number of connections, because the output of the proxy may come late. Returns false if the limit
+    /// passes before.
     package func waitForConnections(_ count: Int) async -> Bool {
         await witness.waitForOutput(atMost: .seconds(10)) { [mark] in
             Self.count(of: mark, in: $0.outputText + $0.errorText) >= count
@@ -165,7 +167,7 @@ package final class RealProxy: Sendable {
 
     private static func count(of mark: String, in text: String) -> Int { text.components(separatedBy: mark).count - 1 }
 
-    /// Nothing listens there any more.
+    /// Ends the proxy, so that nothing listens on its port any more.
     package func end() async {
         for process in processes.reversed() {
             process.send(SIGTERM)

@@ -1,4 +1,4 @@
-/// A reply once the request is known: what goes over the wire.
+/// The reply to a known request, with the bytes to send.
 package struct ResolvedReply: Sendable {
     /// A piece of the body.
     package enum Piece: Sendable {

@@ -1,16 +1,17 @@
 import Foundation
 import Testing
 
-/// Runs the suites within a suite side by side, so many at a time: those that start programs mostly wait.
+/// A trait that runs the suites within a suite in parallel, a certain number at a time. Suites that start programs
+/// mostly wait.
 package struct SideBySide: SuiteTrait, TestTrait, TestScoping {
     private static let turns = Turns(max(4, ProcessInfo.processInfo.activeProcessorCount * 3))
 
-    /// The name of the suite whose suites these are.
+    /// The name of the outer suite.
     let name: String
 
     package var isRecursive: Bool { true }
 
-    /// Around a whole suite: its time limits begin with its tests, inside.
+    /// The scope is around a whole suite. Time limits begin with its tests, inside of the scope.
     package func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? {
         test.isSuite && test.name != name ? self : nil
     }
@@ -28,8 +29,8 @@ extension Trait where Self == SideBySide {
     package static func sideBySide(in name: String) -> Self { Self(name: name) }
 }
 
-/// Marks a suite that takes half a minute or more. It begins before the others: if it began last, it would run alone in the
-/// end.
+/// A mark for a suite that takes half a minute or more. It begins before the others, because otherwise it would run
+/// alone at the end.
 package struct LongSuite: SuiteTrait {}
 
 extension Trait where Self == LongSuite {

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The library of Tests/CSystemShim in a program (LD_PRELOAD): its wall clock can be set at any time, and its partial
-/// files meet a quota.
+/// The library of Tests/CSystemShim in a program (LD_PRELOAD). It lets a test set the program's wall clock at any time,
+/// and limit its partial files with a quota.
 package struct SystemShim: Sendable {
     private let folder: TemporaryFolder
     private let library: String
@@ -19,15 +19,15 @@ package struct SystemShim: Sendable {
 
     package func remove() { folder.remove() }
 
-    /// What a program needs in its environment.
-    /// - Parameter quota: bytes at which a partial file meets EDQUOT; nil for none.
+    /// Returns the environment variables for the program.
+    /// - Parameter quota: the size at which a write to a partial file fails with EDQUOT, in bytes; nil for none.
     package func environment(quota: Int64? = nil) -> [String: String] {
         var environment = ["LD_PRELOAD": library, "DLM_TEST_CLOCK": clock]
         environment["DLM_TEST_QUOTA"] = quota.map { "\($0)" }
         return environment
     }
 
-    /// From now on its clock is so many seconds ahead.
+    /// Sets the clock of the program ahead by this number of seconds.
     package func setClock(_ seconds: Int64) throws {
         try Data("\(seconds)\n".utf8).write(to: URL(fileURLWithPath: clock), options: .atomic)
     }

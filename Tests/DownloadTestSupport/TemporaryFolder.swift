@@ -1,22 +1,23 @@
 import CSystem
 import Foundation
 
-/// A folder of its own for one test; ``remove()`` deletes it and all that is in it.
+/// A folder for one test. ``remove()`` deletes it with its contents.
 package struct TemporaryFolder: Sendable {
-    /// Absolute, without a trailing slash.
+    /// The absolute path without a trailing slash.
     package let path: String
 
-    /// - Parameter parent: nil for the system's place for temporary files.
+    /// Creates the folder.
+    /// - Parameter parent: the folder around it; nil for the system's folder for temporary files.
     package init(in parent: String? = nil) throws {
         let parent = parent ?? FileManager.default.temporaryDirectory.path
         path = "\(parent)/dlm-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
-    /// The path of something in the folder.
+    /// Returns the path of an entry of the folder.
     package func callAsFunction(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// The names in the folder, or in one below it, sorted; nothing where there is no such folder.
+    /// Returns the sorted names in the folder, or in a folder below it. Returns none if that folder does not exist.
     package func names(in folder: String = "") -> [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: self(folder))) ?? []).sorted()
     }
@@ -42,7 +43,7 @@ package struct TemporaryFolder: Sendable {
         }
     }
 
-    /// Opens a file without a name, which is gone with its descriptor.
+    /// Opens a file without a name, which disappears when its descriptor is closed.
     package static func unnamedFile() throws -> Int32 {
         let descriptor = dlm_memory_file(nil, 0)
         guard descriptor >= 0 else { throw SystemError("memfd_create") }

@@ -1,6 +1,7 @@
 import DownloadCore
 
-/// Another transport, during whose transfers a clock does not leap: what libcurl and servers do takes real time.
+/// A transport that forwards to another one. A ``ManualTime`` does not leap during its transfers, because libcurl and
+/// servers take real time.
 package final class TimedTransport: Transport {
     private let inner: any Transport
     private let time: ManualTime

@@ -1,16 +1,16 @@
 import Foundation
 import Synchronization
 
-/// An HTTP proxy that knows CONNECT alone (RFC 9110 section 9.3.6) and leads every tunnel to one port of this machine,
-/// whatever host was asked for: commands that name example.org run as they are written. End it with ``stop()``.
+/// An HTTP proxy that supports only CONNECT (RFC 9110 section 9.3.6) and leads every tunnel to one port of this
+/// machine, whatever the host is. So commands with example.org can run as they are written. End it with ``stop()``.
 package final class TunnelProxy: Sendable {
     private let listener: Int32
     private let target: Int
     private let port: Int
-    /// Of the tunnels; nil once it is stopped.
+    /// The descriptors of the tunnels; nil after the proxy was stopped.
     private let open = Mutex<Set<Int32>?>([])
     private let threads = DispatchGroup()
-    /// What was asked for: "example.org:443".
+    /// The requested hosts with their ports, such as "example.org:443".
     private let asked = Mutex<[String]>([])
 
     package init(to target: Int) throws {
@@ -89,7 +89,7 @@ package final class TunnelProxy: Sendable {
         if wire.send(Array("HTTP/1.1 200 OK\r\n\r\n".utf8)) { relay(wire, Wire(server)) }
     }
 
-    /// Until one of the two ends.
+    /// Copies bytes in both directions until one of the two connections ends.
     private func relay(_ client: Wire, _ server: Wire) {
         var watched = [client, server].map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
         while poll(&watched, 2, -1) > 0 || errno == EINTR {

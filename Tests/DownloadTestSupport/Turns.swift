@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A semaphore for tasks: at most `count` turns are taken at a time, and waiters are served in the order in which they came,
+/// A semaphore for tasks. At most `count` tasks run at a time. Waiters are served in the order in which they came,
 /// urgent ones before the others.
 final class Turns: Sendable {
     private struct State {
@@ -13,7 +13,7 @@ final class Turns: Sendable {
 
     init(_ count: Int) { state = Mutex(State(free: count)) }
 
-    /// Waits until one is free.
+    /// Waits until a turn is free.
     func take(isUrgent: Bool = false) async {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in

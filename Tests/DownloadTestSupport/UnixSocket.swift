@@ -32,7 +32,7 @@ package final class UnixSocket: Sendable {
         guard listen(descriptor, 8) == 0 else { throw SystemError("listen") }
     }
 
-    /// The next datagram; nil when none came within the limit.
+    /// Returns the next datagram, or nil if none came within the limit.
     package func receive(atMost limit: Duration = .seconds(45)) async throws -> String? {
         guard await isReady(atMost: limit) else { return nil }
         var bytes = [UInt8](repeating: 0, count: 4096)
@@ -41,7 +41,7 @@ package final class UnixSocket: Sendable {
         return String(decoding: bytes[..<count], as: UTF8.self)
     }
 
-    /// Somebody has connected, and waits to be accepted; false when nobody did within the limit.
+    /// Waits until a client has connected and waits to be accepted. Returns false if the limit passes before.
     package func waitForConnection(atMost limit: Duration = .seconds(45)) async -> Bool {
         await isReady(atMost: limit)
     }

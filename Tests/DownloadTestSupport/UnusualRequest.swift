@@ -2,9 +2,9 @@ import DownloadCore
 import Foundation
 
 extension DownloadRequest {
-    /// A request in which no property, and no property of an object in it, has its default: what a form of requests lacks
-    /// gets lost on its way through that form. ``sameProperties(as:)`` finds those that are forgotten here.
-    /// - Parameter secrets: also what is never stored.
+    /// Returns a request in which no property, and no property of an inner object, has its default. So a format of
+    /// requests that lacks a property is detected. ``sameProperties(as:)`` finds properties that are forgotten here.
+    /// - Parameter secrets: whether the request also has values that are never stored.
     package static func unusual(secrets: Bool) throws -> DownloadRequest {
         func url(_ text: String) throws -> SourceURL { try SourceURL.parse(text).get().url }
         let password = secrets ? "hunter2" : nil
@@ -50,7 +50,7 @@ extension DownloadRequest {
         return request
     }
 
-    /// What a session finds out by itself, and nobody asks for.
+    /// Adds the properties that a session sets by itself.
     package mutating func describe() throws {
         describedName = "a"
         describedBy = try SourceURL.parse("https://example.org/a.meta4").get().url
@@ -91,10 +91,11 @@ extension DownloadRequest {
         network.refusesPrivateAddresses = true
     }
 
-    /// The properties that have the same value in both, as `retry.limit`, by reflection: also those that nobody thought of.
+    /// Returns the paths of properties that have the same value in both requests, such as `retry.limit`. It uses
+    /// reflection, so that no property is forgotten.
     package func sameProperties(as other: DownloadRequest) -> [String] { Self.same(self, other, "") }
 
-    /// Types whose properties count one by one.
+    /// Returns whether the properties of this value are compared one by one.
     private static func isGroup(_ value: Any) -> Bool {
         value is DownloadRequest || value is Destination || value is RetryPolicy || value is RedirectPolicy
             || value is Timeouts || value is ResponseValidation || value is HTTPOptions || value is SecretFiles
@@ -102,7 +103,7 @@ extension DownloadRequest {
     }
 
     private static func same(_ value: Any, _ other: Any, _ path: String) -> [String] {
-        // What a property wrapper, or an optional, holds.
+        // The value in a property wrapper or an optional.
         let (value, other) = (unwrapped(value), unwrapped(other))
         guard isGroup(value), isGroup(other) else { return "\(value)" == "\(other)" ? [path] : [] }
         return zip(Mirror(reflecting: value).children, Mirror(reflecting: other).children).flatMap { field, other in
@@ -119,7 +120,7 @@ extension DownloadRequest {
         case let box as Boxed<SecretFiles>: box.wrappedValue
         case let box as Boxed<ServerTrustPolicy>: box.wrappedValue
         case let box as Boxed<NetworkSettings>: box.wrappedValue
-        // Any other optional without a value could be cast to this type, too.
+        // The type is compared exactly, because any other optional without a value could be cast to this type, too.
         case let hooks as Hooks? where type(of: value) == Hooks?.self: hooks ?? Hooks()
         default: value
         }

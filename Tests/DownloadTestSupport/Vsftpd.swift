@@ -1,6 +1,6 @@
 import Foundation
 
-/// A real FTP server on the loopback interface, in plain, with TLS at the client's wish, and with TLS from the beginning
+/// A real FTP server on the loopback interface, without TLS, with TLS on request, and with TLS from the beginning
 /// (ftps). End it with ``stop()``.
 package final class Vsftpd: Sendable {
     package static let user = PrivateServer.user
@@ -15,8 +15,8 @@ package final class Vsftpd: Sendable {
     private let securePort: Int
 
     /// - Parameters:
-    ///   - encrypts: false: no TLS, when a client begins in plain.
-    ///   - mostConnections: at the same time; nil for any number.
+    ///   - encrypts: whether a client that begins without TLS can change to TLS.
+    ///   - mostConnections: the greatest number of connections at the same time; nil for any number.
     package init(encrypts: Bool = true, mostConnections: Int? = nil) async throws {
         folder = try TemporaryFolder()
         certificates = try await Certificates(in: folder, of: "vsftpd")
@@ -70,7 +70,7 @@ package final class Vsftpd: Sendable {
         """
     }
 
-    /// Puts a file there, or another one in its place.
+    /// Adds or replaces a file.
     package func add(_ content: Content, as name: String) throws {
         try content.write(to: path(name))
         chmod(path(name), 0o644)
@@ -78,7 +78,7 @@ package final class Vsftpd: Sendable {
 
     package func path(_ name: String) -> String { folder("files/\(name)") }
 
-    /// By name: it is in the certificate.
+    /// Returns the URL of a file. It has the name of the host, which is in the certificate.
     package func url(_ name: String) -> String { "ftp://localhost:\(port)/\(name)" }
     package func secureURL(_ name: String) -> String { "ftps://localhost:\(securePort)/\(name)" }
 
@@ -86,15 +86,15 @@ package final class Vsftpd: Sendable {
         "ftp://\(user):\(password)@localhost:\(port)/\(name)"
     }
 
-    /// What it was told, and what it sent.
+    /// The log of commands and transfers.
     package var log: String { (try? folder.read("log")) ?? "" }
 
-    /// The offsets that were asked for.
+    /// The requested offsets.
     package var offsets: [Int64] {
         log.matches(of: /FTP command: Client "[^"]*", "REST (\d+)"/).compactMap { Int64($0.output.1) }
     }
 
-    /// The files that were sent to their end, with so many bytes each.
+    /// The numbers of bytes of the transfers that were completed.
     package var sent: [Int64] {
         log.matches(of: /OK DOWNLOAD: Client "[^"]*", "[^"]*", (\d+) bytes/).compactMap { Int64($0.output.1) }
     }

@@ -1,19 +1,19 @@
 import CTestSupport
 import Foundation
 
-/// The bytes of one connection, over TCP alone or through TLS; used by one thread.
+/// One connection over TCP, with or without TLS. It is used by one thread.
 final class Wire {
     let descriptor: Int32
-    /// Ends TLS with close_notify, as it should.
+    /// Whether TLS is ended with close_notify, as it should be.
     var notifiesClose = true
     private var tls: OpaquePointer?
     private var context: OpaquePointer?
 
-    /// What is done to the last record before it goes out.
+    /// The damage to the last record before it is sent.
     enum Damage {
-        /// Its MAC is wrong.
+        /// The MAC of the record is wrong.
         case corrupt
-        /// Its second half stays away.
+        /// The second half of the record is not sent.
         case half
     }
 
@@ -32,7 +32,7 @@ final class Wire {
 
     // MARK: Reading
 
-    /// Adds what comes next to `pending`; false at the end of the connection.
+    /// Appends the next bytes to `pending`. Returns false at the end of the connection.
     func receive(into pending: inout [UInt8]) -> Bool {
         if tls == nil { return receiveRaw(into: &pending) }
         let before = pending.count
@@ -50,7 +50,7 @@ final class Wire {
         var piece = [UInt8](repeating: 0, count: 16384)
         while true {
             let count = dlmtest_tls_read(tls, &piece, Int32(piece.count))
-            // A key update, or an alert, may want an answer.
+            // A key update or an alert may need an answer.
             guard count >= 0, flush() else { return false }
             if count == 0 { return true }
             pending.append(contentsOf: piece[..<Int(count)])
@@ -70,19 +70,19 @@ final class Wire {
         }
     }
 
-    /// True once something can be received, the end included; false after so long without.
+    /// Waits until something can be received, including the end. Returns false if the time passes before.
     func waitForInput(milliseconds: Int32) -> Bool {
         var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&watched, 1, milliseconds) > 0
     }
 
-    /// Reads and forgets until the peer ends the connection or the server is stopped.
+    /// Reads and discards bytes until the peer ends the connection or the server is stopped.
     func waitForEnd() {
         var scratch: [UInt8] = []
         while receiveRaw(into: &scratch) { scratch.removeAll() }
     }
 
-    /// Lets time pass for a throttled reply; ends early with the connection, and is false then.
+    /// Waits, for a throttled reply. Returns false early if the connection ends.
     @discardableResult
     func pause(_ duration: Duration) -> Bool {
         var watched = pollfd(fd: descriptor, events: 0, revents: 0)
@@ -90,7 +90,7 @@ final class Wire {
         return poll(&watched, 1, Int32(seconds * 1000 + attoseconds / 1_000_000_000_000_000)) == 0
     }
 
-    /// Waits until the client has closed the connection, or so long; false once it has.
+    /// Waits this time, or until the client has closed the connection. Returns false if it has.
     func standStill(_ duration: Duration) -> Bool {
         // POLLRDHUP of poll(2), which Swift's Glibc lacks.
         var watched = pollfd(fd: descriptor, events: 0x2000, revents: 0)
@@ -135,7 +135,7 @@ final class Wire {
 
     // MARK: The ends
 
-    /// The handshake; false when the connection is over after it.
+    /// Makes the handshake. Returns false if the connection has ended after it.
     func secure(_ behaviour: TLSBehaviour) -> Bool {
         let protocols = (behaviour.offersHTTP2 ? "\u{2}h2" : "") + "\u{8}http/1.1"
         context = dlmtest_tls_context_create(
@@ -177,7 +177,7 @@ final class Wire {
         }
     }
 
-    /// RST instead of FIN, after the peer's kernel has acknowledged what was written.
+    /// Ends the connection with RST instead of FIN, after the peer's kernel has acknowledged all bytes.
     func reset() {
         LoopbackSocket.waitUntilTaken(descriptor)
         var linger = linger(l_onoff: 1, l_linger: 0)
@@ -185,7 +185,7 @@ final class Wire {
         notifiesClose = false
     }
 
-    /// The orderly end of TLS. The descriptor is the server's to close.
+    /// Ends TLS correctly. The server closes the descriptor.
     func end() {
         guard let tls, notifiesClose else { return }
         dlmtest_tls_notify_close(tls)

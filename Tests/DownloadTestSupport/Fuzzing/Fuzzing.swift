@@ -1,30 +1,30 @@
 import Foundation
 import Testing
 
-/// Throws inputs at a parser: a number of them that takes a moment in `make test`, always the same ones; as many as fit
-/// into `$DLM_FUZZ_SECONDS` in `make fuzz`, others each time (`$DLM_TEST_SEED` repeats a run).
+/// A fuzzer that gives many inputs to a parser. `make test` uses a small number of inputs, which are always the same.
+/// `make fuzz` uses as many as fit into `$DLM_FUZZ_SECONDS`, and other ones each time; `$DLM_TEST_SEED` repeats a run.
 package struct Fuzzing: Sendable {
     package let name: String
     private let corpus: [String]
     private let words: [String]
 
-    /// Seconds for each parser; nil for the short form.
+    /// The seconds for each parser; nil for the short form.
     package static let seconds = number("DLM_FUZZ_SECONDS").map { Double($0) }
     private static let seed = number("DLM_TEST_SEED") ?? (seconds == nil ? 1 : UInt64.random(in: 1...1_000_000_000))
     private static let shortRun = 200
 
     /// - Parameters:
-    ///   - name: what is fuzzed, in a word.
-    ///   - corpus: inputs that are right, and odd ones that once went wrong.
-    ///   - words: what the syntax is made of.
+    ///   - name: the name of the fuzzed code, in a word.
+    ///   - corpus: valid inputs, and unusual ones that once caused an error.
+    ///   - words: the words of the syntax.
     package init(_ name: String, corpus: [String], words: [String] = []) {
         self.name = name
         self.corpus = corpus
         self.words = words
     }
 
-    /// Tries the property on each input, until one breaks it; that is then made shorter.
-    /// - Parameter property: says what is wrong; nil when all is well.
+    /// Checks the property with each input until an input violates it. That input is then made shorter.
+    /// - Parameter property: returns the error, or nil if there is none.
     package func run(
         scale: Double = 1, sourceLocation: SourceLocation = #_sourceLocation, _ property: ([UInt8]) -> String?
     ) {
@@ -38,7 +38,7 @@ package struct Fuzzing: Sendable {
         run.end()
     }
 
-    /// The same for a property that waits.
+    /// Does the same for an asynchronous property.
     package func run(
         scale: Double = 1, sourceLocation: SourceLocation = #_sourceLocation,
         isolation: isolated (any Actor)? = #isolation, _ property: ([UInt8]) async throws -> String?
@@ -52,10 +52,10 @@ package struct Fuzzing: Sendable {
         run.end()
     }
 
-    /// Checks that reading takes time in proportion to the length of the input. In `make fuzz` an input of twice the length
-    /// may take 2.5 times as long. `make test` compares no times: there a long input only has to be read, which takes
-    /// minutes where the time grows with the square of the length.
-    /// - Parameter prefixes: what the repeated patterns may follow, such as the beginning of a URL.
+    /// Checks that the time of parsing is proportional to the length of the input. In `make fuzz` an input of twice the
+    /// length may take 2.5 times as long. `make test` does not compare times. There a long input only has to be parsed,
+    /// which takes minutes if the time grows with the square of the length.
+    /// - Parameter prefixes: texts before the repeated patterns, such as the beginning of a URL.
     package func runsInLinearTime(
         after prefixes: [String] = [""], sourceLocation: SourceLocation = #_sourceLocation, _ body: ([UInt8]) -> Void
     ) {
@@ -75,7 +75,7 @@ package struct Fuzzing: Sendable {
                     return (0..<3).map { _ in Self.processorTime { body(input) } }.min() ?? .zero
                 }
                 let (half, whole) = (time(Self.longInput / 2), time(Self.longInput))
-                // Times of a few milliseconds are not measured well.
+                // Times of a few milliseconds are not exact.
                 #expect(
                     whole < half * 2.5 + .milliseconds(25),
                     "\(name): \(text(pattern)) after \(prefix): half \(half), whole \(whole)",
@@ -86,7 +86,7 @@ package struct Fuzzing: Sendable {
 
     private static let longInput = 64 << 10
 
-    /// Of this thread: what others do at the same time does not count.
+    /// Returns the processor time of this thread, without that of other threads.
     private static func processorTime(_ body: () -> Void) -> Duration {
         func now() -> Duration {
             var time = timespec()
@@ -108,7 +108,7 @@ package struct Fuzzing: Sendable {
         return String(text.prefix(2000))
     }
 
-    /// The input without all that can be left out.
+    /// Returns the input without all parts that are not needed for the error.
     private func shortened(_ input: [UInt8], _ property: ([UInt8]) -> String?) -> [UInt8] {
         var input = input
         var size = input.count / 2
@@ -136,7 +136,7 @@ package struct Fuzzing: Sendable {
         private var count = 0
         private let limit: Int
         private let begin = ContinuousClock.now
-        /// Keeps the input that a crash would take along.
+        /// The file with the present input, so that the input is known after a crash.
         private let note: Int32
 
         init(_ fuzzing: Fuzzing, _ scale: Double) {

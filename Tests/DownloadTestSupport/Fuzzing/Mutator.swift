@@ -1,22 +1,23 @@
-/// Makes hostile inputs out of valid ones: most of what a parser does is reached only by what is nearly right.
+/// The maker of hostile inputs. It changes valid inputs, because most of a parser is reached only by inputs that are
+/// nearly valid.
 package struct Mutator: Sendable {
     package var random: SplitMix64
     private let corpus: [[UInt8]]
     private let words: [[UInt8]]
 
-    /// No input is longer.
+    /// The greatest length of an input in bytes.
     private static let longest = 64 << 10
 
     /// - Parameters:
     ///   - corpus: valid inputs; an empty one is added.
-    ///   - words: what the syntax is made of.
+    ///   - words: the words of the syntax.
     package init(corpus: [String], words: [String] = [], seed: UInt64) {
         self.corpus = [[]] + corpus.map { Array($0.utf8) }
         self.words = Self.words + words.map { Array($0.utf8) }
         random = SplitMix64(seed: seed)
     }
 
-    /// A valid input as it is, or with a few changes.
+    /// Returns a valid input, unchanged or with a few changes.
     package mutating func next() -> [UInt8] {
         var bytes = sample()
         for _ in 0..<Int.random(in: 0...5, using: &random) { mutate(&bytes) }
@@ -50,7 +51,8 @@ package struct Mutator: Sendable {
         bytes.replaceSubrange(place, with: part)
     }
 
-    /// Mostly a few times, seldom to the length that shows what is not linear.
+    /// Repeats a part of the input. Usually it is repeated a few times, and rarely to the length at which non-linear
+    /// time is noticeable.
     private mutating func repeatPart(of bytes: inout [UInt8]) {
         let part = Array(bytes[place(in: bytes, atMost: 12)])
         guard !part.isEmpty else { return }
@@ -67,19 +69,20 @@ package struct Mutator: Sendable {
         bytes.replaceSubrange(start..<end, with: Array((Self.numbers.randomElement(using: &random) ?? "0").utf8))
     }
 
-    /// At the limits of what numbers are kept in.
+    /// Numbers at the limits of number types.
     private static let numbers = [
         "0", "-1", "1", "00", "2147483647", "2147483648", "4294967296", "9007199254740993", "9223372036854775806",
         "9223372036854775807", "9223372036854775808", "-9223372036854775808", "18446744073709551615",
         "18446744073709551616", "1e300", "-1e300", "1e-300", "0.1", "99999999999999999999999999", "+1", "0x10",
     ]
 
-    /// What often goes wrong, wherever it stands.
+    /// Byte sequences that often cause errors.
     private static let words: [[UInt8]] = [
         [0], [0x0A], [0x0D, 0x0A], [0x09], [0x20], [0x1B, 0x5B], [0x7F], [0xC2, 0x9B],
-        // A combining mark, a joiner, a direction mark, a byte order mark, an emoji: what hides a separator.
+        // Characters that can hide a separator: a combining mark, a joiner, a direction mark, a byte order mark, an
+        // emoji.
         [0xCC, 0x81], [0xE2, 0x80, 0x8D], [0xE2, 0x80, 0xAE], [0xEF, 0xBB, 0xBF], [0xF0, 0x9F, 0x8E, 0x89],
-        // No UTF-8: cut short, overlong, a surrogate, too large.
+        // Invalid UTF-8: incomplete, overlong, a surrogate, too large.
         [0xFF], [0xC3], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80],
         Array("\"".utf8), Array("'".utf8), Array("\\".utf8), Array("%".utf8), Array("%00".utf8), Array("%2F".utf8),
         Array("/".utf8), Array("..".utf8), Array(",".utf8), Array(";".utf8), Array(":".utf8), Array("=".utf8),

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Random numbers that a failed test can be repeated with: `$DLM_TEST_SEED`, else a new seed, printed.
+/// Random numbers that can be repeated after a failed test. The seed is `$DLM_TEST_SEED`, or else a new one, which is
+/// printed.
 package struct SeededGenerator: RandomNumberGenerator {
     private var numbers: SplitMix64
 
