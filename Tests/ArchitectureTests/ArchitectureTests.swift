@@ -25,7 +25,7 @@ import Testing
     )
     func star() {
         for (module, allowed) in Rule.walls where !["DownloadKit", "dlm"].contains(module) {
-            // The server on TCP is the one on the Unix socket, with rules before it.
+            // The server on TCP uses the one on the Unix socket, with its own rules before it.
             let shared = module == "DownloadRPC" ? ["DownloadCore", "DownloadControl"] : ["DownloadCore"]
             #expect(allowed.isDisjoint(with: Rule.walls.keys.filter { !shared.contains($0) }), "\(module)")
         }

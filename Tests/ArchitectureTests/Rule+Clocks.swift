@@ -1,11 +1,12 @@
 extension Rule {
-    /// The file that all others have their clock from.
+    /// The only file that may use the system's clocks for the others.
     static let timeSource = "Sources/DownloadCore/Time/TimeSource.swift"
 
-    /// Other files that may name a clock, and which.
+    /// The other files that may name a clock, with the allowed clocks.
     ///
-    /// The engine's thread asks for the time at each turn, and the time spent asleep is the difference of two clocks.
-    /// SwiftNIO's event loop has a clock of its own. The argument parser makes values by itself and hands them no clock.
+    /// The engine's thread reads the time at each turn, and the time that the machine has slept is the difference of
+    /// two clocks. SwiftNIO's event loop has its own clock. The argument parser creates values itself and gives them no
+    /// clock.
     static let placesWithClocks: [String: Set<String>] = [
         "Sources/CurlTransport/CurlLoop.swift": ["clock_gettime"],
         "Sources/DownloadCore/Network/LocalNetwork.swift": ["clock_gettime"],
@@ -24,7 +25,7 @@ extension Rule {
         }
     }
 
-    /// Words that nothing but a clock or a pause is called.
+    /// Words that always mean a clock or a pause.
     private static let clockWords: Set = [
         "usleep", "nanosleep", "clock_nanosleep", "clock_gettime", "gettimeofday", "asyncAfter", "makeTimerSource",
         "DispatchTime", "DispatchWallTime", "SuspendingClock", "timeIntervalSinceNow", "systemUptime",
@@ -41,7 +42,7 @@ extension Rule {
             return isCall && (before != "." || isType(receiver) || receiver == ">")
         case "Date": return next == "(" && [")", "timeIntervalSinceNow"].contains(text(tokens, index + 2))
         case "poll": return next == "(" && text(tokens, index + 2) == "nil"
-        // As the value of a parameter or property it is a beginning; asked at once, it is a clock out of nowhere.
+        // As the default of a parameter or property it can be replaced. Used directly, it cannot.
         case "SystemTime":
             return next == "(" && text(tokens, index + 2) == ")" && text(tokens, index + 3) == "."
         default: return clockWords.contains(word)
@@ -50,7 +51,7 @@ extension Rule {
 
     private static func isType(_ word: String) -> Bool { word.first?.isUppercase ?? false }
 
-    /// Whether nothing stands before this dot that it could belong to.
+    /// Returns whether the dot has no value or type before it.
     private static func isImplicit(_ tokens: [Token], _ index: Int) -> Bool {
         guard index > 0 else { return true }
         let before = tokens[index - 1]

@@ -1,4 +1,4 @@
-/// What every file must keep, as a function of its text: so each rule can be shown a file that breaks it.
+/// A rule for all files. It is a function of a file's text, so that each rule can be tested with a text that breaks it.
 struct Rule: Sendable, CustomStringConvertible {
     let description: String
     let check: @Sendable (SourceFile) -> [Violation]
@@ -8,8 +8,8 @@ struct Rule: Sendable, CustomStringConvertible {
         featureMacros,
     ]
 
-    /// The walls of docs/architecture.md: what each module may import. SwiftPM does not hold them, for it compiles
-    /// imports of whatever some dependency pulls in.
+    /// The allowed imports of each module, as in docs/architecture.md. SwiftPM does not check them, because it also
+    /// compiles imports of indirect dependencies.
     static let walls: [String: Set<String>] = [
         "DownloadCore": [
             "Foundation", "Synchronization", "CSystem", "Logging", "HTTPTypes", "StructuredFieldValues", "Glibc",
@@ -102,8 +102,8 @@ struct Rule: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The time limit of a wait, the time that a running download is given before it is interrupted, and the clocks of
-    /// tests.
+    /// The files that may sleep: for the time limit of a wait, for the time before a running download is interrupted,
+    /// and for the clocks of tests.
     static let placesThatSleep: Set = [
         "Tests/DownloadTestSupport/Observed.swift", "Tests/EndToEndTests/EndToEnd.swift",
         "Tests/DownloadTestSupport/ManualTime.swift", "Tests/DownloadCoreTests/Time/ManualTimeTests.swift",
@@ -128,12 +128,12 @@ struct Rule: Sendable, CustomStringConvertible {
 }
 
 extension Rule {
-    /// The token at `index`, empty beyond both ends.
+    /// Returns the token at `index`, or an empty text outside of the list.
     static func text(_ tokens: [Token], _ index: Int) -> String {
         tokens.indices.contains(index) ? tokens[index].text : ""
     }
 
-    /// `Foundation` at the `import` of `@_exported public import struct Foundation.Date`.
+    /// Returns the module of an import, such as `Foundation` for `@_exported public import struct Foundation.Date`.
     private static func importedModule(_ tokens: [Token], _ index: Int) -> String? {
         guard text(tokens, index) == "import", text(tokens, index - 1) != "." else { return nil }
         let kinds: Set = ["struct", "class", "enum", "protocol", "typealias", "func", "let", "var", "actor", "macro"]
@@ -160,7 +160,7 @@ extension Rule {
             }
     }
 
-    /// What follows `#name` on a line of C; nil when the line is something else.
+    /// Returns the text after `#name` in a line of C, or nil for other lines.
     private static func directive(_ name: String, in line: Substring) -> Substring? {
         let trimmed = line.drop(while: \.isWhitespace)
         guard trimmed.first == "#" else { return nil }

@@ -1,6 +1,6 @@
 import Testing
 
-/// A text, where it would stand, and the lines of it that a rule must name.
+/// A text, its place in the project, and the lines that a rule must report.
 struct Sample: Sendable, CustomTestStringConvertible {
     let rule: Rule
     let path: String

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A file of the project with its path from the project's folder.
+/// A file of the project with its path relative to the project's folder.
 struct SourceFile: Sendable {
     let path: String
     let text: String
@@ -14,7 +14,7 @@ struct SourceFile: Sendable {
     }
 
     var isSwift: Bool { path.hasSuffix(".swift") }
-    /// `DownloadCore` of `Sources/DownloadCore/HTTP/A.swift`.
+    /// The module, such as `DownloadCore` for `Sources/DownloadCore/HTTP/A.swift`.
     var module: String { path.split(separator: "/").dropFirst().first.map { String($0) } ?? "" }
     var isSource: Bool { path.hasPrefix("Sources/") }
     var isTest: Bool { path.hasPrefix("Tests/") }
@@ -29,12 +29,12 @@ struct Violation: Equatable, CustomStringConvertible {
     var description: String { "\(path):\(line): \(message)" }
 }
 
-/// All files of ours that are compiled.
+/// All compiled files of the project.
 enum SourceTree {
     static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// Read once, for all rules.
+    /// Returns the files, which are read once for all rules.
     static func files() throws -> [SourceFile] { try read.get() }
 
     private static let read = Result { try readFiles() }

@@ -2,14 +2,14 @@
 struct Token: Equatable {
     let text: String
     let line: Int
-    /// The first byte in the file: two tokens touch when one ends where the other begins.
+    /// The offset of the first byte in the file. Two tokens touch if one ends where the other begins.
     let start: Int
 
     var end: Int { start + text.utf8.count }
 }
 
-/// Cuts Swift code into tokens, without comments and the text of string literals; the code inside of interpolations is
-/// kept. Enough to find words and what stands around them, which a search in lines would get wrong.
+/// The tokens of Swift code, without comments and the text of string literals. The code in interpolations is kept. With
+/// tokens, words and their neighbours can be found, which would be wrong with a search in lines.
 struct SwiftTokens {
     private let bytes: [UInt8]
     private var position = 0
@@ -57,7 +57,7 @@ struct SwiftTokens {
         tokens.append(Token(text: String(decoding: bytes[range], as: UTF8.self), line: line, start: range.lowerBound))
     }
 
-    /// A word with its backticks, its `@` or its `#`.
+    /// Reads a word with its backticks, its `@` or its `#`.
     private mutating func readWord() {
         let start = position
         let isQuoted = has("`")
@@ -93,7 +93,7 @@ struct SwiftTokens {
         } while depth > 0 && position < bytes.count
     }
 
-    /// The number of `#` of the string literal that begins here; nil when none does.
+    /// Returns the number of `#` of the string literal that begins here, or nil if none begins.
     private func hashesBeforeQuote() -> Int? {
         let hashes = bytes[position...].prefix { $0 == UInt8(ascii: "#") }.count
         return has("\"", at: hashes) ? hashes : nil

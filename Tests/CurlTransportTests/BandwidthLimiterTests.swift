@@ -4,10 +4,11 @@ import Testing
 
 @testable import CurlTransport
 
-/// The arithmetic of one rate limit, with a clock of its own. Members are letters, pieces 16 KiB unless said otherwise.
+/// The arithmetic of one rate limit, with a clock of the test. Members are letters, and pieces have 16 KiB if not
+/// stated otherwise.
 @Suite("BandwidthLimiter: one limit", .inTurn)
 struct BandwidthLimiterTests {
-    /// One limit, call by call.
+    /// One limit, for single calls.
     private final class Single {
         let limit: RateLimit
         private var limiter = BandwidthLimiter<String>()
@@ -107,7 +108,7 @@ struct BandwidthLimiterTests {
         let limit = RateLimit(500_000_000)
         var crowd = BandwidthCrowd()
         let members = ["a": [limit], "b": [limit]]
-        // "a" leaves megabytes of what it is dealt.
+        // "a" leaves megabytes of its share.
         crowd.run(members, ms: 1000, most: ["a": 16384])
         limit.bytesPerSecond = 100_000
         crowd.taken = [:]
@@ -151,7 +152,7 @@ struct BandwidthLimiterTests {
             single.deal(at: now)
             #expect(single.waits("b"))
         }
-        // The tenth of a second that "a" did not use, and the two that have gone by meanwhile.
+        // The tenth of a second that "a" did not use, and two more that have passed meanwhile.
         single.deal(at: 1210)
         #expect(!single.waits("b"))
         #expect(isNear(single.take("b", at: 1210), 16384 * 30 / 100, within: 200))
@@ -196,7 +197,7 @@ struct BandwidthLimiterTests {
     }
 }
 
-/// Members that take all they can get, looked at every `tick` ms as the engines do.
+/// Members that take all bytes that they can get. They are checked every `tick` ms, as by the engines.
 struct BandwidthCrowd {
     private var limiter = BandwidthLimiter<String>()
     var taken: [String: Int] = [:]
@@ -214,7 +215,7 @@ struct BandwidthCrowd {
         while now < end {
             limiter.deal(now: now)
             for member in names {
-                // What did not come through now comes with the next.
+                // Bytes that did not come now come with the next turn.
                 var budget = most[member].map { $0 + left[member, default: 0] } ?? .max
                 while budget > 0, !limiter.isWaiting(member) {
                     let part = limiter.take(

@@ -7,7 +7,7 @@ import Testing
 
 @testable import CurlTransport
 
-/// What comes after the `Content-Length` of a 200: the decision, event by event, and as libcurl makes it happen.
+/// Bytes after the `Content-Length` of a 200. The decision is tested with single events and with libcurl.
 @Suite("CurlTransport: more than announced", .inTurn, .timeLimit(.minutes(1)))
 struct BodyOverrunTests {
     private static func overrun(
@@ -87,7 +87,7 @@ struct BodyOverrunTests {
         var fields = ""
     }
 
-    /// The last byte of the body and those behind it are written at once.
+    /// The last byte of the body and the bytes after it are written at once.
     @Test("A real connection shows it, whether it is kept or closed, and its next transfer is not hurt")
     func transfers() async throws {
         let cells =

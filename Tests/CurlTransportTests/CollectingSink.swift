@@ -5,17 +5,17 @@ import DownloadTestSupport
 import Foundation
 import Synchronization
 
-/// Keeps what it is given, and pauses or refuses where it is told to.
+/// A sink that keeps the bytes that it gets, and pauses or refuses as the test wants.
 final class CollectingSink: TransferSink {
     struct Record: Sendable {
         var heads: [ResponseHead] = []
         var bytes: [UInt8] = []
-        /// Of bytes, also of those that are forgotten.
+        /// The number of bytes, including those that were not kept.
         var count = 0
         var pieces = 0
         var pauses = 0
         var results: [TransferResult] = []
-        /// Calls that came after the end.
+        /// The number of calls after the end.
         var late = 0
 
         var head: ResponseHead? { heads.first }
@@ -24,13 +24,14 @@ final class CollectingSink: TransferSink {
 
     struct Behaviour: Sendable {
         var head = HeadDisposition.accept
-        /// Every so many pieces one is held back; somebody else resumes the transfer.
+        /// The number of pieces after which one is not taken. The test resumes the transfer.
         var pausesEvery: Int?
-        /// It is resumed before the pause is returned, so that the engine reads of it in the same turn.
+        /// Whether the transfer is resumed before the pause is returned, so that the engine gets the command in the
+        /// same turn.
         var resumesAtOnce = false
-        /// The first piece that reaches so far is refused.
+        /// The number of bytes at which a piece is refused.
         var refusesAt: Int?
-        /// Counts bytes only: for bodies that need not be compared.
+        /// Whether bytes are only counted, for bodies that are not compared.
         var forgets = false
     }
 
@@ -41,7 +42,7 @@ final class CollectingSink: TransferSink {
 
     init(_ behaviour: Behaviour = Behaviour()) { self.behaviour = behaviour }
 
-    /// Waits for the end; nil when it did not come in time.
+    /// Waits for the end. Returns nil if it did not come in time.
     func ending(atMost limit: Duration = .seconds(20)) async -> TransferResult.Ending? {
         _ = await record.wait(atMost: limit) { !$0.results.isEmpty }
         return record.value.ending
@@ -95,7 +96,7 @@ final class CollectingSink: TransferSink {
     func transferDidFinish(_ result: TransferResult) { record.update { $0.results.append(result) } }
 }
 
-/// A transport, its requests, and its end.
+/// A transport for a test, which is shut down after it.
 struct TransportBench: ~Copyable {
     let transport: CurlTransport
 

@@ -12,7 +12,7 @@ struct FailedNamesTests {
             names.failed("a", now: now, limit: 10_000)
             #expect(
                 names.isFailed("a", now: now + seconds * 1000 - 1) && !names.isFailed("a", now: now + seconds * 1000))
-            // Transfers that had begun before do not make it longer.
+            // Transfers that began before do not extend the time.
             names.failed("a", now: now + 1, limit: 10_000)
             now += seconds * 1000
         }

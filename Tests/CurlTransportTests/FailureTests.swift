@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// What goes wrong on the way, and what it is called.
+/// Failures of transfers, and their errors.
 @Suite("CurlTransport: failures", .inTurn, .timeLimit(.minutes(1)))
 struct FailureTests {
     private static let content = Content(seed: 1, size: 300_000)
@@ -100,7 +100,7 @@ struct FailureTests {
         defer { server.stop() }
         let bench = try TransportBench()
         let sink = CollectingSink(.init(pausesEvery: 3))
-        // Nobody resumes it yet.
+        // The transfer is not resumed yet.
         var request = TransferRequest(url: try SourceURL.parse(server.url()).get().url)
         request.stallTimeout = 0.3
         let transfer = bench.transport.start(request, sink: sink)
@@ -113,7 +113,7 @@ struct FailureTests {
 
     @Test("A peer that does not answer the connection is given up in time")
     func connectTimeout() async throws {
-        // Full backlog: the kernel drops further attempts to connect.
+        // The backlog is full, so the kernel drops further attempts to connect.
         let (descriptor, port) = try LoopbackSocket.listen(backlog: 0)
         defer { close(descriptor) }
         let bench = try TransportBench()
@@ -225,7 +225,7 @@ struct FailureTests {
     }
 }
 
-/// A head that begins well and never ends.
+/// A head that begins correctly and never ends.
 private enum EndlessHead {
     static func script(_ line: String) -> RawServer.Script {
         var script = RawServer.Script(

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Copies under the limits of transfers", .inTurn, .timeLimit(.minutes(1)))
 struct LimitedCopyTests {
-    /// Asks as a copy does, until it was given so many bytes.
+    /// Takes bytes from the allowance as a copy does, until it has this number of bytes.
     private func copy(_ count: Int, _ allowance: any RateAllowance, _ moved: Observed<Int>) async {
         var left = count
         while left > 0 {
@@ -36,7 +36,7 @@ struct LimitedCopyTests {
         }
         #expect(await sink.ending() == .complete)
         let elapsed = (ContinuousClock.now - begun) / .seconds(1)
-        // What a limit saves up is a tenth of a second's.
+        // A limit saves at most the bytes of a tenth of a second.
         #expect(Double(moved.value + 300_000) <= Double(rate) * (elapsed + 0.2))
         #expect(sink.record.value.bytes == content.bytes(0..<300_000))
     }

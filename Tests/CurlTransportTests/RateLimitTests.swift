@@ -5,12 +5,12 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Rate limits on the real engines. How exact they are is measured elsewhere; here a limit holds, or it does not.
+/// Rate limits on the real engines. Their exactness is measured elsewhere. Here the tests only check that they limit.
 @Suite("CurlTransport: rate limits", .inTurn, .timeLimit(.minutes(1)))
 struct RateLimitTests {
     private static let content = Content(seed: 1, size: 300_000)
 
-    /// The least time in which so many bytes may come, generously.
+    /// Returns a lower bound for the time of this number of bytes.
     private func least(_ bytes: Int, _ rate: Int64) -> Duration { .seconds(0.8 * Double(bytes - 16384) / Double(rate)) }
 
     @Test("A limit holds for all that is under it, on every engine, and the bytes are right", arguments: [1, 3])
@@ -90,7 +90,7 @@ struct RateLimitTests {
         for sink in sinks { #expect(await sink.record.wait { !$0.heads.isEmpty }) }
         limit.bytesPerSecond = 100_000
         #expect(await sinks[7].ending() == .complete)
-        // One after the other, as whole pieces come, most would have nothing yet.
+        // If whole pieces were given to one after the other, most would have nothing yet.
         #expect(sinks.allSatisfy { $0.record.value.count > 6000 })
         for sink in sinks {
             #expect(await sink.ending() == .complete)
@@ -126,7 +126,7 @@ struct RateLimitTests {
         let begun = ContinuousClock.now
         sink.resumes(bench.transport.start(request, sink: sink))
         #expect(await sink.ended.wait { $0 == .complete })
-        // Three seconds for what it is, thirty for what it was asked to take.
+        // Three seconds for the bytes that were taken, or thirty for those that were offered.
         #expect(ContinuousClock.now - begun < .seconds(25))
     }
 
@@ -239,7 +239,7 @@ struct RateLimitTests {
     }
 }
 
-/// Takes a piece only when it is offered for the tenth time.
+/// A sink that takes a piece only when it is offered for the tenth time.
 private final class ReluctantSink: TransferSink {
     let ended = Observed<TransferResult.Ending?>(nil)
     private let state = Mutex<(transfer: (any Transfer)?, offers: Int, owedResume: Bool)>((nil, 0, false))
@@ -261,7 +261,7 @@ private final class ReluctantSink: TransferSink {
             return (state.offers.isMultiple(of: 10), state.transfer)
         }
         if isTenth { return .taken }
-        // Carried out after this call has returned: the engine is in it.
+        // The resume takes effect after this call has returned, because the engine makes this call.
         transfer?.resume()
         return .pause
     }

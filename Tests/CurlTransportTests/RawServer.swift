@@ -2,24 +2,24 @@ import DownloadTestSupport
 import Foundation
 import Synchronization
 
-/// Answers every request with the bytes it was given, then closes the connection, or stays silent until the next.
+/// A server that answers every request with given bytes. Then it closes the connection, or waits for the next request.
 final class RawServer: Sendable {
     struct Script: Sendable {
         var reply: [UInt8]
-        /// Sends the reply again and again until the client goes.
+        /// Whether the reply is repeated until the client closes the connection.
         var isEndless = false
-        /// The bytes from here on go out in one write, once the peer's kernel has those before.
+        /// The offset from which the bytes are sent in one write, after the peer's kernel has the bytes before.
         var lastWrite: Int?
-        /// Neither closes nor says more, unless it is asked again.
+        /// Whether the connection stays open for another request.
         var staysOpen = false
 
         init(_ reply: String) { self.reply = Array(reply.utf8) }
         init(_ reply: [UInt8]) { self.reply = reply }
     }
 
-    /// 0 on a Unix socket.
+    /// The port; 0 on a Unix socket.
     let port: Int
-    /// Head and body of each request, as they came.
+    /// The head and the body of each request, as they came.
     let requests = Observed<[String]>([])
     private let open = Mutex<Set<Int32>?>([])
     private let threads = DispatchGroup()
@@ -70,7 +70,7 @@ final class RawServer: Sendable {
         threads.wait()
     }
 
-    /// One request and its answer; false when the client has gone.
+    /// Answers one request. Returns false if the client has closed the connection.
     private func serve(_ descriptor: Int32, _ script: Script) -> Bool {
         guard let request = Self.readRequest(descriptor) else { return false }
         requests.update { $0.append(request) }

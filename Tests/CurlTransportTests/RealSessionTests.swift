@@ -6,7 +6,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// A whole session on the real transport.
+/// A session with the real transport.
 @Suite("A session on libcurl", .inTurn, .timeLimit(.minutes(1)), .serialized)
 struct RealSessionTests {
     private static let content = Content(seed: 1, size: 8_000_000)
@@ -89,7 +89,7 @@ struct RealSessionTests {
         let record = try #require(try await store.records(.ids([id])).first)
         #expect(record.attempts.last?.connections == SegmentPlanner.automaticLimit)
         #expect(record.completed?.bytes == content.size)
-        // The first answer was to be the whole file; what it did not bring was cut off.
+        // The first request was for the whole file. Its answer was cut, so that other connections fetch the rest.
         let range = server.log.entries.first?.range
         #expect(range == "bytes=0-")
         await session.manager.close()
@@ -114,7 +114,7 @@ struct RealSessionTests {
         for name in 1...5 { #expect(try sha256(of: folder("\(name)")) == content.sha256) }
         let most = try await store.records(.ids(ids)).compactMap { $0.attempts.last?.connections }
         #expect(most.contains { $0 > 1 })
-        // The server may see the next one before the end of one that was cut.
+        // The server may see the next connection before the end of a cut one.
         #expect((6...16 + 5).contains(server.log.peakConnections))
         #expect(await session.manager.context?.hosts.isIdle == true)
         await session.manager.close()
@@ -155,7 +155,7 @@ struct RealSessionTests {
             #expect(try sha256(of: folder("\(number)")) == Self.content.sha256)
         }
         let missing = paused.prefix(20).reduce(0) { $0 + Self.content.size - $1.received }
-        // The end of each of the ten that have something comes again, to be compared.
+        // For each of the ten files with bytes, the last bytes come again for comparison.
         let again = server.log.bytesSent - sent - missing
         #expect((0...10 * (Overlap.resumed + 4096)).contains(again), "\(again)")
         await second.manager.close()

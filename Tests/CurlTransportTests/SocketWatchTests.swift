@@ -16,7 +16,7 @@ struct SocketWatchTests {
         self.pair = pair
     }
 
-    /// The numbers of those with an event now.
+    /// Returns the numbers of the sockets that have an event now.
     private func ready() -> [UInt64] {
         var events = [dlm_event](repeating: dlm_event(), count: 8)
         let count = dlm_epoll_wait(sockets.epoll, &events, 8, 0)
@@ -54,7 +54,7 @@ struct SocketWatchTests {
         sockets.drop(pair[0])
         var other: [Int32] = [0, 0]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &other) == 0)
-        // In one step: other tests open files meanwhile.
+        // This is one step, because other tests open files meanwhile.
         try #require(dup2(other[0], pair[0]) == pair[0])
         #expect(sockets.watch(pair[0], DLM_READABLE.rawValue, 8) == 0)
         close(other[1])

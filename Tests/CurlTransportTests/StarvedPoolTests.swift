@@ -6,7 +6,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// The real transport, many slow connections, and fewer buffers than those.
+/// The real transport with many slow connections and fewer buffers than connections.
 @Suite("CurlTransport and the buffers", .inTurn, .timeLimit(.minutes(2)), .serialized)
 struct StarvedPoolTests {
     @Test("More connections than buffers all come to their end")

@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Requests with a method and a body, over a Unix socket: what the control client sends.
+/// Requests with a method and a body over a Unix socket, as the control client sends them.
 @Suite("CurlTransport: Unix sockets, methods and bodies", .inTurn, .timeLimit(.minutes(1)))
 struct UnixSocketTests {
     private static let hello = RawServer.Script("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")

@@ -7,7 +7,7 @@ import Synchronization
 
 @testable import dlm
 
-/// A console whose output can be read; neither stream is a terminal.
+/// A console whose output a test can read. Neither stream is a terminal.
 final class CapturedConsole: Sendable {
     let console: Console
     private let outputFile: Int32
@@ -39,7 +39,7 @@ final class CapturedConsole: Sendable {
 }
 
 extension Context {
-    /// With a fake behind the front door.
+    /// Returns a context with a fake service.
     static func testing(_ captured: CapturedConsole, _ service: FakeService) -> Context {
         Context(
             console: captured.console, signals: Signals(),
@@ -52,7 +52,7 @@ extension Context {
     }
 }
 
-/// Runs a command line against a fake.
+/// Runs a command line with a fake service.
 func run(
     _ arguments: [String], _ service: FakeService, _ change: (inout Context) -> Void = { _ in }
 ) async throws -> (status: Int32, captured: CapturedConsole) {

@@ -2,7 +2,7 @@ import DownloadCore
 import Foundation
 
 extension SourceURL {
-    /// Of a URL that is known to be right.
+    /// Returns the address for a valid URL.
     static func example(_ text: String) -> SourceURL {
         guard case .success(let parsed) = SourceURL.parse(text) else { preconditionFailure("not a URL: \(text)") }
         return parsed.url
@@ -21,7 +21,7 @@ extension DownloadRecord {
         return record
     }
 
-    /// With so many bytes of so many.
+    /// Sets the received bytes and the size.
     mutating func receive(_ received: Int64, of total: Int64?) {
         resume.total = total
         if received > 0 { resume.written.insert(0..<received) }

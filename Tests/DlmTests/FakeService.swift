@@ -5,34 +5,34 @@ import Synchronization
 
 @testable import dlm
 
-/// A `DownloadService` that does as it is told. What tests and commands change is in its log, as in a store's.
+/// A `DownloadService` that a test controls. The changes by tests and commands are in its log, as in that of a store.
 final class FakeService: SessionRouting {
     typealias Add = @Sendable (FakeService, [DownloadRequest]) throws -> [AddedDownload]
     typealias Resume = @Sendable (FakeService, [DownloadID], RequestOverrides) throws -> [ClaimedDownload]
 
     struct State {
         var records: [DownloadID: DownloadRecord] = [:]
-        /// How often each download was looked at.
+        /// The number of reads of each download.
         var looks: [DownloadID: Int] = [:]
-        /// Downloads that were looked at, counted once they were seen.
+        /// The number of downloads that were read.
         var seen = 0
         var calls: [String] = []
         var requests: [DownloadRequest] = []
         var configuration: SessionConfiguration?
-        /// Downloads whose session is dead.
+        /// The downloads whose session is dead.
         var unattended: Set<DownloadID> = []
         var sessions: [String] = []
         var settings = SessionSettings()
-        /// What ``FakeService/background()`` returns.
+        /// The result of ``FakeService/background()``.
         var background: FakeService?
-        /// What a change of downloads throws.
+        /// The error of every change of downloads; nil for none.
         var changeFailure: DownloadError?
         var events: [LoggedEvent] = []
         var logs: [AsyncThrowingStream<LogEntry, any Error>.Continuation] = []
     }
 
     let state = Mutex(State())
-    /// Looks at downloads, and readers of the log.
+    /// The number of reads of downloads and of readers of the log.
     private let visits = Observed(0)
     private let onAdd: Add
     private let onResume: Resume
@@ -52,18 +52,18 @@ final class FakeService: SessionRouting {
         (stream, continuation) = AsyncStream.makeStream()
     }
 
-    /// Waits until the condition holds after a look at downloads or the beginning of a reader of the log.
+    /// Waits until the condition is true after a read of downloads or the start of a reader of the log.
     func wait(until isMet: @escaping @Sendable (FakeService) -> Bool) async {
         _ = await visits.wait { _ in isMet(self) }
     }
 
-    /// Somebody reads the log.
+    /// Whether the log has a reader.
     var isLogged: Bool { state.withLock { !$0.logs.isEmpty } }
     var calls: [String] { state.withLock(\.calls) }
     var requests: [DownloadRequest] { state.withLock(\.requests) }
     var configuration: SessionConfiguration? { state.withLock(\.configuration) }
 
-    /// Records it, with the next number.
+    /// Adds a record with the next id.
     func insert(_ request: DownloadRequest, session: String? = "here") -> DownloadRecord {
         state.withLock { state in
             var record = DownloadRecord(
@@ -74,7 +74,7 @@ final class FakeService: SessionRouting {
         }
     }
 
-    /// Changes a record and returns it as it is then.
+    /// Changes a record and returns it.
     @discardableResult
     func change(_ id: DownloadID, _ change: (inout DownloadRecord) -> Void) -> DownloadSnapshot {
         state.withLock { state in
@@ -85,7 +85,7 @@ final class FakeService: SessionRouting {
         }
     }
 
-    /// Changes a record as another process would: with an entry in the log.
+    /// Changes a record as another process would, with an entry in the log.
     func changeElsewhere(
         _ id: DownloadID, _ kind: LoggedEvent.Kind, _ change: (inout DownloadRecord) -> Void = { _ in }
     ) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadControl
 
-/// The document of `POST /v1/downloads`, which is written and read in ways of its own.
+/// The document of `POST /v1/downloads`, which has its own writer and reader.
 @Suite("DownloadControl: the document that adds downloads", .inTurn)
 struct AddDocumentTests {
     private func request(_ path: String, folder: String = "/tmp", user: String? = nil) -> DownloadRequest {
@@ -50,7 +50,7 @@ struct AddDocumentTests {
         let request = try DownloadRequest.unusual(secrets: true)
         let read = try WireAdd.read(WireAdd(groups: [WireGroup(request)]).json())
         #expect(try read.groups.flatMap { try $0.requests() } == [request])
-        // What a session finds out stays here.
+        // The values that a session sets by itself are not sent.
         var described = request
         try described.describe()
         #expect(try WireAdd.read(WireAdd(groups: [WireGroup(described)]).json()).groups[0].requests() == [request])
@@ -74,7 +74,7 @@ struct AddDocumentTests {
         #expect(others.isDisjoint(with: names) && !names.contains("brief"))
     }
 
-    /// Names never go: programs of others use them.
+    /// Names are never removed, because other programs use them.
     @Test("What version 1 takes is taken", arguments: [1, 2])
     func versionOne(_ form: Int) throws {
         let request = try DownloadRequest.unusual(secrets: true)
@@ -103,7 +103,7 @@ struct AddDocumentTests {
              "addressFamily":"ipv6","httpVersion":"2","addresses":[{"host":"a","port":443,"address":"[::1]"}],
              "nameServer":"https://dns/q","dnsCacheTime":600,"refusesPrivateAddresses":true},"proxyPassword":"hunter2","schemes":["https"]}}
             """#
-        // Also as what is sent, which is what the sessions before understand.
+        // The text is also tested in the form that is sent, which older sessions understand.
         let sent = form == 1 ? Data(text.utf8) : try WireAdd(groups: [WireGroup(request)]).json()
         #expect(try WireAdd.read(sent).groups[0].requests() == [request])
         guard form == 2 else { return }

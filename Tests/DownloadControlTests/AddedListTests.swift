@@ -4,7 +4,7 @@ import Foundation
 import DownloadTestSupport
 import Testing
 
-/// What a session answers to a list of URLs.
+/// The answer of a session to a list of URLs.
 @Suite("DownloadControl: what became of a list", .inTurn)
 struct AddedListTests {
     @Test(

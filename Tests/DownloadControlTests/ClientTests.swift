@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A session seen from another process must look as it looks from within.
+/// A session must give the same results to another process as within its own process.
 @Suite("DownloadControl: client", .inTurn, .timeLimit(.minutes(1)))
 struct ClientTests {
     private func full() -> DownloadRequest {

@@ -4,7 +4,7 @@ import DownloadCore
 import DownloadTestSupport
 import Foundation
 
-/// A server on a socket of its own, and what speaks to it.
+/// A server on its own socket, with its clients.
 struct ControlBench {
     let folder: TemporaryFolder
     let location: SessionLocation
@@ -33,7 +33,7 @@ struct ControlBench {
 
     func raw() throws -> RawClient { try RawClient(location.socketPath) }
 
-    /// Sends one request and returns status and body.
+    /// Sends one request and returns the status and the body.
     func ask(
         _ method: String, _ path: String, _ body: String = "", fields: String = ""
     ) async throws -> (status: Int, json: [String: Any]) {
@@ -54,7 +54,7 @@ struct ControlBench {
 }
 
 extension ControlClient.Limits {
-    /// For tests of something else: hundreds of them share the cores.
+    /// Long time limits, for tests that do not test them. Hundreds of tests share the processors.
     static var patient: Self {
         var limits = Self()
         limits.hello = .seconds(50)

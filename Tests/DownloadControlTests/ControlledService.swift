@@ -3,7 +3,7 @@ import DownloadTestSupport
 import Foundation
 import Synchronization
 
-/// A service that remembers what it was asked, and hangs or fails on demand.
+/// A service that records its calls, and blocks or fails if the test wants it.
 final class ControlledService: DownloadService {
     struct State: Sendable {
         var records: [DownloadID: DownloadRecord] = [:]
@@ -13,18 +13,18 @@ final class ControlledService: DownloadService {
         var overrides: RequestOverrides?
         var settings = SessionSettings(maxConcurrent: 4, maxPerHost: 2)
         var failure: DownloadError?
-        /// What `log` hands out.
+        /// The events that `log` returns.
         var events: [LoggedEvent] = []
-        /// Entries pulled out of all logs.
+        /// The number of entries that were read from all logs.
         var pulled = 0
         var openLogs = 0
         var shutdown: ShutdownMode?
     }
 
     let state = Observed(State())
-    /// Pause waits for this, if there is one.
+    /// A gate for which a pause waits; nil for none.
     let gate = Mutex<Observed<Bool>?>(nil)
-    /// Logs go on for ever with invented events.
+    /// Whether logs have invented events without end.
     let endless: Bool
 
     init(endless: Bool = false) { self.endless = endless }
@@ -149,7 +149,8 @@ final class ControlledService: DownloadService {
     func close() async {}
 }
 
-/// Replays the service's events, says so, and goes on with what comes; ends with its reader.
+/// The source of a log. It gives the service's events, then the mark that these are finished, and then new events. It
+/// ends with its reader.
 private actor LogSource {
     private let service: ControlledService
     private var cursor: EventCursor

@@ -63,7 +63,7 @@ struct EventTests {
         #expect(await service.state.wait { $0.openLogs == 1 })
         #expect(try await bench.ask("GET", "/v1/session").status == 200)
         #expect(await service.state.wait { $0.openLogs == 0 })
-        // What fits into the socket, one write and one buffer: about half a megabyte.
+        // The socket, one write and one buffer take about half a megabyte.
         #expect(service.state.value.pulled < 5_000, "\(service.state.value.pulled)")
         client.startReading()
         _ = try await client.answer()

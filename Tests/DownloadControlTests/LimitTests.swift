@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// What comes from outside is bounded in size, number and time.
+/// The limits of size, number and time for all input.
 @Suite("DownloadControl: limits", .inTurn, .timeLimit(.minutes(1)))
 struct LimitTests {
     private func refusal(_ bench: ControlBench, _ status: Int, _ send: (RawClient) -> Void) async throws {
@@ -17,7 +17,7 @@ struct LimitTests {
         let error = try answer.json["error"] as? [String: Any]
         #expect(error?["kind"] as? String == "session", "\(answer.text)")
         #expect(bench.service.calls.isEmpty)
-        // The next one is served.
+        // The next client is served.
         #expect(try await bench.ask("GET", "/v1/session").status == 200)
     }
 
@@ -137,7 +137,7 @@ struct LimitTests {
             for _ in 0..<100 {
                 group.addTask { (try? await bench.ask("POST", "/v1/downloads/1/pause").status) ?? 0 }
             }
-            // As many as may be in are in, and the rest is not.
+            // The allowed number of requests is in the service, and the other requests are not.
             #expect(await service.state.wait { $0.calls.count { $0.hasPrefix("pause") } == 64 })
             #expect(service.calls.count { $0.hasPrefix("pause") } == 64)
             gate.update { $0 = true }

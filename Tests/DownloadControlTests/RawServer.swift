@@ -2,18 +2,18 @@ import DownloadTestSupport
 import Foundation
 import Synchronization
 
-/// Listens where a session should, and says to everybody the same.
+/// A server on the socket of a session that gives every client the same bytes.
 final class RawServer: Sendable {
     private let listener: Int32
     private let said: Mutex<[UInt8]>
 
-    /// What the next client is told.
+    /// The bytes for the next client.
     var reply: [UInt8] {
         get { said.withLock(\.self) }
         set { said.withLock { $0 = newValue } }
     }
 
-    /// - Parameter clients: how many are served before it listens no more.
+    /// - Parameter clients: the number of clients after which it stops listening.
     init(_ reply: String, unixSocket path: String, isEndless: Bool = false, clients: Int = .max) throws {
         said = Mutex(Array(reply.utf8))
         listener = try LoopbackSocket.listen(unixSocket: path, backlog: 16)
@@ -25,7 +25,8 @@ final class RawServer: Sendable {
                 close(descriptor)
             }
             stop()
-            // A shutdown leaves the clients in the queue connected; the end of a process does not.
+            // A shutdown leaves the clients in the queue connected, unlike the end of a process, so they are closed
+            // here.
             while case let waiting = accept(listener, nil, nil), waiting >= 0 { close(waiting) }
         }
     }

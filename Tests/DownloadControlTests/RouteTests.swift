@@ -4,7 +4,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// Every route, as anybody with a socket and JSON sees it.
+/// All routes, as a client with a socket and JSON uses them.
 @Suite("DownloadControl: routes", .inTurn, .timeLimit(.minutes(1)))
 struct RouteTests {
     private func bench(_ count: Int = 3) async throws -> ControlBench {

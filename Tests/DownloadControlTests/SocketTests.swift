@@ -5,14 +5,14 @@ import Foundation
 import Synchronization
 import Testing
 
-/// The socket itself: where it lies, who may use it, and that nothing is left of it.
+/// The socket itself: its place, its permissions, and its removal.
 @Suite("DownloadControl: socket", .inTurn, .timeLimit(.minutes(1)))
 struct SocketTests {
     private func mode(_ path: String) throws -> Int {
         try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
     }
 
-    /// Sockets of this process that are bound to the path, connections included.
+    /// Returns the number of sockets of this process that are bound to the path, including connections.
     private func sockets(_ path: String) throws -> Int {
         try String(contentsOfFile: "/proc/net/unix", encoding: .utf8).split(separator: "\n")
             .count { $0.hasSuffix(" \(path)") }
@@ -45,7 +45,7 @@ struct SocketTests {
     @Test("What a dead session left at the path is no obstacle; what is no socket is left alone")
     func stale() async throws {
         let bench = try await ControlBench { location in
-            // Bound, and never unlinked: as after kill -9.
+            // The socket was bound and never unlinked, as after `kill -9`.
             close(try LoopbackSocket.listen(unixSocket: location.socketPath, backlog: 1))
             return nil
         }
@@ -97,7 +97,7 @@ struct SocketTests {
     @Test("Another user is kept out by the file's mode, and cut off where that was opened up")
     func otherUser() async throws {
         guard geteuid() == 0 else {
-            // Only root can become somebody else.
+            // Only root can become another user.
             withKnownIssue("not run as root: the refusal of another user was not tested") {
                 Issue.record("needs root")
             }
@@ -122,7 +122,7 @@ struct SocketTests {
         }
         #expect(chmod(path, 0o666) == 0)
         let cut = try await ChildProcess(visit).result()
-        // Depending on when it is cut off, curl has just connected or has asked already.
+        // curl has just connected, or has sent its request already, when the connection is cut.
         #expect([.exited(7), .exited(52), .exited(55), .exited(56)].contains(cut.ending), "\(cut)")
         #expect(!cut.stderr.contains("Permission denied") && cut.stdout.isEmpty, "\(cut)")
         #expect(bench.service.calls.isEmpty)

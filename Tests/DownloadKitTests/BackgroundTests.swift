@@ -8,12 +8,12 @@ struct BackgroundTests {
     private let content = Content(seed: 51, size: mebibyte)
     private let background = SessionConfiguration.background(identifier: "org.example.background")
 
-    /// The session in a process of its own, and a handle on it.
+    /// Runs a test with a background session in another process.
     private func withHost(_ library: Library, _ body: (SessionConfiguration) async throws -> Void) async throws {
         var configuration = library.configuration(background)
         configuration.host = BackgroundHost(
             executable: try ExampleProgram.path("ExampleBackground"), arguments: ["host"])
-        // The program finds its state folder as every program does.
+        // The program finds its state folder by its environment.
         configuration.stateFolder = library.root("xdg/dlm")
         configuration.host?.environment = ["XDG_STATE_HOME": library.root("xdg")]
         try await body(configuration)

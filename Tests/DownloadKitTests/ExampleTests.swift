@@ -2,9 +2,9 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// The programs of Examples, built as targets of this package.
+/// The programs in Examples, which are built as targets of this package.
 enum ExampleProgram {
-    /// Beside the test bundle.
+    /// Returns the path of a program, which is beside the test bundle.
     static func path(_ name: String) throws -> String {
         let bundle = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         return (bundle as NSString).deletingLastPathComponent + "/" + name

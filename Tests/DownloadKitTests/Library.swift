@@ -2,7 +2,7 @@ import DownloadKit
 import DownloadTestSupport
 import Foundation
 
-/// The library as its user sees it, in a home of its own, against a fault server.
+/// The library from the view of its user, with its own home folder and a fault server.
 struct Library: Sendable {
     let root: TemporaryFolder
     let server: FaultServer
@@ -27,7 +27,7 @@ struct Library: Sendable {
     }
 }
 
-/// Runs a test in a home of its own.
+/// Runs a test with its own home folder.
 func withLibrary(
     _ handler: @escaping FaultServer.Handler, tls: FaultServer.Security? = nil, _ body: (Library) async throws -> Void
 ) async throws {
@@ -44,7 +44,7 @@ func withLibrary(serving content: Content, _ body: (Library) async throws -> Voi
 }
 
 extension DownloadTask {
-    /// Waits until so many bytes are here.
+    /// Waits until this number of bytes is present.
     func waitForBytes(_ count: Int64) async -> Bool {
         for await progress in self.progress where progress.received >= count { return true }
         return false
@@ -57,7 +57,7 @@ extension DownloadTask {
     }
 }
 
-/// The error that ends a download; nil when it completes.
+/// Returns the error with which a download ends, or nil if it completes.
 func failure(of task: DownloadTask) async -> DownloadError? {
     do {
         _ = try await task.value

@@ -9,7 +9,7 @@ import Testing
 struct PolicyTests {
     private let content = Content(seed: 41, size: 5_000)
 
-    /// Gives each attempt another token.
+    /// An adapter that gives each attempt another token.
     private final class Tokens: RequestAdapter {
         let count = Mutex(0)
 
@@ -22,7 +22,7 @@ struct PolicyTests {
         }
     }
 
-    /// Repeats what the policy would not.
+    /// A retrier that repeats attempts that the policy would not repeat.
     private final class Persistence: RequestRetrier {
         let seen = Mutex<[DownloadError]>([])
 
@@ -146,7 +146,7 @@ struct PolicyTests {
         }
     }
 
-    /// A machine whose network is away until a test brings it back.
+    /// A machine without a network until a test switches it on.
     private final class Machine: LocalNetwork {
         let isUp = Mutex(false)
 
@@ -158,7 +158,7 @@ struct PolicyTests {
         func timeAsleep() -> Duration { .zero }
     }
 
-    /// Leads to a server once the network is there, and to a closed port of this machine before.
+    /// An adapter that leads to a server if there is a network, and otherwise to a closed port of this machine.
     private struct Way: RequestAdapter {
         let machine: Machine
         let url: String

@@ -18,14 +18,14 @@ private struct Symbol: Decodable {
 
     var path: String { pathComponents.joined(separator: ".") }
 
-    /// The place among the others, and the declaration in one line.
+    /// The symbol's path and its declaration, in one line.
     var line: String {
         let text = (declarationFragments ?? []).map(\.spelling).joined()
         let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         return "\(path): \(words)"
     }
 
-    /// What a protocol of the standard library requires says nothing of its own.
+    /// Whether the symbol has a comment, or needs none because a protocol of the standard library requires it.
     var isExplained: Bool {
         let own = [
             "encode(to:)", "init(from:)", "description", "customMirror", "makeAsyncIterator()", "Iterator", "next()",
@@ -39,12 +39,12 @@ struct PublicInterfaceTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appending(path: "../..").standardizedFileURL
 
-    /// From the modules that these tests were built with.
+    /// Returns the symbols of the modules with which these tests were built.
     private func symbols() async throws -> [Symbol] {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let build = URL(fileURLWithPath: try ExampleProgram.path("")).deletingLastPathComponent()
-        // The name that leads to the folder of the checkouts as well.
+        // This path also leads to the folder of the checkouts.
         let named = Self.root.appending(path: ".build/tests/release").path
         let isNamed = FileManager.default.fileExists(atPath: named + "/Modules")
         var launch = ProcessLaunch(
@@ -65,7 +65,7 @@ struct PublicInterfaceTests {
         #expect(bare == [], "without a comment: \(bare.joined(separator: ", "))")
         let list = symbols.map(\.line).sorted().joined(separator: "\n") + "\n"
         let file = Self.root.appending(path: "Tests/DownloadKitTests/PublicInterface.txt")
-        // `make public-interface` writes the list anew.
+        // `make public-interface` writes a new list.
         if ProcessInfo.processInfo.environment["DLM_WRITE_INTERFACE"] != nil {
             try list.write(to: file, atomically: true, encoding: .utf8)
         }
@@ -81,7 +81,7 @@ struct GuideTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appending(path: "../..").standardizedFileURL
 
-    /// Without indentation and empty lines.
+    /// Returns the lines without indentation and without empty lines.
     private func lines(_ text: some StringProtocol) -> [String] {
         text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }

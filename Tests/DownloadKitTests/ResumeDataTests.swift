@@ -7,7 +7,7 @@ import Testing
 struct ResumeDataTests {
     private let content = Content(seed: 21, size: 2 * mebibyte)
 
-    /// Cancels a download once half of it is here, in a session that ends with it.
+    /// Cancels a download when half of it is present, and ends its session.
     private func cancelled(_ library: Library, _ request: DownloadRequest) async throws -> ResumeData {
         library.server.holdEnds()
         defer { library.server.releaseEnds() }

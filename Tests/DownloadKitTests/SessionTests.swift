@@ -3,7 +3,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// One test for each row of the table in docs/library.md, by the name of the row.
+/// The tests have the names of the rows of the table in docs/library.md.
 @Suite("The library: sessions", .inTurn, .timeLimit(.minutes(1)))
 struct SessionTests {
     private let content = Content(seed: 1, size: 300_000)

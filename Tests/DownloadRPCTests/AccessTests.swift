@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadRPC
 
-/// What a page that nobody trusts could try, by a browser that its user trusts.
+/// Attacks by a hostile web page in the user's browser.
 @Suite("Attacks on the RPC server: names, origins and methods", .inTurn, .timeLimit(.minutes(2)))
 struct AccessTests {
     private static let add =

@@ -9,7 +9,7 @@ struct Aria2DocumentTests {
     private static let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "docs/aria2.md")
 
-    /// With `DLM_WRITE_DOCUMENTS` set, the page is written anew.
+    /// If `DLM_WRITE_DOCUMENTS` is set, the page is written again.
     @Test("It is what the tables say")
     func isCurrent() throws {
         if ProcessInfo.processInfo.environment["DLM_WRITE_DOCUMENTS"] != nil {

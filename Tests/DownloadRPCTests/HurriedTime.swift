@@ -2,13 +2,13 @@ import DownloadCore
 import DownloadTestSupport
 import Foundation
 
-/// The system's clock, but for short waits: these are over at once, and the clock is turned by them.
+/// The system's clock, except that short waits end at once and advance the clock.
 final class HurriedTime: TimeSource {
     private let system = SystemTime()
     private let passed = Observed(Duration.zero)
     private static let longest = Duration.seconds(2)
 
-    /// How long somebody was made to wait so far.
+    /// The total time of the short waits so far.
     var waited: Duration { passed.value }
 
     var now: ContinuousClock.Instant { system.now + passed.value }

@@ -7,7 +7,7 @@ import Testing
 @testable import DownloadCore
 @testable import DownloadRPC
 
-/// A server at a port of its own, with a whole session on libcurl behind it.
+/// A server on its own port, with a complete session on libcurl.
 struct RPCBench {
     let folder: TemporaryFolder
     let manager: SessionManager
@@ -47,7 +47,7 @@ struct RPCBench {
 
     // MARK: HTTP
 
-    /// Sends one request, and returns what came until the server closed.
+    /// Sends one request, and returns all bytes until the server closed the connection.
     func ask(
         _ method: String, _ path: String, _ body: String = "", host: String? = nil, fields: [String] = []
     ) async throws -> RawClient.Received {
@@ -92,7 +92,7 @@ struct RPCBench {
         try #require(try await call("aria2.tellStatus", gid).result?.fields)
     }
 
-    /// Asks until a download is in one of these states.
+    /// Repeats a request until a download is in one of these states.
     func waitForStatus(_ gid: JSONValue, _ states: String...) async throws -> [String: JSONValue] {
         for await _ in ticks {
             let status = try await status(gid)
@@ -101,7 +101,7 @@ struct RPCBench {
         throw SystemError("the download does not become \(states)", code: ETIMEDOUT)
     }
 
-    /// Some hundred moments, for half a minute.
+    /// A sequence of moments during half a minute.
     var ticks: AsyncStream<Int> {
         let number = Observed(0)
         return AsyncStream {
@@ -109,7 +109,7 @@ struct RPCBench {
                 number += 1
                 return number
             }
-            // Nobody changes it, so it only waits.
+            // The value is never changed, so this only waits.
             _ = await number.wait(atMost: .milliseconds(20)) { $0 > next }
             return next < 1500 ? next : nil
         }

@@ -5,7 +5,7 @@ import Testing
 @testable import DownloadCore
 @testable import DownloadRPC
 
-/// What a client could send that no client should.
+/// Invalid requests of clients.
 @Suite("Fuzzing: aria2's RPC", .inTurn)
 struct RPCFuzzTests {
     @Test("A document that is read is written as the same")

@@ -3,7 +3,7 @@ import Foundation
 
 @testable import DownloadRPC
 
-/// A WebSocket by hand (RFC 6455), which may break every rule.
+/// A WebSocket client (RFC 6455) that can break every rule.
 final class RawWebSocket: Sendable {
     let client: RawClient
 
@@ -16,14 +16,14 @@ final class RawWebSocket: Sendable {
         client.send((head + fields).joined(separator: "\r\n") + "\r\n\r\n")
     }
 
-    /// The status of the answer to the handshake.
+    /// Returns the status of the answer to the handshake.
     func status() async -> Int {
         _ = await client.received.wait { $0.text.contains("\r\n\r\n") || $0.isClosed }
         return client.received.value.status
     }
 
     /// - Parameters:
-    ///   - length: what the head says, where that is not the truth.
+    ///   - length: a wrong length for the head; nil for the right one.
     func send(_ text: String, opcode: UInt8 = 1, isLast: Bool = true, length: Int? = nil) {
         let (bytes, mask) = (Array(text.utf8), [UInt8]([1, 2, 3, 4]))
         var frame = [(isLast ? 0x80 : 0) | opcode]
@@ -37,7 +37,7 @@ final class RawWebSocket: Sendable {
         client.send(frame + mask + bytes.enumerated().map { $1 ^ mask[$0 % 4] })
     }
 
-    /// The messages that have come, as far as they are whole.
+    /// Returns the complete messages that have come.
     static func messages(_ received: RawClient.Received) -> [(opcode: UInt8, text: String)] {
         guard let end = received.bytes.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound else { return [] }
         var rest = received.bytes[end...]
@@ -57,7 +57,7 @@ final class RawWebSocket: Sendable {
         return messages
     }
 
-    /// Waits for a message that holds a text.
+    /// Waits for a message that contains a text.
     func message(with text: String) async -> String? {
         let isThere: @Sendable (RawClient.Received) -> Bool = { Self.messages($0).contains { $0.text.contains(text) } }
         guard await client.received.wait(until: isThere) else { return nil }

@@ -26,7 +26,7 @@ struct SocketTests {
         #expect(await page.message(with: #""id":0"#)?.contains("1.37.0") == true)
         let stranger = try RawWebSocket(bench.port, fields: ["Origin: moz-extension://y"])
         #expect(await stranger.status() == 101)
-        // The log is read from the moment on at which somebody listens: what is added later is told.
+        // The log is read from the moment at which a client listens. Downloads that are added later are reported.
         var gid: JSONValue?
         for await number in bench.ticks {
             gid = try await bench.call(

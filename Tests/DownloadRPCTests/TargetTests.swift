@@ -6,7 +6,7 @@ import Testing
 @testable import DownloadCore
 @testable import DownloadRPC
 
-/// What somebody who knows the secret could try, to write elsewhere, run a program or read a file.
+/// Attacks by a client that knows the secret: writing to other folders, running programs and reading files.
 @Suite("Attacks on the RPC server: folders, files and programs", .inTurn, .timeLimit(.minutes(2)))
 struct TargetTests {
     private func make(_ path: String) throws {
@@ -209,7 +209,7 @@ struct TargetTests {
         ] {
             let options: JSONValue = .object([name: .string(value), "pause": "true"])
             let answer = try await bench.call("aria2.addUri", ["http://127.0.0.1:9/x"], options)
-            // Lines with a field each are what aria2's clients get back from getOption.
+            // aria2's clients get lines with one field each from getOption.
             #expect(answer.status == 400, "\(name) \(value): \(answer)")
         }
         #expect(try await bench.isEmpty)
@@ -248,7 +248,7 @@ struct TargetTests {
             let answer = try await bench.call("aria2.addUri", [.string("http://\(host):\(server.port)/file.bin")])
             #expect(answer.status == 400, "\(host)")
         }
-        // A name is judged by the address that it leads to, when the connection is made.
+        // A name is checked by its address when the connection is made.
         let url = "http://localhost:\(server.port)/file.bin"
         let gid = try #require(try await bench.call("aria2.addUri", [.string(url)], options).result)
         #expect(try await bench.waitForStatus(gid, "error", "complete")["status"] == "error")

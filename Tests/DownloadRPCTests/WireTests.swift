@@ -5,7 +5,7 @@ import Testing
 @testable import DownloadCore
 @testable import DownloadRPC
 
-/// What is on the wire, as aria2 1.36 was seen to do it.
+/// The exact messages, compared with those of aria2 1.36.
 @Suite("aria2's JSON-RPC on the wire", .inTurn, .timeLimit(.minutes(2)))
 struct WireTests {
     @Test("All methods of aria2, by name")

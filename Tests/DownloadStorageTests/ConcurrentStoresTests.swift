@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadStorage
 
-/// Many connections to one file. Processes differ from this only in their locks; those are tried below.
+/// Many connections to one file. Processes differ from connections only in their locks, which are tested below.
 @Suite("Twenty stores on one file", .inTurn, .timeLimit(.minutes(2)))
 struct ConcurrentStoresTests {
     let folder: TemporaryFolder
@@ -161,7 +161,7 @@ struct ConcurrentStoresTests {
     #endif
 }
 
-/// The log tells of each download that it was added, started and completed, in this order, and nothing else.
+/// Expects that the log has exactly three events for each download: added, started and completed, in this order.
 private func expectWholeLog(of records: [DownloadRecord], in folder: TemporaryFolder) async throws {
     let events = try await folder.open().events(after: 0, limit: .max)
     #expect(events.map(\.cursor) == Array(1...EventCursor(3 * records.count)))
@@ -170,7 +170,7 @@ private func expectWholeLog(of records: [DownloadRecord], in folder: TemporaryFo
     #expect(kinds.values.allSatisfy { $0 == [.added, .started, .completed] })
 }
 
-/// What a session does: opens the store, then adds, starts and completes one download after the other.
+/// Works like a session: opens the store, then adds, starts and completes one download after the other.
 private func work(on folder: String, session: String, rounds: Int) async throws {
     let store = try SQLiteDownloadStore(folder: folder, isAlive: { _ in true })
     for round in 0..<rounds {

@@ -12,7 +12,7 @@ struct DamagedRowTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// A store with three paused downloads, the second of which has `assignment` done to its row.
+    /// Returns a store with three paused downloads. The row of the second one is changed by `assignment`.
     private func damagedStore(_ assignment: String) async throws -> SQLiteDownloadStore {
         let store = try folder.open(isAlive: { $0 == "alive" })
         var records = try await store.add((0..<3).map { try Sample.request("\($0)") }, session: "s").map(\.record)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DownloadStorage
 
-/// Counts what a store commits.
+/// A counter of the commits of a store.
 private final class CommitCounter: TransactionObserver, Sendable {
     private let commits = Mutex(0)
 
@@ -19,7 +19,7 @@ private final class CommitCounter: TransactionObserver, Sendable {
     func databaseDidRollback(_ db: Database) {}
 }
 
-/// How each transaction was synced (PRAGMA synchronous).
+/// A recorder of the sync mode of each transaction (PRAGMA synchronous).
 private final class SyncModes: TransactionObserver, Sendable {
     private struct Log {
         var modes: [Int?] = []
@@ -82,7 +82,7 @@ struct GroupCommitTests {
         store.database.add(transactionObserver: modes)
         let record = try await store.add([Sample.request("a")], session: "s")[0].record
         for durably in [false, true, false] { _ = try await store.save([record], session: "s", durably: durably) }
-        // 2 is FULL, 1 NORMAL.
+        // 2 means FULL, and 1 means NORMAL.
         #expect(modes.seen == [2, 1, 2, 1])
     }
 

@@ -9,7 +9,7 @@ import Testing
 struct JSONWriterTests {
     private static let full = Carried(sparsity: 0, seed: 1)
 
-    /// A field that the writer does not know would be forgotten, unless Codable has it: so each has to be seen here.
+    /// The writer would lose a field that it does not know, so every field must be tested here.
     @Test("is tried with every field that there is")
     func everyField() throws {
         let full = Self.full
@@ -69,13 +69,14 @@ struct JSONWriterTests {
     }
 }
 
-/// What one row carries, at random.
+/// The random values of one row.
 private struct Carried {
     var resume = ResumeData()
     var attempt: AttemptRecord
     var completed: CompletedFile
 
-    /// - Parameter sparsity: how many of a hundred optional fields are missing; at 100 all others are as they begin.
+    /// - Parameter sparsity: the percentage of missing optional fields. With 100, all other fields have their first
+    ///   values, too.
     init(sparsity: Int, seed: UInt64) {
         var random = SplitMix64(seed: seed)
         func maybe<Value>(_ value: (inout SplitMix64) -> Value) -> Value? {
@@ -183,7 +184,7 @@ private struct Carried {
         Date(timeIntervalSince1970: .random(in: 1...4e9, using: &random))
     }
 
-    /// Never empty.
+    /// Returns a random text that is never empty.
     private static func text(_ random: inout SplitMix64) -> String {
         let pieces = [
             "a", "plain", "\"", "\\", "\n", "\u{0}", "\u{1f}", "\u{7f}", "é", "日本", "\u{2028}", "🇯🇵", "/", "\r\n",

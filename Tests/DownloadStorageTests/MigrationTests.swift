@@ -12,7 +12,7 @@ struct MigrationTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// The folder's store becomes what that version left.
+    /// Replaces the folder's store by one of that version.
     private func restore(_ version: Int) throws {
         let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Fixtures/v\(version).sql")
@@ -40,7 +40,7 @@ struct MigrationTests {
             id: 2, request: try Sample.request(), created: Date(timeIntervalSince1970: 1_740_000_000))
         var filled = try Sample.filled(blank)
         filled.session = "4711-abc"
-        // What requests could not say then.
+        // These values were not possible in requests then.
         filled.request.trust = .insecure
         filled.request.http = HTTPOptions()
         filled.request.secretFiles = SecretFiles()
@@ -99,7 +99,7 @@ struct MigrationTests {
         #expect(events.last { $0.kind == .failed }?.state == .failed(.serverRefused(status: 404, phrase: "Not Found")))
     }
 
-    /// The column as the last program wrote it that had no `RequestDocument`.
+    /// The column in the form of the last program without `RequestDocument`.
     private static let request = #"""
         {"destination":{"ifExists":"rename","createsFolders":true,"takesServerName":false,\#
         "keepsRemoteTime":true},"headers":[{"name":"X-Purpose","value":"a \"b\""},{"name":"Authorization"}],\#
@@ -144,7 +144,7 @@ struct MigrationTests {
                 "Authorization", "the password of me", "the data to send", "the password for the proxy",
             ])
         #expect(try RequestCoder().encode(request) == Self.request)
-        // Whatever else the text says: these two decide what the file must be, and how the server is trusted.
+        // These two values are essential: they decide about the content of the file and the trust in the server.
         #expect(request.checksum?.description == "md5:cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd")
         #expect(request.trust.minimumTLS == .tls13 && !request.trust.verifiesServer)
         #expect(request.connections == DownloadRequest.automaticConnections(upTo: 8))

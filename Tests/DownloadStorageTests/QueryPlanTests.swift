@@ -7,15 +7,15 @@ import Testing
 
 @testable import DownloadStorage
 
-/// With a million downloads one question without its index is one too many. These look at every statement that the store
-/// really runs.
+/// With a million downloads, even one query without its index is too slow. These tests check every statement that the
+/// store really runs.
 @Suite("The SQLite store's plans", .inTurn)
 struct QueryPlanTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// The plan of each statement that `work` runs, transactions apart.
+    /// Returns the plan of each statement that `work` runs, except for transactions.
     private func plans(
         _ store: SQLiteDownloadStore, _ work: () async throws -> Void
     ) async throws -> Set<String> {
@@ -53,12 +53,12 @@ struct QueryPlanTests {
         }
         let halts = program.filter { ["Halt", "HaltIfNull"].contains($0["opcode"] as String) }
         #expect(!halts.isEmpty)
-        // 2 is OE_Abort: to take back the statement alone. A trigger that asks for the time may need that, too.
+        // 2 is OE_Abort, which undoes only the statement. A trigger that reads the time may need it, too.
         #expect(halts.allSatisfy { $0["p2"] != 2 })
         #expect(!program.contains { ($0["p4"] as String?)?.hasPrefix("julianday") ?? false })
     }
 
-    /// The table has only the files that are being named at this moment.
+    /// The allowed scans of a table that has only the files that are being named at this moment.
     private let intents: Set<String> = ["SCAN intent", "USE TEMP B-TREE FOR DISTINCT"]
 
     private let anItem: Set<String> = [
@@ -69,7 +69,7 @@ struct QueryPlanTests {
         "SEARCH item USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
         "SEARCH list USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH done USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
     ]
-    /// Whether there is any item is asked of one row.
+    /// The check whether there is any item reads only one row.
     private let anyItem = "SCAN item USING COVERING INDEX itemByHash"
     private let queuedItems: Set<String> = [
         "SEARCH item USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)", "SEARCH list USING INDEX listQueued (session=?)",
@@ -98,13 +98,13 @@ struct QueryPlanTests {
             _ = try await store.add([Sample.request("0")], session: "s")
         }
         try await expect(anItem.union([byID]), of: store) { _ = try await store.records(.ids(ids)) }
-        // Of lists only those with something queued are in that index.
+        // That index has only the lists with queued downloads.
         try await expect(
             itemsOfLists.union(["\(byState) AND rowid>?)", "SCAN list USING INDEX listQueued"]), of: store
         ) {
             _ = try await store.records(DownloadSelection(.states([.queued, .paused, .failed]), limit: 20))
         }
-        // The names of items have no index: only dlm verify asks so.
+        // The names of items have no index, because only `dlm verify` searches for them.
         try await expect(
             [
                 "SEARCH download USING INDEX downloadByDestination (folder=?)", "USE TEMP B-TREE FOR ORDER BY",
@@ -148,7 +148,7 @@ struct QueryPlanTests {
         try await expect(intents.union([byID, array, anyItem]).union(anItem), of: store) {
             _ = try await store.claim([ids[0]], session: "s")
         }
-        // Once an hour; an index of times would cost each file more than that.
+        // This runs once an hour. An index of times would cost each file more.
         try await expect(
             [
                 "SEARCH download USING INDEX downloadEnded (updated<?)", "SCAN done", "SCALAR SUBQUERY 1",
@@ -199,13 +199,14 @@ struct QueryPlanTests {
         try await expect(["\(bySeq) (rowid>?)"], of: store) { _ = try await store.events(after: 3, limit: 2) }
         let dropping = try await plans(store) { try await store.dropEvents(keeping: 2) }
         #expect(dropping.contains("\(bySeq) (rowid<?)"))
-        // The log's first row, the three rows of the sequences, and, when something is forgotten, the rows that may be let go.
+        // The scans read the first row of the log, the three rows of the sequences, and, if something is deleted, the
+        // rows that may be deleted.
         let scans = Set(dropping.filter { $0.hasPrefix("SCAN") && $0 != "SCAN CONSTANT ROW" })
         #expect(scans == ["SCAN sqlite_sequence", "SCAN event", "SCAN list"])
     }
 }
 
-/// What a trace tells; on the database's queue.
+/// The statements from a trace. It is used on the database's queue.
 private final class SeenStatements: Sendable {
     private let statements = Mutex<Set<String>>([])
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadStorage
 
-/// What a request is written as is the business of `RequestDocument`.
+/// The column of a request. The format itself is tested with `RequestDocument`.
 @Suite("A request in its column", .inTurn)
 struct RequestCoderTests {
     @Test("lacks nothing but what has a column of its own")

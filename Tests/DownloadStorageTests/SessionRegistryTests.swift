@@ -207,7 +207,7 @@ struct SessionRegistryTests {
     }
 }
 
-/// A socket that listens at `path`; its file stays when it is closed.
+/// Returns a socket that listens at `path`. Its file stays when the socket is closed.
 private func listen(_ path: String) throws -> Int32 {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_un()
@@ -227,7 +227,7 @@ private func listen(_ path: String) throws -> Int32 {
 private struct LockHolder {
     private let process: Process
 
-    /// Returns when the lock is held.
+    /// Starts the process, and returns when it holds the lock.
     init(_ path: String) throws {
         process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/flock")
@@ -238,7 +238,7 @@ private struct LockHolder {
         #expect(output.fileHandleForReading.availableData == Data("locked\n".utf8))
     }
 
-    /// Returns when it is dead and buried.
+    /// Kills the process, and returns when it was reaped.
     func kill() {
         Foundation.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()

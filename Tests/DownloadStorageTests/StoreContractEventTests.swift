@@ -3,7 +3,7 @@ import Foundation
 import DownloadTestSupport
 import Testing
 
-/// What every store promises about its log.
+/// The requirements of every store about its log.
 @Suite("Every store's log of events", .inTurn)
 struct StoreContractEventTests {
     let folder: TemporaryFolder

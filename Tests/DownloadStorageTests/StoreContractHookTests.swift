@@ -5,7 +5,7 @@ import GRDB
 import DownloadTestSupport
 import Testing
 
-/// When a hook is due, and whose it is.
+/// The time at which a hook is due, and the session that takes it.
 @Suite("Every store, of hooks", .inTurn)
 struct StoreContractHookTests {
     let folder: TemporaryFolder
@@ -58,7 +58,7 @@ struct StoreContractHookTests {
         let store = try kind.make(in: folder)
         let record = try await add("a", to: store)
         try await end(record, .failed(.cancelled), in: store)
-        // The same again is no other end.
+        // Saving the same state again is not another end.
         try await end(record, .failed(.cancelled), in: store)
         let again = try #require(try await store.claim([record.id], session: "s").first).record
         try await end(again, .completed, in: store)

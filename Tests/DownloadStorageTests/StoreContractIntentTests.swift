@@ -3,14 +3,14 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// A small file has no row of its own making until it has its name: what its session said of it before must not be lost.
+/// Small files before they get their names. Their new state is not in their rows yet, and must not be lost.
 @Suite("Every store, of small files that are about to get their names", .inTurn)
 struct StoreContractIntentTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// A download of the session that was about to get its name.
+    /// Returns a download of the session whose file was about to get its name.
     private func marked(in store: any DownloadStore, of session: String = "dead") async throws -> DownloadRecord {
         var record = try await store.add([Sample.request()], session: session)[0].record
         record.state = .running
@@ -28,7 +28,7 @@ struct StoreContractIntentTests {
     @Test("Whoever takes over from a dead session knows the file", arguments: StoreKind.allCases, Heir.allCases)
     func taken(kind: StoreKind, heir: Heir) async throws {
         let store = try kind.make(in: folder)
-        // A background session's queue stays a queue while it is away.
+        // The queue of a background session stays unchanged while the session does not run.
         let record = try await marked(in: store, of: heir == .release ? "foreground-dead" : "dead")
         let found: DownloadRecord
         switch heir {

@@ -6,7 +6,8 @@ import Testing
 
 @testable import DownloadStorage
 
-/// The downloads of a list are kept in another way than single ones. Nobody who asks a store can tell.
+/// The downloads of a list, which are stored in another way than single ones. Callers of a store must see no
+/// difference.
 @Suite("Every store, of the downloads of a list", .inTurn)
 struct StoreContractItemTests {
     let folder: TemporaryFolder
@@ -19,7 +20,7 @@ struct StoreContractItemTests {
         try await store.add(names.map { try Sample.request($0, priority: priority) }, session: session).map(\.record)
     }
 
-    /// As a small file is when it has its name.
+    /// Returns the record of a small file that has its name.
     private func completed(_ record: DownloadRecord, _ change: (inout DownloadRecord) -> Void = { _ in })
         -> DownloadRecord
     {
@@ -54,7 +55,7 @@ struct StoreContractItemTests {
         let records = try await add(["a", "b", "c"], to: store)
         let saved = [
             completed(records[0]), completed(records[1]) { $0.completed?.validators = Validators() },
-            // More than the columns of an item can say.
+            // A record that does not fit in the columns of an item.
             completed(records[2]) {
                 $0.completed?.checksum = Checksum(algorithm: .md5, digest: String(repeating: "a", count: 32))
             },

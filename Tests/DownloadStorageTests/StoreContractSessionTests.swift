@@ -3,7 +3,7 @@ import Foundation
 import DownloadTestSupport
 import Testing
 
-/// What every store promises about the downloads of a session that ends, dies or comes back.
+/// The requirements of every store about the downloads of a session that ends, dies or is started again.
 @Suite("Every store, when sessions come and go", .inTurn)
 struct StoreContractSessionTests {
     let folder: TemporaryFolder
@@ -11,7 +11,7 @@ struct StoreContractSessionTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// A store with one download for each, in this order.
+    /// Returns a store with one download for each of the given values, in this order.
     private func store(
         _ kind: StoreKind, _ downloads: [(session: String?, state: DownloadState)]
     ) async throws -> any DownloadStore {

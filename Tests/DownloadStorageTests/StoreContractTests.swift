@@ -3,7 +3,7 @@ import Foundation
 import DownloadTestSupport
 import Testing
 
-/// What every store promises.
+/// The requirements of every store.
 @Suite("Every store", .inTurn)
 struct StoreContractTests {
     let folder: TemporaryFolder
@@ -85,7 +85,7 @@ struct StoreContractTests {
     func newest(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let ids = try await store.add([Sample.request("a"), Sample.request("b")], session: "s").map(\.record.id)
-        // As set-url can make it.
+        // `set-url` can cause this situation.
         _ = try await store.change([ids[0]], .url(Sample.request("b").url, nil), session: "s")
         #expect(try await store.add([Sample.request("b")], session: "s").map(\.record.id) == [ids[1]])
     }
@@ -171,7 +171,7 @@ struct StoreContractTests {
     }
 }
 
-/// A download as another left it, and whether that keeps session "me" from it.
+/// A download of another session, and whether session "me" may take it.
 struct OwnershipCase: Sendable, CustomTestStringConvertible {
     let state: DownloadState
     let owner: String?

@@ -12,7 +12,7 @@ struct StoreFailureTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// The words of the error that opening gives.
+    /// Returns the text of the error of opening the store.
     private func message(_ path: String? = nil) throws -> String {
         do {
             _ = try SQLiteDownloadStore(folder: path ?? folder.path, isAlive: { _ in true })

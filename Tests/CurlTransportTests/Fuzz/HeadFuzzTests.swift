@@ -5,7 +5,7 @@ import Testing
 
 @testable import CurlTransport
 
-/// Header lines as no server should send them, cut anywhere.
+/// Invalid header lines, cut at any place.
 @Suite("Fuzzing: response heads", .inTurn)
 struct HeadFuzzTests {
     static let heads = [
@@ -21,7 +21,7 @@ struct HeadFuzzTests {
         fuzzing.run { input in
             var parser = ResponseHeadParser()
             var heads: [ResponseHead] = []
-            // libcurl hands over line by line, with the line break.
+            // libcurl delivers single lines, with their line breaks.
             for line in Self.lines(input) {
                 switch line.withUnsafeBytes({ parser.take($0) }) {
                 case .incomplete: continue
@@ -45,7 +45,7 @@ struct HeadFuzzTests {
     }
 }
 
-/// What a request asks of the engine in numbers that the control API and the store allow.
+/// Requests with extreme numbers that the control API and the store allow.
 @Suite("Time limits without bound", .inTurn, .timeLimit(.minutes(1)))
 struct TimeLimitTests {
     @Test("A time limit of any size is one", arguments: [1e-9, 15, 1e10, 1e18, 1e300, .infinity])
@@ -54,7 +54,7 @@ struct TimeLimitTests {
         defer { server.stop() }
         let bench = try TransportBench()
         let record = try await bench.run(server.url()) { request in
-            // The shortest one is no time to connect in.
+            // The shortest time is not enough to connect.
             request.connectTimeout = max(seconds, 15)
             request.stallTimeout = max(seconds, 15)
         }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("get -b", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct BackgroundTests {
-    /// A front with a background session behind it that takes everything.
+    /// Returns a service, and its background session, which accepts all requests.
     static func service() -> (front: FakeService, background: FakeService) {
         let background = FakeService { service, requests in
             requests.map { AddedDownload(kind: .inserted, record: service.insert($0, session: "background")) }

@@ -68,7 +68,7 @@ struct EventsTests {
         #expect(await status == 0)
     }
 
-    /// What is there to read at the moment.
+    /// Returns the text that can be read now.
     private static func text(_ descriptor: Int32) -> String {
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         let bytes = [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in

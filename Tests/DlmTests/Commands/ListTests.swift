@@ -8,7 +8,7 @@ import Testing
 
 @Suite("list, show, resume and remove", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct ListTests {
-    /// One download in each state.
+    /// Returns a service with one download in each state.
     static func service() -> FakeService {
         let service = FakeService()
         let states: [DownloadState] = [

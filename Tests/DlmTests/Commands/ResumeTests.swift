@@ -7,7 +7,8 @@ import Testing
 
 @Suite("resume", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct ResumeTests {
-    /// Everything goes on in this session; odd ones here.
+    /// Returns a service in which downloads with an even id are resumed in the given session, and those with an odd id
+    /// here.
     static func service(session: String = "background") -> FakeService {
         let service = FakeService(onResume: { service, ids, _ in
             ids.map { id in

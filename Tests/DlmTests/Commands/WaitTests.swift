@@ -7,7 +7,7 @@ import Testing
 
 @Suite("wait", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct WaitTests {
-    /// So many downloads that the background session runs.
+    /// Returns a service with this number of downloads of the background session.
     static func service(_ count: Int = 3) -> FakeService {
         let service = FakeService()
         for id in 1...count {
@@ -19,7 +19,7 @@ struct WaitTests {
         return service
     }
 
-    /// Runs the command, and does `work` once it has looked at its downloads.
+    /// Runs the command, and runs `work` after the command has read its downloads.
     static func following(
         _ arguments: [String], _ service: FakeService, looks: Int = 0, _ work: (FakeService) -> Void
     ) async throws -> (status: Int32, captured: CapturedConsole) {
@@ -139,7 +139,7 @@ struct WaitTests {
     func cheap() async throws {
         let count = Sanitizer.isOn ? 300 : 3000
         let service = Self.service(count)
-        // All are known before the first is awaited; one is looked at now and then.
+        // All downloads are read before the first wait. During the wait, one download is read from time to time.
         let (status, _) = try await Self.following(["wait", "1-\(count)", "-q"], service, looks: 2 * count) { service in
             for id in 1...count { service.changeElsewhere(Int64(id), .completed) { $0.complete() } }
         }

@@ -20,7 +20,7 @@ struct WatchTests {
         }
         #expect(status == 6)
         #expect(captured.output == "/data/f1\n")
-        // On a busy machine a look at the store sees the end before the log tells what came before.
+        // On a busy machine, a read of the store can see the end before the log has the events before it.
         let lines = [
             "dlm: 1: f1: paused; continue with: dlm resume 1", "dlm: http://a/f2: 401 Unauthorized",
             "dlm: 1: f1: goes on",
@@ -50,7 +50,7 @@ struct WatchTests {
         async let result = run(["watch"], service)
         await service.wait { $0.isLogged && $0.state.withLock { $0.looks[1] != nil } }
         service.changeElsewhere(2, .started) { $0.state = .running }
-        // What starts and ends before the next look may be missed.
+        // A download that starts and ends before the next read may be missed.
         await service.wait { $0.state.withLock { $0.looks[2] != nil } }
         service.changeElsewhere(1, .completed) { $0.complete(path: "/data/f1") }
         service.changeElsewhere(2, .completed) { $0.complete(path: "/data/f2") }

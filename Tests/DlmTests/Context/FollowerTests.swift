@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Following downloads", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct FollowerTests {
-    /// Every download is complete before `add` answers.
+    /// Returns a service in which every download is complete before `add` returns.
     static func completing() -> FakeService {
         FakeService { service, requests in
             requests.map { request in
@@ -20,7 +20,7 @@ struct FollowerTests {
         }
     }
 
-    /// Every download fails with this error, after so many bytes.
+    /// Returns a service in which every download fails with this error after a number of bytes.
     static func failing(_ error: DownloadError, received: Int64 = 0) -> FakeService {
         FakeService { service, requests in
             requests.map { request in
@@ -35,7 +35,7 @@ struct FollowerTests {
         }
     }
 
-    /// Every download is run by another process; `onLook` changes what is seen of it.
+    /// Returns a service in which another process runs every download. `onLook` can change the records that are read.
     static func joining(
         onResume: @escaping FakeService.Resume = { _, _, _ in [] },
         onLook: @escaping @Sendable (FakeService, DownloadID) -> Void

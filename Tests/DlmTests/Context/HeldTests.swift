@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A get whose downloads others pause, resume, cancel and remove", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct HeldTests {
-    /// `add` begins a download here and then does what another process asks for.
+    /// Returns a service whose `add` starts a download here, and then makes the change of another process.
     static func service(_ events: @escaping @Sendable (FakeService, DownloadRecord) -> Void) -> FakeService {
         FakeService { service, requests in
             requests.map { request in
@@ -91,7 +91,7 @@ struct HeldTests {
         }
         #expect(status == 0)
         #expect(captured.output == "/data/x\n")
-        // On a busy machine a look at the store sees the end before the log tells what came before.
+        // On a busy machine, a read of the store can see the end before the log has the events before it.
         let paused = "dlm: 1: x: paused; continue with: dlm resume 1\n"
         #expect(["", paused, paused + "dlm: 1: x: goes on\n"].contains(captured.errors))
     }

@@ -34,7 +34,7 @@ struct InterruptTests {
             try await follower.follow { follower in
                 try await follower.add(requests)
                 isKnown.finish()
-                // The list goes on, as one that is typed does.
+                // The list has no end, like one that a user types.
                 for await _ in AsyncStream<Never>.makeStream().stream {}
             }
         }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("What the parser has to say", .inTurn, .serialized)
 struct UsageReportTests {
-    /// What the parser makes of a command line.
+    /// Returns the report about a command line that the parser refuses.
     func report(_ line: String) throws -> UsageReport {
         let arguments = line.split(separator: " ").map { String($0) }
         let error = #expect(throws: (any Error).self) { try DLM.command(arguments) }

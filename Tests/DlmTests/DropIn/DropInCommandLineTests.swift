@@ -12,12 +12,12 @@ struct DropInCommandLineTests {
         }
     }
 
-    /// What `dlm get` is asked for, without the words that every line of the program has.
+    /// Returns the arguments for `dlm get`, without those that every command line of the program has.
     private func lines(_ program: DropInProgram, _ line: String) throws -> [[String]] {
         try DropInCommandLine(Self.words(line), of: program).lines
     }
 
-    /// yt-dlp, apt-fast, pacman's wiki, makepkg's users, notebooks.
+    /// Command lines of yt-dlp, apt-fast, pacman's wiki, users of makepkg, and notebooks.
     @Test(
         "aria2c, as its callers start it",
         arguments: [
@@ -63,7 +63,7 @@ struct DropInCommandLineTests {
         ])
     func aria2c(line: String, expected: String) throws { #expect(try lines(.aria2c, line) == [Self.words(expected)]) }
 
-    /// yt-dlp, pacman.conf, portage's FETCHCOMMAND and RESUMECOMMAND, and what people type.
+    /// Command lines of yt-dlp, pacman.conf, portage's FETCHCOMMAND and RESUMECOMMAND, and users.
     @Test(
         "wget, as its callers start it",
         arguments: [
@@ -98,7 +98,7 @@ struct DropInCommandLineTests {
         ])
     func wget(line: String, expected: String) throws { #expect(try lines(.wget, line) == [Self.words(expected)]) }
 
-    /// pacman.conf, makepkg.conf, Nix' fetchurl, Homebrew, and pipes into a shell.
+    /// Command lines of pacman.conf, makepkg.conf, Nix' fetchurl, Homebrew, and pipes into a shell.
     @Test(
         "curl, as its callers start it",
         arguments: [
@@ -190,7 +190,7 @@ struct DropInCommandLineTests {
     @Test("A version for callers, and proxies from wget's settings")
     func others() throws {
         #expect(try DropInCommandLine(["-v"], of: .aria2c).information == .version)
-        // apt-fast greps for the second, yt-dlp and aria2p for the first.
+        // apt-fast searches for the second line, and yt-dlp and aria2p for the first.
         let text = DropInText.version(.aria2c)
         #expect(text.hasPrefix("aria2 version 1.") && text.contains("Hash Algorithms: sha-1"))
         #expect(DropInText.version(.curl).hasPrefix("curl 8."))

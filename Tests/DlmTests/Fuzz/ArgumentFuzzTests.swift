@@ -6,7 +6,7 @@ import Testing
 
 @testable import dlm
 
-/// What users write: on the command line, in lists and in the configuration.
+/// Text of users: on the command line, in lists and in the configuration.
 @Suite("Fuzzing: command line, lists and configuration", .inTurn, .serialized)
 struct ArgumentFuzzTests {
     static let commands = [

@@ -4,7 +4,7 @@ import Testing
 
 @testable import dlm
 
-/// Text of any length from users and servers, on its way to a message.
+/// Messages with text of any length from users and servers.
 @Suite("Fuzzing: time for messages", .inTurn, .serialized, .timeLimit(.minutes(5)))
 struct LinearTimeFuzzTests {
     private static let prefixes = ["", "http://", "http://host/", "http://host/?"]

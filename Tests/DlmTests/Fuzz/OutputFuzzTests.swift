@@ -5,7 +5,7 @@ import Testing
 
 @testable import dlm
 
-/// What is shown of downloads that a damaged store, or another process, describes.
+/// Output about downloads from a damaged store or from another process.
 @Suite("Fuzzing: output", .inTurn, .serialized)
 struct OutputFuzzTests {
     static func corpus() throws -> [String] {
@@ -129,7 +129,7 @@ struct OutputFuzzTests {
     }
 }
 
-/// A `LoggedEvent` as JSON: it has no coding of its own.
+/// The fields of a `LoggedEvent` as JSON.
 private struct EventFields: Codable {
     let cursor, id, received: Int64
     let time: Double

@@ -27,7 +27,7 @@ struct HookProcessTests {
             input: "{}\n", environment: ["WORD": "a'b\n$x"])
         #expect(await process.end(within: .seconds(30)) == .exited(3))
         #expect(try folder.read("out") == "\(folder.path)\n{}\na'b\n$x")
-        // Three, and the one that ls lists them with.
+        // The three standard descriptors, and the one that `ls` opens to list them.
         #expect(try folder.read("fds").trimmingCharacters(in: .whitespacesAndNewlines) == "4")
         let killed = try start("kill -9 $$", in: folder)
         #expect(await killed.end(within: .seconds(30)) == .signalled(SIGKILL))

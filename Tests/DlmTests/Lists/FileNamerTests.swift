@@ -12,7 +12,7 @@ struct FileNamerTests {
         return place.folder.isEmpty ? place.name : "\(place.folder)/\(place.name)"
     }
 
-    /// Made by Python's `urllib.parse.quote(text, safe="")`.
+    /// The expected names were made by Python's `urllib.parse.quote(text, safe="")`.
     @Test(
         "By the URL: quoted as Python does, in a folder of the host",
         arguments: [

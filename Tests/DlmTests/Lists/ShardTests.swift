@@ -3,8 +3,8 @@ import Testing
 
 @testable import dlm
 
-/// Made by Python: `int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big") % n`. They are in docs/scale.md and
-/// may never change: workers of different versions divide the same list.
+/// The shards of some keys, made by Python: `int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big") % n`.
+/// They are in docs/scale.md and must never change, because workers of different versions may divide the same list.
 private let knownShards: [(String, Int, Int)] = [
     ("example.org", 6, 862),
     ("cdn.example.org", 5, 789),
@@ -51,7 +51,7 @@ struct ShardTests {
     func engines() throws {
         let slurm = ["SLURM_ARRAY_TASK_ID": "7", "SLURM_ARRAY_TASK_MIN": "5", "SLURM_ARRAY_TASK_COUNT": "8"]
         #expect(try find("auto", slurm) == Shard(index: 2, count: 8))
-        // The task of a larger array that is run again alone.
+        // A single task of a larger array that is run again.
         #expect(try find("auto/16", slurm) == Shard(index: 7, count: 16))
         let stepped = slurm.merging(["SLURM_ARRAY_TASK_ID": "9", "SLURM_ARRAY_TASK_STEP": "2"]) { $1 }
         #expect(try find("auto", stepped) == Shard(index: 2, count: 8))

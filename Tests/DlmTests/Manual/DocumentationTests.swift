@@ -14,7 +14,7 @@ struct DocumentationTests {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
-    /// The words of the first `dlm` command in a line of a shell; nil when there is none.
+    /// Returns the words of the first `dlm` command in a line of a shell, or nil if there is none.
     static func words(_ line: String) -> [String]? {
         guard let match = line.firstMatch(of: /(?:^|[(`]|\) )dlm ([^`)|;]*)/) else { return nil }
         return match.1.replacing("\"Authorization: Bearer $TOKEN\"", with: "Authorization:x")
@@ -44,7 +44,7 @@ struct DocumentationTests {
         var count = 0
         for line in try Self.text(path).split(separator: "\n") {
             let text = line.hasPrefix("$ ") ? String(line.dropFirst(2)) : String(line)
-            // Commands that are not there yet are named in a sentence of their own.
+            // Sentences may name commands that do not exist yet.
             let isSentence = !text.hasPrefix("|") && text.contains("`dlm") && !text.contains("- ")
             guard !isSentence, let words = Self.words(text), words.first != "help" else { continue }
             #expect(throws: Never.self, "\(text)") { try DLM.command(words) }
@@ -79,7 +79,7 @@ struct DocumentationTests {
         for name in names { #expect(files.contains { $0.hasSuffix("/\(name).swift") }, "\(name)") }
     }
 
-    /// The page is made of what tests noted, see `make protocol-test`.
+    /// The page is made from the notes of tests (`make protocol-test`).
     @Test("Each cell of the tables of docs/protocols.md names suites that note cells, or says why there is none")
     func protocolTables() throws {
         let page = try Self.text("docs/protocols.md").components(separatedBy: "<!-- ")

@@ -14,7 +14,7 @@ struct CommandWordTests {
             ("get -x=4 -o=a=b u", ["get", "-x=4", "-o=a=b", "u"]), ("get -o- u", ["get", "-o=-", "u"]),
             ("get -vvk u", ["get", "-v", "-v", "-k", "u"]), ("resume -bx4 3", ["resume", "-b", "-x=4", "3"]),
             ("daemon start -j4", ["daemon", "start", "-j=4"]), ("get -A= u", ["get", "-A", "", "u"]),
-            // Values, what stands behind --, numbers, and what is unknown stay as they are.
+            // Values, words after `--`, numbers and unknown words stay unchanged.
             ("get -o -x4 -vv u", ["get", "-o", "-x4", "-v", "-v", "u"]),
             ("get --output -x4 -vv u", ["get", "--output", "-x4", "-v", "-v", "u"]),
             ("get -vv -- -x4", ["get", "-v", "-v", "--", "-x4"]), ("priority -15 3", ["priority", "-15", "3"]),
@@ -32,7 +32,7 @@ struct CommandWordTests {
         #expect(throws: (any Error).self) { try GivenArguments.normalized(["get", word, "u"]) }
     }
 
-    /// Values that each option takes; the others take any text.
+    /// Returns a valid value of an option. Most options take any text.
     private static func value(_ letter: Character, _ number: Int) -> String {
         switch letter {
         case "x", "j": "\(number % 60 + 1)"

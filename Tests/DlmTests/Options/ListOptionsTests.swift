@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Options in lists", .inTurn, .serialized)
 struct ListOptionsTests {
-    /// The requests of a list and what is said of its bad lines.
+    /// Returns the requests of a list and the messages about its bad lines.
     private func requests(
         _ list: String, _ arguments: [String] = []
     ) async throws -> (requests: [DownloadRequest], errors: [String]) {
@@ -27,7 +27,7 @@ struct ListOptionsTests {
         return (requests, errors)
     }
 
-    /// The one request of a URL with these options.
+    /// Returns the request for a URL with these options.
     private func request(_ options: [String], _ arguments: [String] = []) async throws -> DownloadRequest {
         let list = "http://h/a\n" + options.map { "  \($0)\n" }.joined()
         let (requests, errors) = try await requests(list, arguments)

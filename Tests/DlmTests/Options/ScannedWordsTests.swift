@@ -4,7 +4,7 @@ import Testing
 
 @testable import dlm
 
-/// Options that are read without the parser, compared with what the parser makes of the same words.
+/// Options that are read without the parser, compared with the parser's result for the same words.
 @Suite("Command lines without the parser")
 struct ScannedWordsTests {
     @Test("Each option is read, and all the others are set", arguments: OptionCatalog.get.allNames)
@@ -76,7 +76,7 @@ struct ScannedWordsTests {
 
 // MARK: Properties
 
-/// In place of a value: reading the property would end the program.
+/// A stand-in for a value that was never set, because reading such a property would end the program.
 private let unset = "never set"
 
 /// Returns the values of all options by their paths.
@@ -101,7 +101,7 @@ private func properties(of options: Any) -> [String: String] {
     return found
 }
 
-/// Sets have their members in any order.
+/// Returns a value as text. The members of a set are sorted.
 private func text(_ value: Any) -> String {
     var text = ""
     dump(value, to: &text)
@@ -109,7 +109,7 @@ private func text(_ value: Any) -> String {
 }
 
 extension OptionCatalog {
-    /// With the opposites of flags.
+    /// All names, including the opposites of flags.
     fileprivate var allNames: [String] {
         names.filter { $0 != "help-all" }
             + names.compactMap { self[$0] }.filter(\.isFlag).compactMap { opposite(of: $0)?.name }
@@ -120,10 +120,10 @@ extension OptionCatalog {
 
 private struct Line {
     var words: [String] = []
-    /// Something in it is wrong or unusual.
+    /// Whether the line has an error or something unusual.
     var isOdd = false
 
-    /// Values that an option takes; `a` does for all others.
+    /// The valid values of some options. All other options take `a`.
     private static let values = [
         "at": ["2036-12-24 18:00"], "aws-sigv4": ["aws:amz:eu-central-1:s3"], "bearer-file": ["token"],
         "checksum": ["md5:d41d8cd98f00b204e9800998ecf8427e"], "color": ["auto", "never"],
@@ -169,13 +169,13 @@ private struct Line {
         "-ba=b", "-da=b", "-d=a=b", "-d==", "-\r\n", "-u", ":p", "--hsts=1",
     ]
 
-    /// Without these the option is an error.
+    /// The other options that an option needs.
     private static let needed = [
         "private-key": ["--certificate", "a"], "shard": ["-i", "a"], "shard-by": ["-i", "a", "--shard", "0/2"],
         "manifest-digest": ["--manifest", "a"], "retry-failed": ["--manifest", "a"], "spread": ["--name-by", "hash"],
     ]
 
-    /// The option in its usual form.
+    /// Returns the option in its usual forms.
     static func options(_ name: String) -> [String] {
         let option = OptionCatalog.get.option(named: name) ?? OptionCatalog.settings.option(named: name)
         let needs = needed[name] ?? []
@@ -190,7 +190,7 @@ private struct Line {
             line.words += isOdd ? oddForm(of: name, &generator) : form(of: name, &generator)
         }
         for _ in 0..<(Int.random(in: 0..<8, using: &generator) == 0 ? Int.random(in: 0...3, using: &generator) : 1) {
-            // Anywhere; that is also between an option and its value.
+            // The place is anywhere, also between an option and its value.
             let place = isOdd ? Int.random(in: 0...line.words.count, using: &generator) : line.words.count
             line.words.insert("http://h/\(place)", at: place)
         }

@@ -17,7 +17,7 @@ struct SettingsFileTests {
 
     private var path: String { folder("dlm/config.yaml") }
 
-    /// The message, empty when it is accepted.
+    /// Returns the error message, or an empty text if the file is accepted.
     private func message() throws -> String {
         do {
             _ = try Settings(environment: ["XDG_CONFIG_HOME": folder.path])
@@ -70,7 +70,7 @@ struct SettingsFileTests {
         #expect(try message() == "\(path): not UTF-8 text; write it anew in UTF-8")
     }
 
-    /// `docs/config.yaml`, and the same with what it has behind `#`.
+    /// Returns the text of `docs/config.yaml`, and the same text with its settings in comments made active.
     private static func sample() throws -> (text: String, uncommented: String) {
         let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()

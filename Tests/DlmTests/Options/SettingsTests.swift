@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Settings", .inTurn, .serialized)
 struct SettingsTests {
-    /// What the file says; nil for no file.
+    /// Returns the settings of a file with this text; nil for no file.
     private func settings(_ yaml: String?, _ environment: [String: String] = [:]) throws -> Settings {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -100,7 +100,7 @@ struct SettingsTests {
         #expect(empty.general?.historyAge?.seconds == 2_592_000)
     }
 
-    /// The request of a command line with these settings.
+    /// Returns the request of a command line with these settings.
     private func request(_ arguments: [String], _ settings: Settings) throws -> DownloadRequest {
         let get = try #require(try DLM.command(["get"] + arguments) as? Get)
         return try RequestMaker(get, settings: settings, workingFolder: "/").request("http://h/").get()

@@ -5,10 +5,10 @@ import Testing
 
 @testable import dlm
 
-/// The names of fields are public: scripts read them. One is added here when it is added, and none is ever taken away.
+/// The names of fields, which scripts use. A new field is added here, and no field is ever removed.
 @Suite("The fields of JSON", .inTurn, .serialized)
 struct DocumentFieldTests {
-    /// By definition of docs/json-schema.json.
+    /// The names of the fields by the definitions in docs/json-schema.json.
     static let fields: [String: String] = [
         "error": "curlCode errno exitStatus httpStatus kind message reason",
         "timings": "connect firstByte nameLookup reusedConnection tls total",

@@ -28,7 +28,7 @@ struct GivenOptionsTests {
         #expect(GivenOptions.lines(request) == ["max-time=\(time)s"])
     }
 
-    /// A line for each option; others that have simple values are found by trying.
+    /// A line for options that need a certain value. Other options are tried with simple values.
     static let examples = [
         "method=PUT", "user-agent=me", "referer=http://r/", "compressed", "max-redirects=3", "proto=https",
         "cookie-jar=/j",
@@ -46,19 +46,19 @@ struct GivenOptionsTests {
         "ssl", "ssl-reqd", "no-hsts", "digest", "ntlm", "negotiate", "anyauth", "basic",
         "aws-sigv4=aws:amz:eu-central-1:s3",
     ]
-    /// Options with lines of their own in `dlm show`, and those that only say how another one is read.
+    /// The options with their own lines in `dlm show`, and those that only say how another option is read.
     private static let elsewhere: Set = [
         "output", "directory", "header", "checksum", "connections", "limit-rate", "priority", "paused", "mirror",
         "insecure", "allow-unverified", "query", "data-urlencode", "netrc",
     ]
-    /// Options with files, which the test below gives, and secrets.
+    /// The options with files, which another test sets, and those with secrets.
     private static let others: Set = [
         "netrc-file", "bearer-file", "bearer-command", "cookie-file", "ca-certificate", "crl-file", "certificate",
         "private-key", "pinned-public-key", "known-hosts", "ssh-key", "on-complete", "on-error", "checksum-file",
         "user", "data", "on-complete-bearer-file",
     ]
 
-    /// Of options that no line above gives.
+    /// Simple values for options without a line above.
     private static let values = ["3", "2s", "de", "5k", "http://h/", "01:00-06:00", "a=b"]
 
     @Test("Every option of a download is told, or has a line of its own")

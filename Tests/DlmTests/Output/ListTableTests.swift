@@ -73,7 +73,7 @@ struct ListTableTests {
 
     @Test("At every width there are the columns that fit", arguments: [nil, 40, 60, 80, 120, 200])
     func snapshot(columns: Int?) throws {
-        // As wide as that, nothing is cut.
+        // At this width nothing is cut.
         let expected = try #require(Self.snapshots[columns == 200 ? nil : columns])
         #expect(table(columns).joined(separator: "\n") == expected)
     }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("show as text", .inTurn, .serialized)
 struct ShowTextTests {
-    /// Of the examples, as clocks here show it.
+    /// The time of the examples in local time.
     let time = ShowText.text(Date(timeIntervalSince1970: 1_700_000_000))
 
     func text(_ record: DownloadRecord) -> String {

@@ -5,7 +5,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// Both ends of the socket, against a peer that speaks nonsense.
+/// Both ends of the socket, with a peer that sends invalid data.
 @Suite("Fuzzing: the control socket", .inTurn, .timeLimit(.minutes(10)))
 struct SocketFuzzTests {
     private static func request(_ method: String, _ path: String, _ body: String = "") -> String {
@@ -54,7 +54,7 @@ struct SocketFuzzTests {
     func client() async throws {
         let bench = try await ControlBench()
         _ = try await bench.service.add([.example()])
-        // True answers of a session are what is changed.
+        // The inputs are changed answers of a real session.
         var corpus: [String] = []
         for path in ["/v1/downloads?all=true", "/v1/session", "/v1/progress"] {
             let client = try bench.raw()
@@ -80,7 +80,7 @@ struct SocketFuzzTests {
             _ = try? await client.status()
             _ = try? await client.snapshots(.all)
             count += 1
-            // A log that breaks off is tried again and again.
+            // After an early end of its log, the client tries again several times.
             guard count.isMultiple(of: 20) else { return nil }
             var log = try? await client.log(since: 0).makeAsyncIterator()
             for _ in 0..<3 { _ = try? await log?.next() }

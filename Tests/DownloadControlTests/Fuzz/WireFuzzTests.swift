@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadControl
 
-/// Documents as no client and no session should send them.
+/// Invalid documents of clients and sessions.
 @Suite("Fuzzing: documents of the control API", .inTurn)
 struct WireFuzzTests {
     static let adds = [
@@ -102,7 +102,7 @@ struct WireFuzzTests {
             guard let event = try? WireCoder.decode(WireEvent.self, Data(input)), let entry = try? event.entry() else {
                 return nil
             }
-            // What was understood can be told on.
+            // An event that was read can be written.
             return (try? WireCoder.encode(WireEvent(entry))) == nil ? "cannot be written" : nil
         }
     }

@@ -17,7 +17,7 @@ struct DirectEncoderTests {
         var nothing: [Int?] = []
     }
 
-    /// Writes to a container again after the one inside it, and leaves others empty.
+    /// A value that writes to a container again after its inner container, and leaves others empty.
     private struct Mixed: Encodable {
         enum Key: String, CodingKey { case a, b, c, d, e }
 

@@ -20,7 +20,7 @@ struct RequestDocumentTests {
     func everyProperty() throws {
         let (unusual, baseline) = (try unusual(), RequestDocument.baseline)
         #expect(try readAgain(unusual) == unusual)
-        // What the sample does not give is found by trying: a property is known by the name of its field.
+        // Properties that the sample does not have are tried with simple values, by the names of their fields.
         for path in unusual.sameProperties(as: baseline) {
             let isRead = try Self.values.contains { value in
                 let parts = path.split(separator: ".")
@@ -32,7 +32,7 @@ struct RequestDocumentTests {
         }
     }
 
-    /// One of each kind of simple values, and its opposite.
+    /// Simple values of each kind, with the opposites of flags.
     private static let values = ["true", "false", "3", "2.5", #""de""#, #""http://h/a""#, #"["a"]"#]
 
     @Test("Of each field by itself only that field is written, and read")
@@ -83,7 +83,7 @@ struct RequestDocumentTests {
         #expect(text.contains("\"connectionLimit\":\(-number)") == (number < 0))
         #expect(text.contains("\"connections\":") == (number > 0))
         #expect(try readAgain(request).connections == number)
-        // As some older ones wrote it into records.
+        // Some older versions wrote this form into records.
         #expect(try RequestDocument(text: #"{"connections":\#(number)}"#).request.connections == number)
     }
 

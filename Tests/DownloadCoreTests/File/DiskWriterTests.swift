@@ -34,7 +34,7 @@ struct DiskWriterTests {
         let busy = DispatchSemaphore(value: 0)
         disk.afterWrites { busy.wait() }
         disk.soon { steps.withLock { $0.append("first") } }
-        // Its turn is in the queue, behind what the disk is busy with.
+        // Its turn is in the queue, after the writes in progress.
         time.advance(by: .milliseconds(20))
         disk.afterWrites { steps.withLock { $0.append("write") } }
         disk.soon { steps.withLock { $0.append("second") } }

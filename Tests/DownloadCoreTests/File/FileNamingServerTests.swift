@@ -31,7 +31,7 @@ import Testing
             let text =
                 String(validating: bytes, as: UTF8.self)
                 ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
-            // As the transport hands it over: unfolded, and spaces for most control characters.
+            // The transport delivers the value unfolded, with spaces instead of most control characters.
             return HTTPField(name: .contentDisposition, value: text.replacing(/\r\n[ \t]+/, with: " ")).value
         }
         let name = FileNaming.name(contentDisposition: field, url: url)

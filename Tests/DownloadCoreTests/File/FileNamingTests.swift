@@ -76,7 +76,7 @@ import Testing
     }
 }
 
-/// As many of `piece` as fit in `bytes`, filled up with `y`.
+/// Returns `piece` repeated as often as it fits in this number of bytes, filled up with `y`.
 func long(_ bytes: Int, _ piece: String) -> String {
     let text = String(repeating: piece, count: bytes / piece.utf8.count)
     return text + String(repeating: "y", count: bytes - text.utf8.count)

@@ -4,12 +4,12 @@ import Testing
 
 @testable import DownloadCore
 
-/// A file system of a few megabytes, mounted for the test; that takes root.
+/// A file system of a few megabytes, which is mounted for the test. This needs root.
 @Suite(
     "A disk that is full", .inTurn, .timeLimit(.minutes(1)), .serialized,
     .enabled(if: geteuid() == 0, "mounting takes root"))
 struct FullDiskTests {
-    /// Runs the body with a bench whose folder is a tmpfs of 2 MiB; says so and does nothing where mounts are forbidden.
+    /// Runs the body with a folder that is a tmpfs of 2 MiB. If mounts are forbidden, reports this and does nothing.
     private func onSmallDisk(_ body: (TemporaryFolder) async throws -> Void) async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -41,7 +41,7 @@ struct FullDiskTests {
     func fillsUp() async throws {
         try await onSmallDisk { folder in
             let content = Content(seed: 2, size: 3 << 20)
-            // No size is announced, so nothing can be known beforehand.
+            // No size is announced, so the lack of space is not known in advance.
             let reply = FaultReply(content, etag: "\"a\"").with {
                 $0.framing = .chunked; $0.ranges = .ignored
             }

@@ -8,7 +8,7 @@ import Testing
 struct StreamOutputTests {
     private let content = Content(seed: 900, size: 300_000)
 
-    /// A stream into a file, which shows what went out.
+    /// A stream into a file, so that the test can read the output.
     private final class Bench {
         let folder: TemporaryFolder
         let stream: StreamOutput
@@ -45,7 +45,7 @@ struct StreamOutputTests {
         #expect(try bench.out == Data(content.bytes(0..<content.size)))
         #expect(bench.stream.written == content.size)
         #expect(bench.stream.checksum?.digest == content.sha256)
-        // It may be asked twice.
+        // The checksum can be read twice.
         #expect(bench.stream.checksum?.digest == content.sha256)
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// Real files, and the kernel's word on who wrote to them.
+/// Real files, with the kernel's reports about writes to them.
 @Suite("WriterWatch: partial files that other programs write to", .inTurn, .timeLimit(.minutes(1)))
 struct WriterWatchTests {
     private func write(_ path: String, closing: Bool = true) throws {

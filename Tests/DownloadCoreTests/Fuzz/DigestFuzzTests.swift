@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// Checksum files, and what servers say of digests.
+/// Checksum files, and digests in the fields of servers.
 @Suite("Fuzzing: digests", .inTurn)
 struct DigestFuzzTests {
     static let md5 = String(repeating: "0aF9", count: 8)

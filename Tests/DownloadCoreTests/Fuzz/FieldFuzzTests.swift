@@ -3,7 +3,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// Field values as no server should send them.
+/// Invalid field values of servers.
 @Suite("Fuzzing: field values", .inTurn)
 struct FieldFuzzTests {
     static let dispositions = [
@@ -22,7 +22,7 @@ struct FieldFuzzTests {
             let name = FileNaming.name(contentDisposition: text, url: url)
             if !FileNaming.isSafe(name) { return "unsafe name \(name.debugDescription)" }
             guard let disposition = ContentDisposition(fieldValue: text) else { return nil }
-            // RFC 8187 in Latin-1 doubles what it decodes, and needs three bytes for each.
+            // A decoded Latin-1 byte becomes two bytes, and its escape has three bytes (RFC 8187).
             return (disposition.fileName?.utf8.count ?? 0) > text.utf8.count * 3 ? "longer than what was sent" : nil
         }
         fuzzing.runsInLinearTime {
@@ -72,7 +72,7 @@ struct FieldFuzzTests {
     func date() {
         let fuzzing = Fuzzing("HTTP date", corpus: Self.dates, words: ["GMT", "Feb", "29", "60", "9999", "0000"])
         let now = Date(timeIntervalSince1970: 1_700_000_000)
-        // What is written has years from 1 to 9999.
+        // Written dates have years from 1 to 9999.
         let first = Date(timeIntervalSince1970: -62_135_596_800)
         fuzzing.run { input in
             guard let date = HTTPDate.parse(String(decoding: input, as: UTF8.self), now: now), date >= first else {
@@ -98,7 +98,8 @@ struct FieldFuzzTests {
 }
 
 extension FileNaming {
-    /// One component that fits beside its partial file, and shows what it is.
+    /// Returns whether a name is one path component that leaves room for its partial file and has no invisible
+    /// characters.
     static func isSafe(_ name: String) -> Bool {
         let isOneComponent =
             isUsable(name) && !name.utf8.contains(UInt8(ascii: "\\"))

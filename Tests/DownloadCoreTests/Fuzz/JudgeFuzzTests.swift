@@ -4,7 +4,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Heads as no server should send them, to requests of every kind.
+/// Invalid heads, as answers to requests of every kind.
 @Suite("Fuzzing: judging heads", .inTurn)
 struct JudgeFuzzTests {
     private static let fields = [
@@ -17,7 +17,7 @@ struct JudgeFuzzTests {
         0, 100, 200, 200, 204, 206, 206, 206, 301, 304, 400, 401, 416, 416, 501, 503, 999, -1,
     ]
 
-    /// What the request asked for, and what is known of the file.
+    /// Returns a judge with a random request and random knowledge of the file.
     private static func judge(_ random: inout SplitMix64) -> ResponseJudge {
         let edges: [Int64] = [0, 1, 99, 100, 199, 200, 1 << 40, .max - 1]
         let start = edges.randomElement(using: &random) ?? 0
@@ -52,12 +52,12 @@ struct JudgeFuzzTests {
     @Test("Nothing is taken beyond what was asked for or what there is, nor of another version")
     func judge() {
         var random = SplitMix64(seed: 4)
-        // Several fields of a head are one input; each line is one of a few.
+        // One input has several fields of a head. Each line is one of a few.
         let corpus = (0..<200).map { _ in
             (0..<4).map { _ in Self.fields.randomElement(using: &random) ?? "" }.joined(separator: "\n")
         }
         Fuzzing("Heads", corpus: corpus, words: Self.fields.map { $0 + "\n" }).run(scale: 5) { input in
-            // Of the input alone, so that it can be shortened.
+            // The choice depends only on the input, so that the input can be shortened.
             var choice = SplitMix64(seed: input.reduce(7) { $0 &* 31 &+ UInt64($1) })
             let judge = Self.judge(&choice)
             let head = Self.head(input, &choice)

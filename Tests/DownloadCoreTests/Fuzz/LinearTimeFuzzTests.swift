@@ -14,7 +14,7 @@ struct LinearTimeFuzzTests {
     func secrets() throws {
         var request = DownloadRequest(
             url: try SourceURL.parse("http://host/a").get().url, destination: Destination(folder: "/tmp"))
-        // Nearly all of it occurs everywhere in the text.
+        // Nearly the whole secret occurs everywhere in the text.
         request.headers = [RequestHeader(name: "Authorization", value: String(repeating: "a", count: 4000) + "b")]
         let secrets = RequestSecrets(request, LoadedSecrets())
         let fuzzing = Fuzzing("Hidden secrets", corpus: ["aaaa"], words: ["a", "ab", "%61"])

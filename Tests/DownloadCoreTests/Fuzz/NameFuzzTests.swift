@@ -3,7 +3,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// Names and addresses, out of URLs, redirects, lists and the command line.
+/// Names and addresses from URLs, redirects, lists and the command line.
 @Suite("Fuzzing: names and addresses", .inTurn)
 struct NameFuzzTests {
     static let long = String(repeating: "é", count: 140)

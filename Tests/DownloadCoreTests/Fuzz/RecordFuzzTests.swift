@@ -3,7 +3,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// What is stored as JSON, after somebody changed it.
+/// Changed JSON from the store.
 @Suite("Fuzzing: stored values", .inTurn)
 struct RecordFuzzTests {
     @Test("Byte ranges: only sets of offsets are read, and they are written as the same set")

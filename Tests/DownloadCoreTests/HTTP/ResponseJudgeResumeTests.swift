@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// Bytes are here already: an answer must prove that it belongs to them.
+/// Answers for a download with present bytes. An answer must prove that it belongs to them.
 @Suite("ResponseJudge: going on with what is here", .inTurn)
 struct ResponseJudgeResumeTests {
     private typealias Verdict = ResponseJudge.Verdict
@@ -12,7 +12,7 @@ struct ResponseJudgeResumeTests {
     private static let new = "Wed, 02 Jan 2030 00:00:00 GMT"
     private static let later = "Thu, 03 Jan 2030 00:00:00 GMT"
 
-    /// What is known, by name.
+    /// The known validators of the present bytes.
     enum Known: String, CaseIterable, Sendable, CustomTestStringConvertible {
         case strong, weak, date, weakDate, both, nothing
 
@@ -41,7 +41,7 @@ struct ResponseJudgeResumeTests {
             }
         }
 
-        /// The fields of an answer of another version; nil where nothing would tell.
+        /// The fields of an answer of another version; nil if no field would show the change.
         var different: [(name: String, value: String)]? {
             switch self {
             case .strong: [("ETag", "\"b\"")]
@@ -52,7 +52,7 @@ struct ResponseJudgeResumeTests {
             }
         }
 
-        /// An answer proves by its fields that it is the same.
+        /// Whether the fields of an answer can prove that the version is the same.
         var proves: Bool { self == .strong || self == .date || self == .both }
     }
 

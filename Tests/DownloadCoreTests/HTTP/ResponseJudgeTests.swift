@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// A fresh start: nothing is known of the file yet.
+/// Answers for a new download, about which nothing is known yet.
 @Suite("ResponseJudge: the first answer", .inTurn)
 struct ResponseJudgeTests {
     private typealias Fields = [(name: String, value: String)]

@@ -1,7 +1,7 @@
 import DownloadCore
 import HTTPTypes
 
-/// Response heads as tests write them: the fields by name.
+/// Response heads for tests, with fields by name.
 extension ResponseHead {
     static func of(_ status: Int, _ fields: [(name: String, value: String)] = []) -> ResponseHead {
         var head = ResponseHead(status: status)
@@ -12,12 +12,12 @@ extension ResponseHead {
         return head
     }
 
-    /// 200 with its length.
+    /// Returns a 200 with its length.
     static func whole(_ total: Int64, _ fields: [(name: String, value: String)] = []) -> ResponseHead {
         of(200, [("Content-Length", "\(total)")] + fields)
     }
 
-    /// 206 with its range.
+    /// Returns a 206 with its range.
     static func part(
         _ range: Range<Int64>, of total: Int64?, _ fields: [(name: String, value: String)] = []
     ) -> ResponseHead {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The server's digest", .inTurn)
 struct ServerDigestTests {
-    /// Of "hello".
+    /// The SHA-256 digest of "hello".
     static let sha256 = "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
     static let sha512 = "m3HSJL1i83hdltRq0+o9czGb+8KJDKra4t/3JRlnPKcjI8PZm6XBHXx6zG4UuMXaDEZjR1wuXDre9G9zvN7AQw=="
     static let md5 = "XUFAKrxLKna5cZ2REBfFkg=="

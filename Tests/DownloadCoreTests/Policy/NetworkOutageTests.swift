@@ -6,7 +6,7 @@ import Testing
 
 @Suite("What is an outage of the network", .inTurn, .timeLimit(.minutes(1)))
 struct NetworkOutageTests {
-    /// A machine with these addresses within reach.
+    /// A machine that can reach these addresses.
     struct Machine: LocalNetwork {
         var reached: Set<String> = []
         var sources: [NetworkPath.Source] = []
@@ -58,7 +58,7 @@ struct NetworkOutageTests {
         #expect(path.address == nil)
         #expect(isDown(path, Machine()))
         for reached in ["10.0.0.53", Self.world4, Self.world6] { #expect(!isDown(path, Machine(reached: [reached]))) }
-        // A resolver on this machine is always within reach, and says nothing.
+        // A resolver on this machine can always be reached, so it proves nothing.
         #expect(isDown(path, Machine(reached: ["127.0.0.53"], servers: ["127.0.0.53"])))
     }
 

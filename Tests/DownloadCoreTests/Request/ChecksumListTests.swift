@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// Digests of each length, told apart by their digit.
+/// Returns a digest of any length that consists of one digit.
 private func hex(_ digit: Character, _ count: Int = 64) -> String { String(repeating: digit, count: count) }
 
 @Suite("A checksum file", .inTurn)
@@ -13,7 +13,7 @@ struct ChecksumListTests {
         try ChecksumList(Array(text.utf8), source: source)
     }
 
-    /// `folder/name algorithm:digit`, as the lines of a text are understood.
+    /// Returns the lines of a text as they are understood, in the form `folder/name algorithm:digit`.
     static func entries(_ text: String) -> [String] {
         guard let list = try? Self.list(text) else { return [] }
         return list.entries.map { entry in

@@ -8,7 +8,7 @@ import Testing
 struct ScheduleTests {
     static let berlin = "Europe/Berlin"
 
-    /// In UTC.
+    /// Returns a date from a time in UTC.
     private func at(_ text: String) throws -> Date { try Date(text + "Z", strategy: .iso8601) }
 
     private func schedule(_ windows: [String], zone: String = berlin, start: Date? = nil) throws -> DownloadSchedule {
@@ -90,7 +90,7 @@ struct ScheduleTests {
         let skipped = try schedule(["02:30-05:00"])
         #expect(skipped.answer(at: try at("2026-03-29T00:30:00")) == .closed(until: try at("2026-03-29T01:00:00")))
         #expect(skipped.answer(at: try at("2026-03-29T01:00:00")) == .open(until: try at("2026-03-29T03:00:00")))
-        // Nothing is left of it that day.
+        // The window does not exist on that day.
         let gone = try schedule(["02:15-02:45"])
         #expect(gone.answer(at: try at("2026-03-29T00:30:00")) == .closed(until: try at("2026-03-30T00:15:00")))
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// Sessions of one store in one process, which find each other without sockets.
+/// The sessions of one store, which are all in this process and find each other without sockets.
 private final class Neighbours: SessionDirectory {
     private struct State {
         var services: [String: any DownloadService] = [:]
@@ -21,7 +21,7 @@ private final class Neighbours: SessionDirectory {
     func open(_ manager: SessionManager) { state.withLock { $0.services[manager.identifier] = Far(manager) } }
     func offerBackground(_ manager: SessionManager) { state.withLock { $0.background = Far(manager) } }
     func forget(_ identifier: String) { state.withLock { $0.services[identifier] = nil } }
-    /// It lives, and answers nothing any more.
+    /// Lets a session stay alive without answering any more.
     func stop(_ identifier: String) { _ = state.withLock { $0.stopped.insert(identifier) } }
 
     func isAlive(_ identifier: String) -> Bool { state.withLock { $0.services[identifier] != nil } }
@@ -54,7 +54,7 @@ private final class Neighbours: SessionDirectory {
     func close() {}
 }
 
-/// A session as seen through a wire: not a `SessionManager`.
+/// A session as seen from another process, which is not a `SessionManager`.
 private struct Far: DownloadService {
     let manager: SessionManager
 
@@ -90,12 +90,12 @@ struct DownloadRouterTests {
     private static let content = Content(seed: 5, size: 600_000)
     private static let reply = FaultReply(content, etag: "\"a\"")
 
-    /// Each session's first request stalls after 400,000 bytes.
+    /// Returns a script in which each session's first request stalls after 400,000 bytes.
     private static func script() -> FakeTransport.Script {
         { _, asked in .reply(asked.number == 1 ? reply.with { $0.cut = .stall(after: 400_000) } : reply) }
     }
 
-    /// The session that runs a download, another one's router, and what leads from one to the other.
+    /// A session that runs a download, the router of another session, and the directory that connects them.
     private struct Town {
         let directory = Neighbours()
         let owner: SessionBench

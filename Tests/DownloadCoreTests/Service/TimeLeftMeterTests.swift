@@ -5,9 +5,9 @@ import Testing
 
 @Suite("Time left", .inTurn, .serialized)
 struct TimeLeftMeterTests {
-    /// Looks at a download eight times a second until it is complete, or for so long.
-    /// - Parameter speed: bytes per second at a moment.
-    /// - Returns: the time of each look, what was said, and what was missing.
+    /// Measures a download eight times a second until it is complete or the time is over.
+    /// - Parameter speed: the bytes per second at a time.
+    /// - Returns: The time of each measurement, the time left, and the missing bytes.
     func run(
         total: Int64, for seconds: Double = .infinity, _ speed: (Double) -> Double
     ) -> [(time: Double, left: Double?, missing: Int64)] {
@@ -24,7 +24,7 @@ struct TimeLeftMeterTests {
         return looks
     }
 
-    /// How often the clock went forwards, and by how much.
+    /// Returns the increases of the time left.
     func jumps(_ lefts: [Double?]) -> [Double] {
         let said = lefts.compactMap { $0.map { $0.rounded(.up) } }
         return zip(said, said.dropFirst()).map { $1 - $0 }.filter { $0 > 0 }
@@ -46,7 +46,7 @@ struct TimeLeftMeterTests {
         let looks = run(total: 120_000) { _ in Double.random(in: 0...2000, using: &generator) }
         let end = looks.last?.time ?? 0
         let lefts = looks.dropFirst(40).map(\.left)
-        // A look has noise of 58 %: said as it comes, it would go forwards every other time.
+        // Each measurement has noise of 58 %. Shown directly, the time left would increase every second time.
         #expect(jumps(Array(lefts)).count <= lefts.count / 50, "\(jumps(Array(lefts)))")
         for look in looks.dropFirst(40) {
             let truth = end - look.time

@@ -98,7 +98,7 @@ struct ManualTimeTests {
             async let cancelled: Void = task.cancel()
             time.advance(by: .seconds(2))
             await cancelled
-            // Woken or cancelled: but ended.
+            // The task was woken or cancelled, and has ended.
             _ = await task.result
         }
     }
@@ -135,7 +135,7 @@ struct ManualTimeTests {
         let time = ManualTime(leaps: true)
         let before = time.now
         time.begin()
-        // A real wait: were it to leap meanwhile, it would leap by an hour.
+        // A real wait. If the clock leaped meanwhile, it would leap by an hour.
         let task = sleeper("late", time, for: .seconds(3600))
         let short = sleeper("short", time, for: .milliseconds(30))
         try await short.value

@@ -25,7 +25,7 @@ struct RedirectingRequestTests {
             largest: largest)
     }
 
-    /// Answers by URL: with a redirect, or with "ok".
+    /// Returns a transport that answers each URL with a redirect or with "ok".
     private func transport(_ redirects: [String: (Int, String)]) -> FakeTransport {
         FakeTransport { request, _ in
             guard let (status, target) = redirects[request.url.string] else {

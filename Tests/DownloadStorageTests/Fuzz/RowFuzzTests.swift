@@ -6,10 +6,10 @@ import Testing
 
 @testable import DownloadStorage
 
-/// Rows after somebody, or something, changed them.
+/// Changed and damaged rows of the store.
 @Suite("Fuzzing: rows of the store", .inTurn)
 struct RowFuzzTests {
-    /// A row with something in every column, as text, a tab between two columns.
+    /// Returns rows as text, with a value in every column and tabs between the columns.
     private static func rows() throws -> [String] {
         let plain = DownloadRecord(id: 1, request: try Sample.request(), created: Date().stored)
         return try [plain, Sample.filled(plain)].map { record in
@@ -27,7 +27,7 @@ struct RowFuzzTests {
         }
     }
 
-    /// What SQLite would keep in a column: a number where it is one, else text, or bytes that are none.
+    /// Returns the value that SQLite would store: a number if possible, else text, or else bytes.
     private static func value(_ bytes: ArraySlice<UInt8>) -> DatabaseValue {
         if bytes.isEmpty { return .null }
         guard let text = String(validating: bytes, as: UTF8.self) else { return Data(bytes).databaseValue }
@@ -40,7 +40,7 @@ struct RowFuzzTests {
         values += repeatElement(.null, count: count - values.count)
         let sql = "SELECT " + values.map { _ in "?" }.joined(separator: ",")
         guard let row = try Row.fetchOne(db, sql: sql, arguments: StatementArguments(values)) else { return nil }
-        // Without an id there is nothing to tell of.
+        // Without an id there is no download.
         return try? StoredDownload(row, coder: RequestCoder())
     }
 
@@ -53,7 +53,7 @@ struct RowFuzzTests {
             fuzzing.run { input in
                 guard let stored = try? Self.stored(input, db) else { return nil }
                 let record = stored.record
-                // As when it is saved.
+                // Saving a record makes the same conversion.
                 _ = DownloadRow.milliseconds(record.created)
                 _ = DownloadRow.milliseconds(record.updated)
                 guard stored.damage == nil else { return nil }
@@ -63,7 +63,7 @@ struct RowFuzzTests {
         }
     }
 
-    /// What no dlm writes, and none may go by.
+    /// Returns a value of the record that no dlm writes and that must not be accepted.
     private static func impossible(_ record: DownloadRecord) -> String? {
         let request = record.request
         if (record.resume.total ?? 0) < 0 { return "a total of \(record.resume.total ?? 0)" }
@@ -88,7 +88,7 @@ struct RowFuzzTests {
             let column = columns[columns.startIndex + (input.first.map(Int.init) ?? 0) % columns.count]
             let value = Self.value(input[...])
             let isKept = try await store.database.writeWithoutTransaction { db in
-                // A constraint of the schema keeps some out.
+                // A constraint of the schema refuses some values.
                 (try? db.execute(sql: "UPDATE download SET \(column) = ? WHERE id = 2", arguments: [value])) != nil
             }
             let ids = try await store.records(.all).map(\.id)
