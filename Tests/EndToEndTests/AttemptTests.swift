@@ -37,7 +37,8 @@ extension EndToEnd {
         func maxTime(connections: Int) async throws {
             let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(2 * mebibyte) }
             try await withDlm(serving: slow) { sandbox, server in
-                // By the real clock: a leap, while the disk or the store is at work, would take the time that is left.
+                // This test uses the real clock. A leap while the disk or the store is working would use up the time
+                // limit.
                 let result = try await sandbox.perform(
                     "get", "-x", "\(connections)", "--max-time", "1.5", server.url(), leaps: false)
                 expectFailure(4, of: result)
@@ -45,7 +46,7 @@ extension EndToEnd {
                 #expect(sandbox.names == ["file.bin.part"])
                 let shown = try await sandbox.show(1)
                 #expect(shown.state == "failed" && shown.received > 0)
-                // A new run has its own time.
+                // A new run has its own time limit.
                 server.handle { [content] _ in FaultReply(content, etag: "\"v1\"") }
                 let end = try await sandbox.perform("get", "--max-time", "60", server.url(), leaps: false)
                 try expectDownloaded(content, as: "file.bin", by: end, in: sandbox)
@@ -56,7 +57,8 @@ extension EndToEnd {
         @Test("The time between attempts counts: what would begin too late is given up at once")
         func maxTimeWhileWaiting() async throws {
             try await withDlm({ _ in FaultReply(status: 503) }) { sandbox, server in
-                // By a clock that leaps: the time is over between two attempts, however slow the machine is.
+                // This test uses a clock that leaps, so that the time is over between two attempts, even on a slow
+                // machine.
                 let result = try await sandbox.perform(
                     "get", "--retries", "1000", "--retry-delay", "10", "--max-time", "60", server.url())
                 expectFailure(4, of: result)

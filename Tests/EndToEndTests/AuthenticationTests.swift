@@ -41,7 +41,7 @@ extension EndToEnd {
             ProtocolTable.note("http", "authentication", "Digest")
         }
 
-        /// Asks for Digest, and takes any: what it is of, lighttpd checks.
+        /// Returns a reply that requires Digest and accepts any. lighttpd checks the digest itself in another test.
         private static func digestOnly(_ request: FaultRequest, unframed: Bool = false) -> FaultReply {
             if request["Authorization"]?.hasPrefix("Digest ") == true {
                 return FaultReply(content, etag: "\"v1\"")
@@ -80,7 +80,7 @@ extension EndToEnd {
                 }
                 let wrong = ["get", "-u", "ann:wrong", server.url("/other")]
                 expectFailure(6, of: try await sandbox.perform(wrong))
-                // Basic; then libcurl's first question, and its answer to the challenge.
+                // The requests with Basic, then libcurl's first request and its answer to the challenge.
                 #expect(server.log.entries.count == 4)
             }
         }
@@ -155,7 +155,7 @@ extension EndToEnd {
                 default: FaultReply(status: 403)
                 }
             }) { sandbox, server in
-                // The secret is not in the program, where the search would find it.
+                // The program does not contain the secret, because the search would find it there.
                 let script = """
                     #!/bin/sh
                     echo x >>'\(sandbox.root("runs"))'
@@ -204,7 +204,7 @@ extension EndToEnd {
     }
 }
 
-/// AWS Signature Version 4, as a server computes it (AWS General Reference, "Signing AWS API requests").
+/// AWS Signature Version 4, computed as by a server (AWS General Reference, "Signing AWS API requests").
 struct Signature {
     let authorization: String
 
@@ -243,7 +243,7 @@ struct Signature {
         }
     }
 
-    /// RFC 2104.
+    /// Returns the HMAC of a text (RFC 2104).
     private static func hmac(_ key: [UInt8], _ text: [UInt8]) -> [UInt8] {
         let short = key.count > 64 ? sha256(key) : key
         let padded = short + [UInt8](repeating: 0, count: 64 - short.count)

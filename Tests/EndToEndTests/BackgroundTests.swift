@@ -59,14 +59,14 @@ extension EndToEnd {
                 #expect(wait.outputLines.count == count)
                 for name in names { try expectFile(Self.content("/" + name), name, in: sandbox) }
                 expectOrder(names.map { "/" + $0 }, server.log.entries.dropFirst(Self.running))
-                // A second of traffic, or what was on its way.
+                // At most a second of traffic, or the bytes that were on their way.
                 let twice = names.map { server.log.bytesSentTwice(target: "/" + $0) }
                 #expect(twice.allSatisfy { $0 <= (signal == SIGKILL ? Self.rate : Self.rate / 8) }, "\(twice)")
             }
         }
 
-        /// What begins at the same time reaches the server in any order, and a slow starter is overtaken by those that
-        /// follow others.
+        /// Expects an approximate order. Downloads that start at the same time reach the server in any order, and a
+        /// slow one may come after the next ones.
         private func expectOrder(_ wanted: [String], _ entries: some Sequence<ServerLog.Entry>) {
             let got = entries.map(\.request.target)
             let twice = Dictionary(grouping: entries, by: \.request.target).filter { $0.value.count > 1 }
@@ -90,11 +90,12 @@ extension EndToEnd {
                 let waits = try (1...4).map { try sandbox.start("wait", "-v", "\($0)") }
                 let watches = try (1...4).map { try sandbox.start("watch", "--json", "\($0)") }
                 let plain = try (1...4).map { try sandbox.start("watch", "--progress", "plain", "\($0)") }
-                // By number: with --all, one that begins after the pause has nothing to wait for.
+                // The ids are given, because with `--all` a command that starts after the pause would have nothing to
+                // wait for.
                 let all = try sandbox.start("wait", "-v", "1-4")
                 let everybody = waits + watches + plain + [all]
                 #expect(await server.waitUntil { $0.entries.count == 4 && $0.entries.allSatisfy { $0.sent > 0 } })
-                // Each tells of a pause: from then on it follows.
+                // Each command reports a pause, and follows the downloads from then on.
                 try await sandbox.done("pause", "1-4")
                 for process in everybody { await process.expectSays("paused; continue with: dlm resume") }
                 try await sandbox.done("resume", "1-4")

@@ -8,7 +8,7 @@ extension EndToEnd {
         static let content = Content(seed: 95, size: 300_000)
         static let other = Content(seed: 96, size: 300_000)
 
-        /// The lines that a format has for one file.
+        /// A format of checksum files, with its lines for one file.
         struct Format: Sendable, CustomStringConvertible {
             let description: String
             let text: @Sendable (_ content: Content, _ name: String) -> String
@@ -39,7 +39,7 @@ extension EndToEnd {
                 let trial = FaultTrial(
                     area: .digest, fault: "--checksum-file FILE (\(format)), \(isRight ? "right" : "wrong")")
                 try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
-                    // A home is checked for stray files: the list lies in it.
+                    // The list is in this folder, because the home folder is checked for stray files.
                     let list = sandbox.root("config/SUMS")
                     let text = format.text(isRight ? Self.content : Self.other, "file.bin")
                     try text.write(toFile: list, atomically: false, encoding: .utf8)
@@ -114,7 +114,7 @@ extension EndToEnd {
                 _ = try await sandbox.performInterrupted(
                     "get", "-x", "\(connections)", "--checksum-file", list, server.url(), after: 3 * mebibyte,
                     from: server)
-                // What was read of the list is recorded.
+                // The checksum from the list is recorded.
                 try FileManager.default.removeItem(atPath: list)
                 let result = try await sandbox.perform("resume", try await sandbox.onlyID())
                 try trial.judge(result, in: sandbox, right: isRight ? [content] : [], errors: isRight ? [] : [9])
@@ -170,7 +170,7 @@ extension EndToEnd {
                         #expect(sandbox.names.isEmpty, "\(target)")
                     }
                 }
-                // The background session takes the list along.
+                // The background session gets the checksums of the list, too.
                 let id = try await sandbox.run(
                     "get", "-b", "-d", "later", "--checksum-file", sums, server.url("/named"))
                 #expect(id.ending == .exited(0), "\(id.stderr)")
@@ -240,7 +240,7 @@ extension EndToEnd {
         @Test("Whoever joins a download with a checksum of his own learns whether it matches")
         func joined() async throws {
             let (right, wrong) = ("sha256:\(Self.content.sha256)", "sha256:\(Self.other.sha256)")
-            // The others come long before its end.
+            // The other files come long before its end.
             let slow = FaultReply(Self.content, etag: "\"v1\"").with { $0.bytesPerSecond = 40_000 }
             try await withDlm(serving: slow) { sandbox, server in
                 let first = try sandbox.start("get", server.url())

@@ -3,10 +3,11 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    /// The committed completions, in the shells themselves: `make test` installs those that are missing.
+    /// The completion files, tested in the shells. `make test` installs missing shells.
     @Suite("Completions in shells", .serialized, .timeLimit(.minutes(2)))
     struct CompletionTests {
-        /// Downloads 1 to 3 have failed, failed and completed; the folders of the shells have the completions.
+        /// Runs a test with downloads 1 and 2 failed and 3 completed, and with the completions in the folders of the
+        /// shells.
         private func withDownloads(_ body: (DlmSandbox) async throws -> Void) async throws {
             let content = Content(seed: 81, size: 1000)
             try await withDlm({ $0.target == "/done.bin" ? FaultReply(content) : FaultReply(status: 404) }) {
@@ -21,7 +22,7 @@ extension EndToEnd {
             }
         }
 
-        /// As `make install` does, below the home of the sandbox.
+        /// Installs the completions like `make install`, but below the home folder of the sandbox.
         private func install(_ sandbox: DlmSandbox) throws {
             let source = GeneratedFilesTests.root.appending(path: "completions").path
             let files = [
@@ -48,7 +49,8 @@ extension EndToEnd {
 
         // MARK: bash
 
-        /// What bash offers for the last word: bash-completion finds our file by the name of the command.
+        /// Returns the words that bash offers for the last word. bash-completion finds our file by the name of the
+        /// command.
         private func offered(_ line: String, _ sandbox: DlmSandbox) async throws -> [String] {
             let script = """
                 . /usr/share/bash-completion/bash_completion
@@ -86,14 +88,14 @@ extension EndToEnd {
 
         // MARK: zsh and fish
 
-        /// Types a line and the key, and waits until the terminal shows all of these.
+        /// Types a line and the completion key, and waits until the terminal shows all of these words.
         private func expect(
             _ shown: [String], after line: String, _ launch: ProcessLaunch, setup: String,
             sourceLocation: SourceLocation = #_sourceLocation
         ) async throws {
             var launch = launch
             launch.terminalColumns = 100
-            // Its standard output would be a pipe.
+            // Otherwise the standard output would be a pipe.
             launch.arguments = ["sh", "-c", "exec \"$@\" >&2", "sh"] + launch.arguments
             let process = try ChildProcess(launch)
             defer { process.send(SIGKILL) }
@@ -114,7 +116,7 @@ extension EndToEnd {
             #expect(!process.standardError.contains("\u{1B}[31m:name"), sourceLocation: sourceLocation)
         }
 
-        /// Without colours and movements of the cursor.
+        /// Returns the text without colours and movements of the cursor.
         private static func plain(_ text: String) -> String {
             text.replacing(/\x1b\[[0-9;?]*[a-zA-Z]|\x1b\([A-Z0-9]|\x0f/, with: "")
         }

@@ -16,7 +16,7 @@ extension EndToEnd {
             }
         }
 
-        /// Of the coded file, as RFC 9530 has it.
+        /// The digest of the encoded file in the form of RFC 9530.
         private static let digest: String = {
             let hex = coded.sha256()
             let bytes = stride(from: 0, to: hex.count, by: 2).compactMap { index in

@@ -11,7 +11,7 @@ extension EndToEnd {
             try Data(content.bytes(0..<size)).write(to: URL(fileURLWithPath: sandbox.file(name)))
         }
 
-        /// Bytes of bodies that were asked for, as the ranges say.
+        /// Returns the ranges of the requests.
         private func asked(_ server: FaultServer) -> [String?] { server.log.entries.map(\.range) }
 
         @Test(

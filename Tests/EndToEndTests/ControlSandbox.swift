@@ -2,7 +2,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// What `show --json` says, as far as the tests look at it.
+/// The output of `show --json`, with the fields that the tests use.
 struct ShownDownload: Decodable, Equatable {
     struct Failure: Decodable, Equatable {
         let kind: String
@@ -54,7 +54,7 @@ extension ChildProcess.Result {
 }
 
 extension EventLine {
-    /// The whole lines of what was printed so far.
+    /// Returns the complete lines of the output so far.
     static func lines(_ text: String) throws -> [EventLine] {
         try text[..<(text.lastIndex(of: "\n") ?? text.startIndex)].split(separator: "\n").map {
             try JSONDecoder().decode(EventLine.self, from: Data($0.utf8))
@@ -63,7 +63,7 @@ extension EventLine {
 }
 
 extension DlmSandbox {
-    /// Runs it and expects that it succeeds.
+    /// Runs a command and expects success.
     @discardableResult
     func done(
         _ arguments: String..., with change: (inout ProcessLaunch) -> Void = { _ in },
@@ -76,7 +76,7 @@ extension DlmSandbox {
         return result
     }
 
-    /// As ``done(_:with:sourceLocation:)``, in this process.
+    /// Runs a command like ``done(_:with:sourceLocation:)``, but in this process.
     @discardableResult
     func performDone(
         _ arguments: String..., sourceLocation: SourceLocation = #_sourceLocation
@@ -92,14 +92,14 @@ extension DlmSandbox {
         return try JSONDecoder().decode(ShownDownload.self, from: Data(result.stdout.utf8))
     }
 
-    /// The ids of the downloads of these URLs.
+    /// Returns the ids of the downloads with these URLs.
     func ids(of urls: [String]) async throws -> [Int] {
         var ids: [String: Int] = [:]
         for id in try await list().map(\.id) { ids[try await show(id).url] = id }
         return try urls.map { try #require(ids[$0], "\($0)") }
     }
 
-    /// Asks `show` until it says what it should.
+    /// Repeats `show` until the condition is true.
     @discardableResult
     func waitToShow(
         _ id: Int, atMost limit: Duration = .seconds(30), with change: (inout ProcessLaunch) -> Void = { _ in },
@@ -114,7 +114,7 @@ extension DlmSandbox {
         return shown
     }
 
-    /// What is recorded as fetched of a file that came in order is in its partial file.
+    /// Expects that the recorded bytes of a file that came in order are in its partial file.
     func expectPartial(
         _ content: Content, _ name: String, has received: Int64, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
@@ -128,7 +128,7 @@ extension DlmSandbox {
 }
 
 extension ChildProcess {
-    /// Waits until it has printed this on one of its outputs.
+    /// Waits until the process has printed this text on one of its outputs.
     func expectSays(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) async {
         let said = await waitForOutput { $0.errorText.contains(text) || $0.outputText.contains(text) }
         #expect(said, "\(text)\n\(standardOutput)\n\(standardError)", sourceLocation: sourceLocation)

@@ -65,7 +65,7 @@ extension EndToEnd {
                 try await withSecureDlm(certificates, { _ in Self.file }) { site in
                     let plain = try FaultServer { _ in Self.file }
                     defer { plain.stop() }
-                    // libcurl takes this machine for a safe place, whatever the scheme.
+                    // libcurl treats the loopback host as secure, whatever the scheme is.
                     let host = "safe.example"
                     try site.sandbox.root.write(
                         Self.line("safe", "1", domain: host, secure: true) + Self.line("any", "1", domain: host),
@@ -115,13 +115,13 @@ extension EndToEnd {
                             && $0.hasSuffix("\ttoken\t\(SecretSearch.cookie)")
                     })
                 #expect(try sandbox.mode(of: sandbox.file("jar")) == 0o600)
-                // The next run goes without the login.
+                // The next run does not need the login.
                 let next = try await sandbox.perform(words + [server.url("/next")])
                 try expectDownloaded(Self.content, as: "next", by: next, in: sandbox)
             }
         }
 
-        /// Sets a cookie at `/login`, and gives nothing to who does not bring it.
+        /// Sets a cookie at `/login`, and refuses other requests without the cookie.
         static func asking(_ request: FaultRequest) -> FaultReply {
             if request.target == "/login" {
                 return .redirect(to: "/file.bin").with {

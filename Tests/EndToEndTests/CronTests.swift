@@ -3,18 +3,18 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    /// Pain point 8: the same command again and again, by nobody.
+    /// Commands that cron repeats without a user.
     @Suite("Cron: the same command again", .serialized, .timeLimit(.minutes(2)))
     struct CronTests {
         let content = Content(seed: 750, size: 2 * mebibyte + 1)
 
-        /// What says that nothing was fetched, and nothing touched.
+        /// Returns properties of the file that show whether it was changed.
         private func identity(_ sandbox: DlmSandbox, _ name: String) throws -> [String] {
             let attributes = try FileManager.default.attributesOfItem(atPath: sandbox.file(name))
             return [FileAttributeKey.modificationDate, .systemFileNumber, .size].map { "\(attributes[$0] ?? "")" }
         }
 
-        /// As cron starts it: a home, a path, no terminal.
+        /// Runs a command like cron: with a home folder, a path and no terminal.
         private func run(
             _ sandbox: DlmSandbox, _ arguments: [String], asProcess: Bool = true
         ) async throws -> ChildProcess.Result {
@@ -69,7 +69,7 @@ extension EndToEnd {
             arguments: [
                 ("\"v1\"", nil, "\"v2\"", nil), (nil, -200_000, nil, -100_000),
                 ("\"v1\"", -200_000, "\"v2\"", -100_000),
-                // Put there with its old date, as rsync does.
+                // The new file has an old date, as after a copy with rsync.
                 ("\"v1\"", -100_000, "\"v2\"", -100_000), ("\"v1\"", -100_000, "\"v2\"", -200_000),
                 (nil, -100_000, nil, -200_000),
             ] as [(String?, Double?, String?, Double?)])
@@ -134,7 +134,7 @@ extension EndToEnd {
                     #expect(result.stderr == "")
                 }
                 #expect(server.log.bytesSentTwice() == 0)
-                // One that came when the others had ended asks whether it changed.
+                // A command that starts after the end of the others only asks whether the file changed.
                 #expect(server.log.entries.filter { $0.status != 304 }.count == 1)
             }
         }

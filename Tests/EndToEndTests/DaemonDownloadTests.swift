@@ -9,7 +9,7 @@ extension EndToEnd {
             Content(seed: target.utf8.reduce(7) { $0 &* 31 &+ UInt64($1) }, size: 4 * mebibyte + 3)
         }
 
-        /// Files under every path, each so fast.
+        /// Returns a server with a file at every path, each at this speed.
         static func handler(bytesPerSecond: Int64?) -> FaultServer.Handler {
             { request in
                 FaultReply(content(request.target), etag: "\"v1\"").with {
@@ -88,12 +88,12 @@ extension EndToEnd {
                 for entry in server.log.entries.dropFirst(before) where !order.contains(entry.request.target) {
                     order.append(entry.request.target)
                 }
-                // The first two start together, and so do any two that follow.
+                // The first two start together, and so do the next two.
                 #expect(Set(order.prefix(2)) == ["/f0", "/f1"])
                 for (index, target) in order.enumerated() {
                     #expect(abs((names.firstIndex { "/" + $0 == target } ?? 99) - index) <= 1, "\(order)")
                 }
-                // A second of traffic.
+                // At most a second of traffic.
                 for name in names { #expect(server.log.bytesSentTwice(target: "/" + name) <= 2 * mebibyte) }
             }
         }
@@ -143,7 +143,8 @@ extension EndToEnd {
                 #expect(await run.waitForOutput { $0.errorText.contains("started: dlm ") })
                 try await sandbox.hand([server.url("/a")])
                 #expect(await server.waitUntil { $0.bytesSent > 2 * mebibyte })
-                // Both are there when it wakes, so that the second finds it at work; the lower number comes first.
+                // Both signals wait when the process continues, so that the second comes during the work for the first.
+                // The signal with the lower number comes first.
                 for signal in [SIGSTOP, SIGINT, SIGTERM, SIGCONT] { run.send(signal) }
                 let result = try await run.result()
                 #expect(result.ending == .signalled(SIGTERM), "\(result.stderr)")

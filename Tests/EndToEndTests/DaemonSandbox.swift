@@ -2,7 +2,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// What `daemon status --json` says, as far as the tests look at it.
+/// The output of `daemon status --json`, with the fields that the tests use.
 struct DaemonStatusLine: Decodable, Equatable {
     let version: Int
     let identifier: String
@@ -25,7 +25,7 @@ extension DlmSandbox {
         return try daemon(result)
     }
 
-    /// The process that `daemon start --json` tells of.
+    /// Returns the process in the output of `daemon start --json`.
     func daemon(_ result: ChildProcess.Result) throws -> ForeignProcess {
         let pid = try #require(try status(result).pid)
         return try #require(ForeignProcess(pid))
@@ -39,7 +39,7 @@ extension DlmSandbox {
         try status(try await run("daemon", "status", "--json"))
     }
 
-    /// Hands downloads to the background session and returns their ids.
+    /// Gives downloads to the background session and returns their ids.
     @discardableResult
     func hand(_ urls: [String]) async throws -> [Int] {
         let result = try await ChildProcess(try launch(["get", "-b"] + urls)).result()
@@ -47,7 +47,7 @@ extension DlmSandbox {
         return result.outputLines.compactMap { Int($0) }
     }
 
-    /// Asks `list` until the states, by id, are as they should be.
+    /// Repeats `list` until the downloads have the wanted states, by id.
     func waitForStates(
         atMost limit: Duration = .seconds(30), _ isMet: ([String]) -> Bool,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -67,7 +67,7 @@ extension DlmSandbox {
 }
 
 extension ProcessLaunch {
-    /// The same command, after something that a shell does first.
+    /// Changes the launch so that a shell runs other commands first.
     mutating func runInShell(after preparation: String) {
         arguments = ["-c", preparation + "; exec \"$@\"", "sh", executable] + arguments
         executable = "/bin/sh"

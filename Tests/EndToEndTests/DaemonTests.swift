@@ -18,7 +18,7 @@ extension EndToEnd {
                 #expect(pids.count == 1)
                 let one = try #require(try await sandbox.daemonStatus().pid)
                 #expect(pids == [one])
-                // Those that were slower have ended.
+                // The slower processes have ended.
                 for other in ForeignProcess.all(of: sandbox.root) where other.pid != one {
                     #expect(await other.waitForEnd(), "\(other.pid)")
                 }
@@ -90,7 +90,7 @@ extension EndToEnd {
         @Test("It has no terminal and nothing that its starter had open, and its log is private")
         func detached() async throws {
             try await withDlm { sandbox in
-                // What a cron job does: it holds a lock that must be free once its script has ended.
+                // A cron job may hold a lock that must be free when its script has ended.
                 let lock = sandbox.root("cron.lock")
                 let held = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
                 #expect(flock(held, LOCK_EX) == 0)

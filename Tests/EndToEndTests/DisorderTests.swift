@@ -18,7 +18,7 @@ extension EndToEnd {
             }
         }
 
-        /// What somebody types, of the downloads 1 to 4.
+        /// Returns a random command with the downloads 1 to 4.
         static func words(_ random: inout some RandomNumberGenerator) -> [String] {
             let id = "\(Int.random(in: 1...4, using: &random))"
             let number = "\(Int.random(in: 1...9, using: &random))"
@@ -50,7 +50,7 @@ extension EndToEnd {
                         group.addTask {
                             for words in script {
                                 let result = try await ChildProcess(try sandbox.launch(words)).result()
-                                // Killed in the middle of its answer the session has not answered.
+                                // A session that was killed during its answer has not answered.
                                 let allowed: [ChildProcess.Ending] = [.exited(0), .exited(12)]
                                 #expect(allowed.contains(result.ending), "\(words) \(result.stderr)")
                                 #expect(result.duration < .seconds(20), "\(words)")

@@ -2,18 +2,18 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// Tests of the built program. Each suite runs beside others; the tests of one follow one another (`.serialized`).
+/// Tests of the built program. Suites run in parallel. The tests of one suite run one after the other (`.serialized`).
 @Suite("End to end", .sideBySide(in: "EndToEnd"))
 enum EndToEnd {}
 
-/// Runs a test in a home of its own.
+/// Runs a test with its own home folder.
 func withDlm(_ body: (DlmSandbox) async throws -> Void) async throws {
     let sandbox = try DlmSandbox()
     defer { sandbox.remove() }
     try await body(sandbox)
 }
 
-/// Runs a test in a home of its own, against a server with this script.
+/// Runs a test with its own home folder and a server with this script.
 func withDlm(
     _ handler: @escaping FaultServer.Handler, _ body: (DlmSandbox, FaultServer) async throws -> Void
 ) async throws {
@@ -22,7 +22,7 @@ func withDlm(
     try await withDlm { try await body($0, server) }
 }
 
-/// Runs a test in a home of its own, against a well-behaved server of one file.
+/// Runs a test with its own home folder and a correct server with one file.
 func withDlm(
     serving reply: FaultReply, _ body: (DlmSandbox, FaultServer) async throws -> Void
 ) async throws {
@@ -40,8 +40,8 @@ func withNginx(_ body: (DlmSandbox, Nginx) async throws -> Void) async throws {
     await nginx.stop()
 }
 
-/// The command succeeded, said where the file is and nothing else on standard output, and the file is right.
-/// `what` tells one case of several from the others.
+/// Expects that the command succeeded, that its standard output is only the path of the file, and that the file is
+/// right. `what` names the case in messages.
 func expectDownloaded(
     _ content: Content, as name: String, by result: ChildProcess.Result, in sandbox: DlmSandbox, _ what: Any = "",
     sourceLocation: SourceLocation = #_sourceLocation
@@ -51,7 +51,7 @@ func expectDownloaded(
     try expectFile(content, name, in: sandbox, what, sourceLocation: sourceLocation)
 }
 
-/// The file is there, whole, and no partial file beside it.
+/// Expects that the file is complete, and that there is no partial file.
 func expectFile(
     _ content: Content, _ name: String, in sandbox: DlmSandbox, _ what: Any = "",
     sourceLocation: SourceLocation = #_sourceLocation
@@ -62,7 +62,7 @@ func expectFile(
     #expect(!sandbox.exists(name + ".part"), "\(what)", sourceLocation: sourceLocation)
 }
 
-/// The command failed with this status and one line that says why.
+/// Expects that the command failed with this status and one line with the reason.
 func expectFailure(
     _ status: Int32, of result: ChildProcess.Result, _ what: Any = "",
     sourceLocation: SourceLocation = #_sourceLocation
@@ -73,7 +73,7 @@ func expectFailure(
     #expect(result.stdout == "", "\(what)", sourceLocation: sourceLocation)
 }
 
-/// What `list --json` says of one download, as far as the tests look at it.
+/// A download in the output of `list --json`, with the fields that the tests use.
 struct ListedDownload: Decodable, Equatable {
     let version: Int
     let id: Int
@@ -81,7 +81,7 @@ struct ListedDownload: Decodable, Equatable {
 }
 
 extension DlmSandbox {
-    /// Every download of the store, the finished ones included.
+    /// Returns all downloads of the store, including finished ones.
     func list() async throws -> [ListedDownload] {
         let result = try await perform("list", "--all", "--json")
         #expect(result.ending == .exited(0), "\(result.stderr)")
@@ -94,14 +94,14 @@ extension DlmSandbox {
         try FileManager.default.attributesOfItem(atPath: file(name))[.modificationDate] as? Date
     }
 
-    /// The id of the only download.
+    /// Returns the id of the only download.
     func onlyID() async throws -> String {
         let all = try await list()
         try #require(all.count == 1, "\(all)")
         return "\(all[0].id)"
     }
 
-    /// Starts a download, waits until the server has sent so many bytes, and sends the signal.
+    /// Starts a download, waits until the server has sent this number of bytes, and sends the signal.
     func interrupt(
         _ arguments: String..., with signal: Int32, after bytes: Int64, from server: FaultServer
     ) async throws -> ChildProcess.Result {
@@ -114,13 +114,13 @@ extension DlmSandbox {
         let result = try await process.result()
         #expect(reached, "\(result.stderr)")
         #expect(result.ending == .signalled(signal), "\(result.stderr)")
-        // Death by SIGKILL is the kernel's business.
+        // The time of an end by SIGKILL depends only on the kernel.
         if signal != SIGKILL { #expect(ContinuousClock.now - begin < promised(within: .seconds(1))) }
         return result
     }
 }
 
-/// Does something for each value, so many at a time.
+/// Calls the body for each value, at most this number at a time.
 func concurrently<Value: Sendable>(
     _ values: [Value], atMost limit: Int, _ body: @escaping @Sendable (Value) async throws -> Void
 ) async throws {
@@ -133,8 +133,8 @@ func concurrently<Value: Sendable>(
     }
 }
 
-/// Chooses the moment of a signal, or how long a stop or an outage lasts: no event tells that, and it is what the test
-/// varies.
+/// Waits a certain time. Tests use this only to vary the moment of a signal, or the duration of a stop or an outage,
+/// for which there is no event.
 func letPass(_ duration: Duration) async throws { try await Task.sleep(for: duration) }
 
 let mebibyte: Int64 = 1 << 20

@@ -66,7 +66,7 @@ extension EndToEnd {
 
                 func story(_ id: Int) -> [String] { told.filter { $0.id == id }.map(\.event) }
                 let paused = ["added", "started", "paused"]
-                // Nobody was there to tell of the kill.
+                // No process could record the kill.
                 #expect(story(1) == paused + ["resumed", "started", "resumed", "started", "completed"])
                 #expect(story(2).filter { $0 != "started" } == ["added", "failed", "removed"])
                 #expect(story(3) == paused + ["changed", "resumed", "started", "completed"])
@@ -81,7 +81,7 @@ extension EndToEnd {
             try await withDlm(Self.handler(bytesPerSecond: nil)) { sandbox, server in
                 try await sandbox.done("get", server.url("/before"))
                 let live = try sandbox.start("events")
-                // It ends though nothing happens that it could print.
+                // The command ends although there is no event to print.
                 let head = try await sandbox.run("events") { launch in
                     launch.arguments = ["-c", "\(launch.executable) events | head -n 1"]
                     launch.executable = "/bin/sh"

@@ -3,13 +3,13 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    /// Each row of docs/exit-status.md. What else leads to a status is tested where it belongs: 5 and the certificates
-    /// in TLSFaultTests, 12 and the sessions in OwnerTests, the signals one by one in SignalTests.
+    /// Each row of docs/exit-status.md. Other causes of a status are tested with their subjects: certificates (5) in
+    /// TLSFaultTests, sessions (12) in OwnerTests, and single signals in SignalTests.
     @Suite("Exit statuses", .serialized, .timeLimit(.minutes(2)))
     struct ExitStatusTests {
         static let content = Content(seed: 740, size: 300_000)
 
-        /// Every way to fail that needs no more than an answer, by its path.
+        /// Returns the answers for all failures that need only an answer, by path.
         static func reply(_ request: FaultRequest) -> FaultReply {
             switch request.target {
             case "/401", "/407", "/403", "/404", "/500", "/503":
@@ -149,7 +149,7 @@ extension EndToEnd {
                         (try? $0.file("cmdline"))?.contains("get\0http") ?? false
                     })
                 process.send(signal)
-                // A shell that runs no jobs lets its background commands ignore SIGINT (POSIX, 2.11).
+                // A shell without job control lets its background commands ignore SIGINT (POSIX, 2.11).
                 if signal == SIGINT { process.send(SIGTERM) }
                 let status = signal == SIGINT ? 128 + SIGTERM : 128 + signal
                 #expect(try await shell.result().stdout == "\(status)\n")

@@ -70,7 +70,7 @@ extension EndToEnd {
                 try await sandbox.kill([server.url("file.bin")], after: 2 * mebibyte)
                 let other = Content(seed: 1402, size: Self.content.size + longer)
                 try server.add(other, as: "file.bin")
-                // Of the same time: the bytes tell.
+                // Both files have the same time, so only the bytes differ.
                 let time = Date(timeIntervalSince1970: 1_700_000_000)
                 try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: server.path("file.bin"))
                 let result = try await sandbox.perform("resume", "1")
@@ -110,7 +110,7 @@ extension EndToEnd {
                 expectFailure(2, of: try await sandbox.perform("get", server.url("file.bin%0d%0aDELE%20x")))
                 expectFailure(2, of: try await sandbox.perform("get", "--data", "x=1", server.url("file.bin")))
                 expectFailure(2, of: try await sandbox.perform("get", "--proto", "=https", server.url("file.bin")))
-                // Whose certificate nobody knows.
+                // The authority of the certificate is unknown.
                 let words = ["get", "--retries", "0", server.secureURL("file.bin")]
                 expectFailure(5, of: try await sandbox.perform(words))
                 let port = try LoopbackSocket.unusedPort()

@@ -43,7 +43,7 @@ extension EndToEnd {
                 let failed = try await sandbox.done("list", "--state", "failed", "--state", "cancelled", "--json")
                 #expect(failed.outputLines.count == 2)
 
-                // The finished file stays unless it is meant, the partial one goes.
+                // The partial file is deleted. The finished file stays, because its deletion was not requested.
                 try await sandbox.done("remove", "1", "4")
                 try await sandbox.done("remove", "--delete-file", "5")
                 #expect(sandbox.names == ["here", "there"])
@@ -51,7 +51,7 @@ extension EndToEnd {
                 try await sandbox.done("remove", "--all")
                 #expect(try await sandbox.list() == [])
                 #expect(sandbox.names == ["here", "there"])
-                // A number is never given twice.
+                // An id is never used twice.
                 try await sandbox.done("get", "-o", "new", server.url("/here"))
                 #expect(try await sandbox.list().map(\.id) == [6])
             }

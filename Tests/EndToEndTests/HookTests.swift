@@ -3,7 +3,8 @@ import Foundation
 import Testing
 
 extension DlmSandbox {
-    /// A program that notes each of its runs in the folder `runs`: variables, input, folder. `more` comes after that.
+    /// Creates a program that records each of its runs in the folder `runs`, with variables, input and folder. After
+    /// that it runs `more`.
     fileprivate func hook(_ name: String = "hook", _ more: String = "") throws -> String {
         try FileManager.default.createDirectory(atPath: root("runs"), withIntermediateDirectories: true)
         try root.write(
@@ -28,7 +29,7 @@ extension DlmSandbox {
         root.names(in: "runs").filter { root.exists("runs/\($0)/done") }.map { HookRun(root, "runs/\($0)") }
     }
 
-    /// Runs that have begun, ended or not.
+    /// The number of runs that have begun.
     fileprivate var begun: Int { root.names(in: "runs").count }
 }
 
@@ -119,7 +120,7 @@ extension EndToEnd {
                     expectFailure(2, of: refused, program)
                 }
                 #expect(!sandbox.exists("b") && server.log.requests(to: "/b").isEmpty)
-                // Gone since: told, and the download is fine.
+                // The program cannot be run any more. This is reported, and the download still succeeds.
                 #expect(chmod(hook, 0o600) == 0)
                 _ = try await sandbox.run("daemon", "start")
                 let gone = try await sandbox.run("get", "--on-complete", "true", server.url("/c"))
@@ -212,7 +213,7 @@ extension EndToEnd {
             }
         }
 
-        /// Where the process is killed, and how many runs there are in the end.
+        /// The arguments are the points of the kill, and the numbers of runs at the end.
         @Test(
             "Killed around the end of a download, its hook is run once by the next session, or not at all once it was taken",
             arguments: [
@@ -227,7 +228,7 @@ extension EndToEnd {
                 }
                 try #require(killed.ending == .signalled(SIGKILL), "\(killed)")
                 #expect(sandbox.begun == 0)
-                // What was not complete in the store yet goes on here, and whatever was due is run.
+                // A download that was not complete in the store yet continues here, and all due hooks are run.
                 let next = try await sandbox.run("get", "--on-complete", hook, server.url("/a"))
                 #expect(next.ending == .exited(0), "\(next.stderr)")
                 let other = try await sandbox.run("get", server.url("/b"))
@@ -353,7 +354,7 @@ extension EndToEnd {
                     let told = try run.text("environment") + run.text("input")
                     for secret in SecretSearch.secrets { #expect(!told.contains(secret), "\(secret)") }
                     #expect(try !run.text("environment").contains(SecretSearch.signature))
-                    // What a download is resumed with is whole in its JSON.
+                    // The JSON has the complete URL, which is needed to resume the download.
                     #expect(try run.input().url == address)
                 }
             }
@@ -362,7 +363,7 @@ extension EndToEnd {
 }
 
 extension DlmSandbox {
-    /// Waits for something on disk; false when it does not come.
+    /// Waits for a condition on the files. Returns false if it does not become true.
     fileprivate func reach(_ isMet: (DlmSandbox) -> Bool) async throws -> Bool {
         try await ask(in: root("runs"), atMost: .seconds(45)) {
             isMet(self)
@@ -371,7 +372,7 @@ extension DlmSandbox {
         }
     }
 
-    /// A hook's shell that has stopped itself.
+    /// The process of a hook's shell that has stopped itself.
     fileprivate var stoppedHook: ForeignProcess? {
         ForeignProcess.all(of: root).first { process in
             let state = try? process.file("stat").split(separator: ")").last?.split(separator: " ").first

@@ -4,12 +4,13 @@ import Testing
 
 @testable import dlm
 
-/// Lines of `--json`, each with what it must be by docs/json-schema.json.
+/// Lines of `--json` with their definitions in docs/json-schema.json.
 private final class JSONLines {
     private(set) var input = ""
     private(set) var commands: Set<String> = []
 
-    /// - Parameter definitions: of the schema; each line is one of them, and each is there.
+    /// - Parameter definitions: the definitions in the schema. Each line must match one of them, and each one must
+    ///   occur.
     func add(
         _ command: String, _ lines: [Substring], _ definitions: String,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -74,7 +75,7 @@ extension EndToEnd {
             try await manifests(sandbox, server, lines)
             let told = get.errorLines.filter { $0.hasPrefix("{") }
             lines.add("get", told, "progress|total")
-            // The others are for people.
+            // The other lines are for people.
             #expect(get.errorLines.filter { !$0.hasPrefix("{") }.allSatisfy { $0.hasPrefix("dlm: ") })
             let last = told.filter { $0.contains(#""event":"progress""#) }.suffix(3)
             #expect(last.count { $0.contains(#""state":"completed""#) } == 2, "\(told)")

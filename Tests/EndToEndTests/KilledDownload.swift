@@ -3,7 +3,8 @@ import Foundation
 import Testing
 
 extension DlmSandbox {
-    /// Begins the first download of this home, slowly, and kills it once so many bytes of it are here. How many there are.
+    /// Starts the first download of this home folder slowly, and kills it when this number of bytes is present. Returns
+    /// the number of present bytes.
     @discardableResult
     func kill(_ words: [String], after bytes: Int64, sourceLocation: SourceLocation = #_sourceLocation) async throws
         -> Int64

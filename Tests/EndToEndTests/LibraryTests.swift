@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    /// DownloadKit as another program uses it, with the clock of the system.
+    /// DownloadKit in another program, with the clock of the system.
     @Suite("The library", .serialized, .timeLimit(.minutes(2)))
     struct LibraryTests {
         private func request(_ server: FaultServer, _ sandbox: DlmSandbox) throws -> DownloadRequest {

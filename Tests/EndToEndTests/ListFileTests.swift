@@ -41,7 +41,7 @@ extension EndToEnd {
                 #expect(result.ending == .exited(0), "\(result.stderr.prefix(2000))")
                 for (index, content) in contents.enumerated() { try expectFile(content, "f\(index)", in: sandbox) }
                 #expect(await nginx.waitUntil { $0.count >= 300 })
-                // The last files of a list have nothing left to share with.
+                // The last files of a list have no other files to share a connection with.
                 #expect(nginx.log.filter { $0.version == "HTTP/2.0" }.count >= 290)
             }
         }

@@ -52,7 +52,7 @@ extension EndToEnd {
                 #expect(
                     second.stderr.contains("left out by the manifest: 2 done, 1 failed for good"), "\(second.stderr)")
 
-                // What is gone from the disk is fetched again, and what failed for good if that is asked for.
+                // A missing file is fetched again. A URL that failed for good is tried again only on request.
                 try FileManager.default.removeItem(atPath: try #require(done.path))
                 _ = try await sandbox.perform(command + ["--retry-failed"])
                 #expect(
@@ -81,7 +81,7 @@ extension EndToEnd {
                 #expect(last.ending == .exited(0), "\(last.stderr)")
                 let done = try entries(manifest).filter { $0.status == .done }
                 #expect(Set(done.map(\.url)) == Set(urls.map { server.url($0) }))
-                // A kill cuts what is under way: 16 transfers, and what has no line yet.
+                // A kill interrupts 16 transfers, and loses files that have no line yet.
                 #expect(server.log.entries.count <= 300 + 2 * 64, "\(server.log.entries.count)")
             }
         }

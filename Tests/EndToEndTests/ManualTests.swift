@@ -3,14 +3,14 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    /// What the manual tells people to type, typed as it stands there, page by page; see ``RecipeTests``.
+    /// The commands of the manual's examples, run exactly as they are written, page by page; see ``RecipeTests``.
     @Suite("The manual", .serialized, .timeLimit(.minutes(3)))
     struct ManualTests {
         static let folder = GeneratedFilesTests.root.appending(path: "man")
 
         static let pages = (try? FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()) ?? []
 
-        /// The commands of its EXAMPLES, in their order.
+        /// Returns the commands of a page's EXAMPLES, in their order.
         static func examples(of page: String) throws -> [String] {
             let text = try String(contentsOf: folder.appending(path: page), encoding: .utf8)
             let section = text.components(separatedBy: "\n.SH ").first { $0.hasPrefix("EXAMPLES\n") } ?? ""
@@ -19,7 +19,7 @@ extension EndToEnd {
             }
         }
 
-        /// What there is before the examples of a page are typed; each page needs other downloads.
+        /// Returns the commands before the examples of a page, because each page needs other downloads.
         private static func preparation(for page: String) -> String {
             let urls = (1...8).map { "https://example.org/f\($0)" }.joined(separator: " ")
             let held = "dlm get -b --paused \(urls)"
@@ -55,7 +55,7 @@ extension EndToEnd {
                 _ = try await kitchen.type(iso + Self.preparation(for: page))
                 for example in examples where example != "dlm events | jq -r .event" {
                     let command = example.replacing("sha256:HEX", with: "sha256:\(Kitchen.small.sha256)")
-                    // Each of these is for a file that is not there yet.
+                    // Each of these examples needs a file that does not exist yet.
                     let start = page == "dlm-get.1" ? "rm -f debian-12.iso; " : "TOKEN=x; "
                     let result = try await kitchen.type(start + "set -o pipefail; " + command)
                     #expect(result.ending == .exited(0), "\(example): \(result.stdout)\(result.stderr)")
@@ -82,7 +82,7 @@ extension EndToEnd {
                 launch.executable = "/bin/bash"
                 let process = try ChildProcess(launch)
                 defer { process.send(SIGTERM) }
-                // It says nothing before something happens.
+                // The command prints nothing before an event.
                 var isTold = false
                 for number in 1...50 where !isTold {
                     _ = try await sandbox.run("get", server.url("/\(number)"))
@@ -95,7 +95,7 @@ extension EndToEnd {
         @Test("The pages are right to the letter", arguments: pages)
         func lint(page: String) async throws {
             let path = Self.folder.appending(path: page).path
-            // They have no date: they are the same on every day.
+            // The pages have no date, so they are the same on every day.
             let mandoc = try await ChildProcess(
                 ProcessLaunch("/usr/bin/mandoc", ["-T", "lint", "-W", "warning", path])
             )
@@ -103,7 +103,7 @@ extension EndToEnd {
             let complaints = mandoc.outputLines.filter { !$0.contains("missing date") }
             #expect(complaints.isEmpty, "\(complaints.joined(separator: "\n"))")
             let shown = try await ChildProcess(ProcessLaunch("/usr/bin/mandoc", ["-T", "utf8", path])).result()
-            // Bold letters are typed over themselves.
+            // Bold letters are printed twice in the same place.
             let text = shown.stdout.replacing(/.\x08/, with: "")
             for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "EXAMPLES", "EXIT STATUS", "FILES", "ENVIRONMENT"] {
                 #expect(text.contains("\n\(section)\n"), "\(section)")

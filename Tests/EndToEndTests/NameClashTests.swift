@@ -34,7 +34,7 @@ extension EndToEnd {
                     expectStatus(3, of: result)
                     #expect(sandbox.names == ["a.txt"])
                 default:
-                    // One after the other, or the second finds the partial file of the first.
+                    // The downloads run one after the other, or the second one finds the partial file of the first.
                     #expect([.exited(0), .exited(3)].contains(result.ending), "\(result.stderr)")
                     #expect(sandbox.names == ["a.txt"])
                 }

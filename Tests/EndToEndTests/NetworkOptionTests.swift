@@ -53,7 +53,7 @@ extension EndToEnd {
                     _ = try await run(sandbox, ["-b"] + words)
                     #expect(await proxy.waitUntil { $0.bytesSent >= 2 * mebibyte })
                     try await sandbox.waitToShow(1) { $0.received >= mebibyte }
-                    // The session keeps it.
+                    // The session keeps the option.
                     try await sandbox.done("pause", "1")
                     try await sandbox.done("resume", "-b", "1")
                     let result = try await sandbox.perform("wait", "1")
@@ -196,12 +196,12 @@ extension EndToEnd {
             }
         }
 
-        /// A DNS message (RFC 1035 section 4) with one address of the host.
+        /// Returns a DNS message (RFC 1035 section 4) with one address of the host.
         private static func answer(for host: String, _ address: [UInt8]) -> [UInt8] {
             var message: [UInt8] = [0, 0, 0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0]
             for label in host.split(separator: ".") { message += [UInt8(label.utf8.count)] + Array(label.utf8) }
             message += [0, 0, 1, 0, 1]
-            // The name once more, by a pointer to the question.
+            // The name again, as a pointer to the question.
             message += [0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4]
             return message + address
         }

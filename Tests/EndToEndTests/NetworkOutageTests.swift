@@ -7,12 +7,12 @@ extension EndToEnd {
         "The network goes and comes back", .long, .serialized, .timeLimit(.minutes(5)),
         .enabled(if: LinkedNamespaces.arePossible, .init(rawValue: LinkedNamespaces.lack)))
     struct NetworkOutageTests {
-        /// How long the link is down, in seconds.
+        /// The time for which the link is down, in seconds.
         static let outage = ProcessInfo.processInfo.environment["DLM_TEST_OUTAGE"].flatMap(Double.init) ?? 3
         static let size = 24 * mebibyte
         static let contents = (0..<5).map { Content(seed: 7100 + UInt64($0), size: size + Int64($0)) }
 
-        /// A server at one end of a link, dlm at the other.
+        /// Runs a test with a server at one end of a link and dlm at the other.
         func withLink(_ body: (DlmSandbox, Nginx, LinkedNamespaces) async throws -> Void) async throws {
             let link = try LinkedNamespaces()
             defer { link.remove() }
@@ -39,7 +39,8 @@ extension EndToEnd {
             for (index, content) in Self.contents.enumerated() { try expectFile(content, "\(index).bin", in: sandbox) }
         }
 
-        /// What came twice is at most what comes in a second; the headers of packets and acknowledgements come on top.
+        /// Expects that at most the bytes of one second came twice, besides the headers of packets and
+        /// acknowledgements.
         func expectLittleTwice(_ received: Int64) {
             let size = Self.contents.reduce(0) { $0 + $1.size }
             let second = Int64(Nginx.slowRate * Self.contents.count)
@@ -135,11 +136,12 @@ extension EndToEnd {
                 try await sandbox.waitToShow(1) { $0.received >= 4 * mebibyte }
                 try link.addClientAddress(LinkedNamespaces.otherClientAddress)
                 try link.removeClientAddress(LinkedNamespaces.clientAddress)
-                // The other one goes with the first, whose secondary it is (ip-address(8)).
+                // The other address was removed together with the first, because it is a secondary address
+                // (ip-address(8)).
                 try? link.addClientAddress(LinkedNamespaces.otherClientAddress)
                 let result = try await process.result()
                 try expectDownloaded(Self.contents[0], as: "0.bin", by: result, in: sandbox)
-                // With several, others take the places of those that are lost.
+                // With several connections, new ones replace the lost ones.
                 #expect(connections > 1 || result.stderr.contains("10.99.7.2 is gone"), "\(result.stderr)")
                 #expect(result.duration < .seconds(25))
             }

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    /// The long names where other tests write the short ones, and what no other suite is about.
+    /// Long names of options that other tests use with short names, and options that no other suite tests.
     @Suite("Names of options and commands", .serialized, .timeLimit(.minutes(2)))
     struct OptionNameTests {
         static let content = Content(seed: 790, size: 6 * mebibyte + 1)

@@ -13,7 +13,7 @@ extension EndToEnd {
 
         @Test("An owner that does not answer is status 12 within seconds, and nothing has been done once it goes on")
         func silent() async throws {
-            // While it is stopped, the kernel takes what the server sends.
+            // While the process is stopped, the kernel receives the bytes from the server.
             let content = Content(seed: 421, size: 32 * mebibyte)
             let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(mebibyte) }
             try await withDlm(serving: slow) { sandbox, server in
@@ -31,9 +31,9 @@ extension EndToEnd {
                     #expect(result.stderr.contains("does not answer"), "\(result.stderr)")
                     #expect(result.duration < .seconds(15), "\(words)")
                 }
-                // What is only looked at needs nobody's answer.
+                // Reading a record needs no answer of the session.
                 #expect(try await sandbox.show(1).state == "running")
-                // The limit of everything reaches who answers.
+                // The limit for all sessions reaches those that answer.
                 #expect(try await sandbox.daemonStatus().rateLimit == 1 << 20)
                 get.send(SIGCONT)
                 try await sandbox.done("pause", "1")
@@ -166,7 +166,7 @@ extension EndToEnd {
                     let answer = client.received.value
                     #expect(answer.status == request.2, "\(request.0): \(answer.text)")
                 }
-                // Those that never end their request leave room for others.
+                // Clients that never end their request leave room for others.
                 let shown = try await sandbox.done("limit", "50M", "1")
                 #expect(shown.duration < promised(within: .seconds(3)))
                 for client in clients { client.close() }

@@ -18,7 +18,7 @@ extension EndToEnd {
             let attempts: [Attempt]
         }
 
-        /// The last attempt of the only download.
+        /// Returns the last attempt of the only download.
         private func attempt(_ sandbox: DlmSandbox) async throws -> Shown.Attempt {
             let result = try await sandbox.perform("show", "--json", "1")
             return try #require(
@@ -30,7 +30,7 @@ extension EndToEnd {
             try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: server.path("file.bin"))
         }
 
-        /// Changed long ago.
+        /// Writes a file with an old modification time.
         private func put(_ content: Content, _ server: OpenSSHServer) throws {
             try server.add(content, as: "file.bin")
             try FileManager.default.setAttributes(
@@ -122,7 +122,7 @@ extension EndToEnd {
 
         // MARK: From one protocol to another
 
-        /// 3 MiB of it came over http.
+        /// Makes a download of which 3 MiB came over http.
         private func begun(
             _ body: (DlmSandbox, FaultServer) async throws -> Void
         ) async throws {

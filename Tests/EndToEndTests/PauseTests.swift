@@ -11,12 +11,12 @@ extension EndToEnd {
         var slow: FaultReply { FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(4 * mebibyte) } }
         var fast: FaultReply { FaultReply(content, etag: "\"v1\"") }
 
-        /// A cron job knows no folders but the home, and has no terminal.
+        /// Changes a launch to that of a cron job, which has only the home folder in its environment, and no terminal.
         static func asCron(_ launch: inout ProcessLaunch) {
             launch.environment = launch.environment.filter { ["HOME", "PATH"].contains($0.key) }
         }
 
-        /// Another terminal of the same user, with the store in its default place as well.
+        /// Changes a launch to another terminal of the same user. The store is in its default place, too.
         static func asUser(_ launch: inout ProcessLaunch) { launch.environment["XDG_STATE_HOME"] = nil }
 
         @Test("A get shows each change that is made from elsewhere, and the file ends right", arguments: [false, true])
@@ -61,7 +61,7 @@ extension EndToEnd {
                 #expect(cancelled.received > paused.received)
                 try sandbox.expectPartial(content, "file.bin", has: cancelled.received)
 
-                // The limit stays with the download until it is lifted.
+                // The download keeps its limit until the limit is removed.
                 try await sandbox.done("limit", "none", "1", with: asUser)
                 server.handle { [fast] _ in fast }
                 let end = try await sandbox.run("resume", "1", with: asUser)
@@ -164,7 +164,8 @@ extension EndToEnd {
                 let first = try await sandbox.show(1).received
                 let begin = ContinuousClock.now
                 try await sandbox.waitToShow(1) { $0.received > first + 768 << 10 }
-                // What was on its way when the limit came counts, and what is shown is half a second old.
+                // The bytes that were on their way before the limit count, too, and the displayed number is up to half
+                // a second old.
                 #expect(ContinuousClock.now - begin > .seconds(1))
                 try await sandbox.done("limit", "none", "1")
                 try expectDownloaded(content, as: "file.bin", by: try await get.result(), in: sandbox)

@@ -7,29 +7,29 @@ import Testing
 
 @testable import dlm
 
-/// A command line that is run in the process of the tests, with everything real but the process: the parser, the session
-/// manager, the store, libcurl, and the files. What must be a process of its own goes to ``ChildProcess``: also what names
-/// files of the working folder in options, for that is the folder of the process.
+/// A command line that runs in the process of the tests. Everything except the process is real: the parser, the session
+/// manager, the store, libcurl and the files. Commands that need their own process use ``ChildProcess``. These include
+/// commands whose options name files in the working folder, because a process has only one working folder.
 final class PerformedCommand: Sendable {
     private let launch: ProcessLaunch
-    /// Nil for the clock of the system.
+    /// The clock; nil for the clock of the system.
     private let time: ManualTime?
     private let signals: Signals
     private let output: CapturedStreams
     private let result = Observed<ChildProcess.Result?>(nil)
     private let begin = ContinuousClock.now
     private let task = Mutex<Task<Void, Never>?>(nil)
-    /// The signal that was sent.
+    /// The signal that was sent; nil for none.
     private let signal = Mutex<Int32?>(nil)
 
     /// - Parameters:
-    ///   - launch: says the arguments, the environment and the working folder. Nothing else of it counts.
-    ///   - leaps: waits between transfers, such as those before another attempt, take no time.
+    ///   - launch: the arguments, the environment and the working folder. The other properties are ignored.
+    ///   - leaps: whether waits between transfers, such as those before another attempt, take no time.
     init(_ launch: ProcessLaunch, leaps: Bool) throws {
-        // As a process of dlm does: OpenSSL writes to sockets that the other side has closed.
+        // A process of dlm also ignores the signal, because OpenSSL writes to sockets that the peer has closed.
         Glibc.signal(SIGPIPE, SIG_IGN)
         self.launch = launch
-        // What asks another session waits for its answer, which a leap would cut short.
+        // Other commands wait for the answer of another session, and a leap would end that wait early.
         time = leaps && launch.arguments.first == "get" ? ManualTime(leaps: true) : nil
         signals = Signals()
         output = try CapturedStreams()
@@ -37,10 +37,10 @@ final class PerformedCommand: Sendable {
         task.withLock { $0 = running }
     }
 
-    /// What has been written to standard error so far.
+    /// The standard error so far.
     var standardError: String { output.errors }
 
-    /// Does what a process does when it gets a signal. Its end has to be waited for with ``result()``.
+    /// Acts like a process that gets a signal. The end must be awaited with ``result()``.
     func send(_ signal: Int32) {
         self.signal.withLock { $0 = signal }
         Task.detached { [self] in
@@ -50,7 +50,7 @@ final class PerformedCommand: Sendable {
     }
 
     /// Waits for the end.
-    /// - Throws: when the time limit is over. The command goes on then, for nothing can end it.
+    /// - Throws: An error after the time limit. The command continues then, because it cannot be ended.
     func result() async throws -> ChildProcess.Result {
         guard await result.wait(atMost: launch.timeLimit, until: { $0 != nil }), let result = result.value else {
             throw ChildProcess.Failure(
@@ -84,11 +84,11 @@ final class PerformedCommand: Sendable {
                     return try await fetch(request, largest, environment, clock)
                 }
             }
-            // A background session would be started from the program of this process, which is that of the tests.
+            // A background session cannot be started, because the program of this process is that of the tests.
             context.open = { [time] configuration, environment, notice in
                 try await DownloadSession.open(
                     configuration, environment: environment,
-                    // A program takes real time.
+                    // The programs of hooks take real time.
                     hooks: HookProgram.Runner(environment: environment, time: SystemTime()), notice: notice,
                     transport: { transport in time.map { TimedTransport(transport, time: $0) } ?? transport })
             }
@@ -100,8 +100,8 @@ final class PerformedCommand: Sendable {
 }
 
 extension DlmSandbox {
-    /// Runs a command line to its end in this process: as ``run(_:with:)``, without the cost of a start.
-    /// - Parameter leaps: waits between transfers take no time; false where a test measures them.
+    /// Runs a command line to its end in this process. It is like ``run(_:with:)``, but without the start of a process.
+    /// - Parameter leaps: whether waits between transfers take no time. It is false for tests that measure them.
     func perform(
         _ arguments: String..., leaps: Bool = true, with change: (inout ProcessLaunch) -> Void = { _ in }
     ) async throws -> ChildProcess.Result {
@@ -116,7 +116,8 @@ extension DlmSandbox {
         return try await launch.result(leaps: leaps)
     }
 
-    /// Starts a download in this process, waits until the server has sent so many bytes, and stops it as SIGTERM does.
+    /// Starts a download in this process, waits until the server has sent this number of bytes, and stops it like
+    /// SIGTERM.
     func performInterrupted(
         _ arguments: String..., after bytes: Int64, from server: FaultServer
     ) async throws -> ChildProcess.Result {
@@ -125,32 +126,32 @@ extension DlmSandbox {
         return result
     }
 
-    /// Runs a command line to its end, in a process of its own or in this one.
+    /// Runs a command line to its end, in its own process or in this one.
     func run(_ arguments: [String], asProcess: Bool, leaps: Bool = true) async throws -> ChildProcess.Result {
         try await launch(arguments).result(asProcess: asProcess, leaps: leaps)
     }
 }
 
 extension ProcessLaunch {
-    /// `$DLM_TEST_PROCESSES` is set: every command line gets a process.
+    /// Whether every command line gets its own process, because `$DLM_TEST_PROCESSES` is set.
     private static let usesProcesses = ProcessInfo.processInfo.environment["DLM_TEST_PROCESSES"] != nil
 
-    /// What the process of the tests cannot give.
+    /// Whether the launch needs something that the process of the tests does not have.
     private var needsProcess: Bool {
         Self.usesProcesses || input != nil || terminalColumns != nil || passed != nil || watchesMemory
             || (try? DlmSandbox.binary) != executable
             || environment.keys.contains { $0.hasPrefix("DLM_FAULT") }
     }
 
-    /// Runs it to its end, in this process unless another is asked for or needed.
-    /// - Parameter leaps: waits between transfers take no time in this process.
+    /// Runs it to its end, in this process unless its own process is wanted or needed.
+    /// - Parameter leaps: whether waits between transfers take no time in this process.
     func result(asProcess: Bool = false, leaps: Bool = true) async throws -> ChildProcess.Result {
         if asProcess || needsProcess { return try await ChildProcess(self).result() }
         return try await PerformedCommand(self, leaps: leaps).result()
     }
 
-    /// Runs it until the server has sent so many bytes, ends it as SIGTERM does, and waits for the end.
-    /// - Parameter also: waits for what else is to have happened before the end.
+    /// Runs it until the server has sent this number of bytes, ends it like SIGTERM, and waits for the end.
+    /// - Parameter also: waits for further conditions before the end.
     func interrupted(
         asProcess: Bool = false, after bytes: Int64, from server: FaultServer, also: () async throws -> Void = {}
     ) async throws -> (reached: Bool, result: ChildProcess.Result) {
@@ -171,7 +172,7 @@ extension ProcessLaunch {
     }
 }
 
-/// A console on two files without names, which can be read.
+/// A console that writes to two files without names, which the test can read.
 private final class CapturedStreams: Sendable {
     let console: Console
     private let files: (output: Int32, errors: Int32)
@@ -200,19 +201,20 @@ private final class CapturedStreams: Sendable {
     }
 }
 
-/// Commands that were parsed before. In debug builds the parser checks its own descriptions at each parse, which takes
+/// A memory of parsed commands. In debug builds the parser checks its own descriptions at each parse, which takes
 /// longer than most downloads of the tests.
 private enum ParsedCommands {
-    /// Immutable; the parser's types do not say that they may be sent.
+    /// An immutable command. The parser's types are not declared as `Sendable`.
     private struct Known: @unchecked Sendable {
         let command: any ContextAction
     }
 
-    /// By bytes: strings that only look the same are equal.
+    /// The keys are bytes, because strings with different bytes can be equal.
     private static let known = Mutex<[[[UInt8]]: Known]>([:])
 
-    /// Parses each list of options of `get` once, and enters what differs from test to test; parses all other command
-    /// lines once as they are. The errors of the parser are those of a whole parse.
+    /// Returns the command of a command line. For `get`, each list of options is parsed once, and the values that
+    /// differ from test to test are set after that. Other command lines are parsed once as they are. The errors of the
+    /// parser are those of a complete parse.
     static func command(_ arguments: [String]) throws -> any ContextAction {
         let line = CommandLineParts(arguments)
         let key = line.key.map { Array($0.utf8) }
@@ -223,9 +225,9 @@ private enum ParsedCommands {
     }
 }
 
-/// A command line, divided into what is parsed and what no parser has to see twice.
+/// A command line, divided into the words that are parsed and the values that are set without the parser.
 private struct CommandLineParts {
-    /// What the parser's answer depends on.
+    /// The words on which the result of the parser depends.
     private(set) var key: [String]
     private var urls: [String] = []
     private var mirrors: [String] = []
@@ -237,7 +239,7 @@ private struct CommandLineParts {
         guard arguments.first == "get", let (_, catalog) = GivenArguments.command(of: arguments) else { return }
         key = ["get"]
         for word in CommandWord.words(arguments.dropFirst(), catalog) { take(word) }
-        // One URL and several are not the same to the checks of the options.
+        // The checks of the options distinguish between one URL and several.
         key += Array(repeating: "URL", count: min(urls.count, 2))
     }
 
@@ -259,7 +261,7 @@ private struct CommandLineParts {
         key += word.arguments.dropLast()
     }
 
-    /// The command of another line with the same key, as this one has it.
+    /// Returns the command of another line with the same key, with the values of this line.
     func completed(_ command: any ContextAction) -> any ContextAction {
         guard var get = command as? Get else { return command }
         get.urls = urls

@@ -9,7 +9,7 @@ extension EndToEnd {
             Content(seed: target.utf8.reduce(13) { $0 &* 31 &+ UInt64($1) }, size: mebibyte + 1)
         }
 
-        /// The first one holds its slot until it is told otherwise.
+        /// Returns a server on which the given downloads stall, so that they keep their slots.
         static func handler(stalling stalled: Set<String>) -> FaultServer.Handler {
             { request in
                 FaultReply(content(request.target), etag: "\"v1\"").with {
@@ -18,7 +18,7 @@ extension EndToEnd {
             }
         }
 
-        /// Downloads in the order in which the server first heard of them.
+        /// Returns the downloads in the order of their first requests.
         func order(_ server: FaultServer) -> [String] {
             var seen: [String] = []
             for entry in server.log.entries where !seen.contains(entry.request.target) {
@@ -45,7 +45,7 @@ extension EndToEnd {
                 #expect(try await sandbox.show(7).priority == 7)
                 #expect(server.log.entries.count == 1)
                 server.handle(Self.handler(stalling: []))
-                // What is paused gives its slot to the next; resumed, it stands where its number is.
+                // A paused download gives its slot to the next one. After a resume it has its place by its id.
                 try await sandbox.done("pause", "1")
                 try await sandbox.done("wait", "2-5", "7-11")
                 try await sandbox.done("resume", "1")
@@ -67,7 +67,7 @@ extension EndToEnd {
                 #expect(await server.waitUntil { $0.bytesSent >= 512 << 10 })
                 daemon.send(SIGKILL)
                 #expect(await daemon.waitForEnd())
-                // Nobody works on it, and yet it can be changed.
+                // The priority can be changed although no session runs the download.
                 try await sandbox.done("priority", "1", "4")
                 server.handle(Self.handler(stalling: []))
                 _ = try await sandbox.startDaemon("-j", "1")
@@ -123,7 +123,7 @@ extension EndToEnd {
                 try await sandbox.hand([server.url("/busy"), server.url("/a"), server.url("/b")])
                 try await sandbox.done("wait", "2-3")
                 #expect(try await sandbox.show(1).state == "waiting")
-                // Paused and resumed it does not wait for the rest of its time.
+                // After a pause and a resume, the download does not wait for the rest of the delay.
                 server.handle(Self.handler(stalling: []))
                 try await sandbox.done("pause", "1")
                 try await sandbox.done("resume", "1")
@@ -140,7 +140,7 @@ extension EndToEnd {
                 try await sandbox.hand(["/a", "/b"].map { server.url($0) })
                 try await sandbox.waitToShow(1) { $0.received > 384 << 10 }
                 try await sandbox.waitToShow(2) { $0.received > 384 << 10 }
-                // 768 KiB of both, of which a burst comes at once.
+                // Both together have 768 KiB, of which a burst comes at once.
                 #expect(ContinuousClock.now - begin > .milliseconds(700))
                 #expect(try await sandbox.daemonStatus().rateLimit == 512 << 10)
                 try await sandbox.done("limit", "none")

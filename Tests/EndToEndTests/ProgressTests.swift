@@ -10,7 +10,7 @@ extension EndToEnd {
 
         var slow: FaultReply { FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(3 * mebibyte) } }
 
-        /// What a download wrote to its terminal, whichever way it ended.
+        /// Returns the output of a download to its terminal.
         private func shown(
             _ sandbox: DlmSandbox, _ server: FaultServer, _ arguments: [String] = [], endedBy signal: Int32? = nil,
             _ environment: [String: String] = [:]

@@ -1,18 +1,18 @@
 import Foundation
 import Testing
 
-/// The tables of docs/protocols.md, which `make protocol-test` makes of what the tests noted.
+/// The tables of docs/protocols.md, which `make protocol-test` makes from the notes of the tests.
 enum ProtocolTable {
     private static let report = ProcessInfo.processInfo.environment["DLM_PROTOCOL_REPORT"]
 
-    /// Every cell. Otherwise what takes long is left out here and there.
+    /// Whether every cell is tested. Otherwise some slow cells are left out.
     static let isFull = report != nil
 
-    /// This test, which ends the suite if it fails, has proved a cell. Adds a line to the file that
-    /// `$DLM_PROTOCOL_REPORT` names.
+    /// Notes that a test has proved a cell, by a line in the file `$DLM_PROTOCOL_REPORT`. A test that fails ends its
+    /// suite before.
     /// - Parameters:
-    ///   - row: a protocol, or a kind of proxy.
-    ///   - what: that works; nothing where the column says it.
+    ///   - row: the protocol or the kind of proxy.
+    ///   - what: the ability that works; empty if the column already says it.
     static func note(_ row: String, _ column: String, _ what: String = "", file: String = #fileID) {
         guard let path = report else { return }
         let suite = String(file.split(separator: "/").last?.replacing(".swift", with: "") ?? "")

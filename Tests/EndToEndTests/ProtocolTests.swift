@@ -3,15 +3,15 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    /// What the other suites look at closely for one protocol, here for all of them: the first table of
-    /// docs/protocols.md.
+    /// The first table of docs/protocols.md. Other suites test single protocols closely; these tests are about all of
+    /// them.
     @Suite(
         "Every protocol, from real servers", .long, .serialized, .timeLimit(.minutes(3)),
         .enabled(if: RealServers.canRun, "needs root, nginx, vsftpd and OpenSSH"))
     struct ProtocolTests {
         static let content = Content(seed: 1801, size: 9 * mebibyte + 7)
 
-        /// `dlm get` of `file.bin` into a new home.
+        /// Runs `dlm get` of `file.bin` with a new home folder.
         private func get(
             _ spoken: Spoken, _ servers: RealServers, _ options: [String] = [], login: [String] = [],
             _ body: (DlmSandbox, ChildProcess.Result) async throws -> Void
@@ -38,7 +38,7 @@ extension EndToEnd {
 
         @Test("Is killed, and goes on where it was")
         func resume() async throws {
-            // SCP cannot; what it does instead is in SSHTests.
+            // SCP cannot do this. SSHTests has the tests for SCP.
             let protocols = Spoken.allCases.filter { $0 != .scp }
             try await withServers { servers in try await servers.resume(protocols, Self.content) }
             for spoken in protocols { ProtocolTable.note(spoken.rawValue, "resume after `kill -9`") }
@@ -129,7 +129,7 @@ extension EndToEnd {
                     try await servers.withDlm { sandbox in
                         try sandbox.root.write("", to: "home/.ssh/known_hosts")
                         var words = try servers.words(spoken, in: sandbox)
-                        // The authority of no server's certificate.
+                        // An authority that has signed no server's certificate.
                         let stranger = try await Certificates(in: sandbox.root, of: "stranger")
                         words[1] = stranger.authority
                         let result = try await sandbox.perform(

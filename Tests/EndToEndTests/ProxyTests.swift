@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    /// The second table of docs/protocols.md. See ``RealProxyTests`` for what http and https do besides.
+    /// The second table of docs/protocols.md. ``RealProxyTests`` has further tests of http and https.
     @Suite(
         "Every protocol through every kind of proxy", .long, .serialized, .timeLimit(.minutes(3)),
         .enabled(
@@ -13,7 +13,7 @@ extension EndToEnd {
         static let content = Content(seed: 1901, size: 9 * mebibyte + 9)
         static let login = ("ann", "pw")
 
-        /// `dlm get` of `file.bin` into a new home.
+        /// Runs `dlm get` of `file.bin` with a new home folder.
         private func get(
             _ spoken: Spoken, _ servers: RealServers, _ proxy: RealProxy, as user: (String, String)? = nil,
             _ body: (DlmSandbox, ChildProcess.Result) async throws -> Void
@@ -55,14 +55,14 @@ extension EndToEnd {
 
         @Test("Goes on after kill -9", arguments: ProtocolTable.isFull ? RealProxy.Kind.allCases : [.https, .socks5])
         func resume(kind: RealProxy.Kind) async throws {
-            // SCP cannot.
+            // SCP cannot do this.
             let protocols = Spoken.remote.filter { $0 != .scp }
             try await withServers { servers in
                 try await withProxy(kind) { proxy in
                     let before = proxy.connections
                     try await servers.resume(
                         protocols, Self.content, proxy: proxy, options: ["--proxy", proxy.url()])
-                    // Twice for each, and as often for the data of ftp.
+                    // Two connections for each protocol, and two more for the data of FTP.
                     let count = protocols.map { $0.isFTP ? 4 : 2 }.reduce(0, +)
                     #expect(await proxy.waitForConnections(before + count), "\(kind) \(proxy.connections)")
                 }

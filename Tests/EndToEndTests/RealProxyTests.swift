@@ -16,7 +16,7 @@ func withProxy(
 }
 
 extension DlmSandbox {
-    /// The options with which what these authorities sign is trusted, and nothing else.
+    /// Returns the options with which dlm trusts only these authorities.
     func trust(_ authorities: [String?]) throws -> [String] {
         let text = try authorities.compactMap { $0 }.map { try String(contentsOfFile: $0, encoding: .utf8) }.joined()
         try root.write(text, to: "authorities.pem")
@@ -89,7 +89,7 @@ extension EndToEnd {
                 try expectFile(Self.content, "a", in: sandbox)
                 search.expectSilent(first)
                 try search.expectNoTrace("finished")
-                // Whoever has no proxy goes straight, and is answered by the proxy itself: it is asked as a server.
+                // Without the proxy, dlm connects directly to this port, and the proxy answers as a server.
                 let url = "http://127.0.0.1:\(proxy.port)/b"
                 let second = try await sandbox.run("get", "-b", "--retries", "0", url)
                 #expect(second.ending == .exited(0), "\(second.stderr)")

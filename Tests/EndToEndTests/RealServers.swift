@@ -2,7 +2,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// A protocol that dlm speaks: a row of docs/protocols.md.
+/// A protocol of dlm: a row of docs/protocols.md.
 enum Spoken: String, CaseIterable, Sendable, CustomStringConvertible {
     case http, https, ftp, ftps, sftp, scp, file
     case encryptedFTP = "ftp --ssl-reqd"
@@ -14,7 +14,7 @@ enum Spoken: String, CaseIterable, Sendable, CustomStringConvertible {
     var isHTTP: Bool { self == .http || self == .https }
     var isFTP: Bool { self == .ftp || self == .ftps || self == .encryptedFTP }
     var isSSH: Bool { self == .sftp || self == .scp }
-    /// A name and a password go along with every test.
+    /// Whether a login is needed, so that every test gives a name and a password.
     var needsLogin: Bool { isFTP || isSSH }
 }
 
@@ -28,7 +28,7 @@ struct RealServers: Sendable {
     let nginx: Nginx
     let vsftpd: Vsftpd
     let openSSH: OpenSSHServer
-    /// Of `file` URLs.
+    /// The folder of `file` URLs.
     let folder: TemporaryFolder
 
     func add(_ content: Content, as name: String) throws {
@@ -49,7 +49,7 @@ struct RealServers: Sendable {
         }
     }
 
-    /// A home whose user trusts the servers.
+    /// Runs a test with a home folder whose user trusts the servers.
     func withDlm(_ body: (DlmSandbox) async throws -> Void) async throws {
         try await EndToEndTests.withDlm { sandbox in
             try FileManager.default.createDirectory(
@@ -59,16 +59,16 @@ struct RealServers: Sendable {
         }
     }
 
-    /// The options that a download takes.
-    /// - Parameter proxy: on its way.
+    /// Returns the options for a download.
+    /// - Parameter proxy: the proxy on the way to the server; nil for none.
     func words(_ spoken: Spoken, in sandbox: DlmSandbox, proxy: RealProxy? = nil) throws -> [String] {
         let files = [nginx.certificates.authority, vsftpd.certificates.authority, proxy?.authority]
-        // The servers' addresses are of IPv4, wherever localhost leads.
+        // The servers listen on IPv4 only, but localhost may be an IPv6 address.
         return try sandbox.trust(files) + ["-4"] + (spoken.needsLogin ? Self.login : [])
             + (spoken == .encryptedFTP ? ["--ssl-reqd"] : [])
     }
 
-    /// Downloads, is killed, and goes on with what it had: the servers' logs say so.
+    /// Starts a download, kills it, and expects by the server's log that the next run continues with its bytes.
     func resume(
         _ protocols: [Spoken], _ content: Content, proxy: RealProxy? = nil, options: [String] = []
     ) async throws {

@@ -2,7 +2,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// How one recipe of the README is tried, and what is to come of it.
+/// The test of one recipe of the README, with its expected result.
 struct RecipeCase: Sendable, CustomTestStringConvertible {
     let title: String
     let check: @Sendable (Kitchen) async throws -> Void

@@ -3,8 +3,8 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    /// What the README tells people to type, typed as it stands there: `https://example.org` is an nginx behind a proxy
-    /// of the test's, the shell is bash, and a line of a crontab runs with the environment that cron gives.
+    /// The commands of the README, run exactly as they are written. `https://example.org` is an nginx behind a proxy of
+    /// the test. The shell is bash, and a line of a crontab runs with cron's environment.
     @Suite("Recipes of the README", .serialized, .timeLimit(.minutes(3)))
     struct RecipeTests {
         @Test("Each recipe has a test, and each test a recipe")
@@ -29,7 +29,8 @@ extension EndToEnd {
 /// One of the README's recipes.
 struct Recipe {
     let title: String
-    /// The fenced blocks, by their language: `sh` is typed, `crontab` is run by cron, anything else is a file.
+    /// The fenced blocks with their languages. `sh` is run in a shell and `crontab` as by cron. Any other block is a
+    /// file.
     let blocks: [(language: String, text: String)]
 
     static func all() throws -> [Recipe] {
@@ -58,7 +59,7 @@ struct Recipe {
         try #require(blocks.first { $0.language == language }?.text, "\(title): no block of \(language)")
     }
 
-    /// The commands of its crontab, in their order.
+    /// Returns the commands of its crontab, in their order.
     func cronCommands() throws -> [String] {
         try block("crontab").split(separator: "\n").map { line in
             line.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true).last.map(String.init) ?? ""
@@ -66,7 +67,7 @@ struct Recipe {
     }
 }
 
-/// Where a recipe is tried.
+/// The environment in which a recipe is tried.
 struct Kitchen {
     let sandbox: DlmSandbox
     let nginx: Nginx
@@ -79,13 +80,13 @@ struct Kitchen {
     func prepare() throws {
         for name in ["debian-12.iso", "backup.tar", "report.zip"] { try nginx.add(Self.iso, as: name) }
         try nginx.add(Self.small, as: "prices.csv")
-        // No machine has a program of this name in a folder of its own but the one under test.
+        // In this folder, only the tested program has the name `dlm`.
         try FileManager.default.createDirectory(atPath: sandbox.root("bin"), withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(
             atPath: sandbox.root("bin/dlm"), withDestinationPath: try DlmSandbox.binary)
     }
 
-    /// All that cron sets (crontab(5)), and the way to the server.
+    /// The variables that cron sets (crontab(5)), and those that lead to the server.
     private var environment: [String: String] {
         [
             "PATH": "\(sandbox.root("bin")):/usr/bin:/bin", "HOME": sandbox.root("home"), "LOGNAME": "me",
@@ -93,12 +94,12 @@ struct Kitchen {
         ]
     }
 
-    /// Types it in a shell that stands among the downloads.
+    /// Runs a text in a shell whose working folder has the downloads.
     func type(_ text: String) async throws -> ChildProcess.Result {
         try await run("/bin/bash", text, in: sandbox.files, environment.merging(["LANG": "C.UTF-8"]) { $1 })
     }
 
-    /// Runs it as cron does: by `sh`, at home, and with hardly an environment.
+    /// Runs a text like cron: by `sh`, in the home folder, and with few variables.
     func runFromCron(_ text: String) async throws -> ChildProcess.Result {
         try await run("/bin/sh", text, in: sandbox.root("home"), environment)
     }

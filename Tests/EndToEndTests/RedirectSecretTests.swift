@@ -58,7 +58,7 @@ extension EndToEnd {
                 let result = try await get(url(server), in: sandbox, "-x", "\(connections)", "--retries", "0")
                 let fetched = (server.log.entries + other.log.entries).filter { $0.request.target == "/file.bin" }
                 if location.contains("127.0.0.2") {
-                    // The server listens at another address: nobody is there.
+                    // The server listens on another address, so no server is there.
                     #expect(result.ending == .exited(4), "\(result.stderr)")
                 } else {
                     try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)

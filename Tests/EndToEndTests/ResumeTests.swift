@@ -5,13 +5,13 @@ import Testing
 extension EndToEnd {
     @Suite("Resume after kill -9", .long, .serialized, .timeLimit(.minutes(3)))
     struct ResumeTests {
-        /// How an interrupted download is continued.
+        /// The ways in which an interrupted download is continued.
         enum Way: CaseIterable {
             case resume, sameGet
         }
 
         static let content = Content(seed: 40, size: 16 * mebibyte)
-        /// Bytes a second of all connections together.
+        /// The speed of all connections together, in bytes per second.
         static let rate = 8 * mebibyte
 
         static func reply(connections: Int, validated: Bool = true) -> FaultReply {
@@ -107,7 +107,7 @@ extension EndToEnd {
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(result.stderr.contains("starts over: without a strong ETag") == isStrict)
                 if isStrict {
-                    // And what was on its way to the process that was killed.
+                    // This includes the bytes that were on their way to the killed process.
                     #expect(server.log.bytesSent - before <= Self.content.size + mebibyte)
                 } else {
                     #expect(server.log.bytesSentTwice() <= Self.rate + mebibyte)
@@ -134,7 +134,8 @@ extension EndToEnd {
 
         enum Damage: CaseIterable {
             case removed, truncated, replaced
-            /// Deleted and made anew: a file system may give the new file the number of the old one.
+            /// The file was deleted and created again. A file system may give the new file the inode number of the old
+            /// one.
             case recreated
         }
 

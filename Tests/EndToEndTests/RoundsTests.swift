@@ -45,7 +45,8 @@ extension EndToEnd {
             }
         }
 
-        /// Ends with the download paused. Most rounds come so fast that no byte does; each tenth lets some come.
+        /// Resumes and pauses the download several times, ending with a pause. In most rounds no byte comes, because
+        /// they are so short. In each tenth round some bytes come.
         private func rounds(_ count: Int, in sandbox: DlmSandbox, _ server: FaultServer) async throws {
             try await sandbox.performDone("resume", "1")
             for round in 1...count {
@@ -72,25 +73,25 @@ extension EndToEnd {
             try await sandbox.performDone("resume", "1")
         }
 
-        /// What a process holds.
+        /// The resources of a process.
         struct Usage {
-            /// What each descriptor leads to.
+            /// The targets of the descriptors.
             let descriptors: [String: String]
             let threads: Int
 
             init(of process: ForeignProcess) throws {
                 let folder = "/proc/\(process.pid)/fd"
                 let names = try FileManager.default.contentsOfDirectory(atPath: folder).compactMap { name in
-                    // One that is closed meanwhile is none.
+                    // A descriptor that is closed meanwhile is left out.
                     (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(name)")).map { (name, $0) }
                 }
                 descriptors = Dictionary(uniqueKeysWithValues: names)
                 threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process.pid)/task").count
             }
 
-            /// Asks until it is so: a connection that has served ends a little later. The system's own pool of
-            /// threads grows and shrinks a little. A descriptor that is opened once, whenever that is, is no leak: that
-            /// shows in every round, or in those in which bytes come.
+            /// Waits until the process has no more resources than before. A used connection ends a little later, and
+            /// the system's pool of threads grows and shrinks a little. A descriptor that is opened only once is no
+            /// leak, because a leak occurs in every round, or in every round with bytes.
             func expectNoMore(
                 in process: ForeignProcess, sourceLocation: SourceLocation = #_sourceLocation
             ) async throws {

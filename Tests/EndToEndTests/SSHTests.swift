@@ -2,7 +2,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// With the server's key in ~/.ssh/known_hosts.
+/// Runs a test with the server's key in `~/.ssh/known_hosts`.
 func withSSH(
     mostLogins: Int? = nil, _ body: (DlmSandbox, OpenSSHServer) async throws -> Void
 ) async throws {

@@ -8,7 +8,7 @@ extension EndToEnd {
         static let content = Content(seed: 790, size: 3 * mebibyte + 1)
         static var file: FaultReply { FaultReply(content, etag: "\"v1\"") }
 
-        /// A window that is closed now, and for an hour.
+        /// A window that is closed for the next hour.
         private var closed: String {
             let hour = (Calendar(identifier: .gregorian).dateComponents(in: .gmt, from: Date()).hour ?? 0) + 2
             let text = "\(hour % 24 + 100)".suffix(2)

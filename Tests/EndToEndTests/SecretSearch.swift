@@ -2,22 +2,22 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// The secrets of a test, and where none of them may be found.
+/// The secrets of a test, and the search for them in all places where they must not be.
 struct SecretSearch: Sendable {
     static let password = "pa55-W0RD-x1"
     static let token = "t0ken-8841-q2"
     static let cookie = "c00kie-7723-z3"
     static let proxy = "pr0xy-5512-y4"
     static let key = "k3y-9934-w5"
-    /// In a field whose name says nothing.
+    /// The secret in a field whose name does not show that it is secret.
     static let unnamed = "b3arer-1177-v6"
-    /// In the URL's query. The URL is what a download is resumed with, so that it is stored and shown; only messages,
-    /// logs and lists of processes lack it.
+    /// The secret in the URL's query. A download needs its URL to be resumed, so the URL is stored and shown. Only
+    /// messages, logs and lists of processes must not have the secret.
     static let signature = "s1gnature-4455-u7"
 
-    /// Never stored, nor told.
+    /// The secrets that are never stored or printed.
     static let secrets = [password, token, cookie, proxy, key, unnamed, basic]
-    /// As it goes over the wire.
+    /// The password in the form of the `Authorization` field.
     static let basic = Data("ann:\(password)".utf8).base64EncodedString()
 
     static let headers = [
@@ -28,7 +28,7 @@ struct SecretSearch: Sendable {
 
     let sandbox: DlmSandbox
 
-    /// Files of every kind, and what the system tells everybody about every process.
+    /// Expects no secret in files of any kind, or in the system's public data about processes.
     func expectNoTrace(_ what: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
         for name in try FileManager.default.subpathsOfDirectory(atPath: sandbox.root.path) {
             guard let data = FileManager.default.contents(atPath: sandbox.root(name)) else { continue }
@@ -37,7 +37,7 @@ struct SecretSearch: Sendable {
             #expect(found.isEmpty, "\(what): \(name)", sourceLocation: sourceLocation)
         }
         for process in ForeignProcess.all(of: sandbox.root) {
-            // It may end meanwhile.
+            // The process may end meanwhile.
             guard let words = try? process.file("cmdline"), let settings = try? process.file("environ") else {
                 continue
             }
@@ -46,7 +46,8 @@ struct SecretSearch: Sendable {
         }
     }
 
-    /// Searches with functions of C: Foundation's search takes seconds for a few megabytes in a debug build.
+    /// Returns whether the data contain the text. It uses functions of C, because Foundation's search takes seconds for
+    /// a few megabytes in a debug build.
     private static func contains(_ text: String, in data: Data) -> Bool {
         let wanted = Array(text.utf8)
         return data.withUnsafeBytes { bytes in
@@ -70,7 +71,7 @@ struct SecretSearch: Sendable {
         #expect(!result.stderr.contains(Self.signature), "\(what) \(result.stderr)", sourceLocation: sourceLocation)
     }
 
-    /// Everything that can be asked about download 1.
+    /// Expects no secret in the output of all commands about download 1.
     func askAll(_ moment: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let commands = [
             ["list", "--all"], ["list", "--all", "--json"], ["show", "1"], ["show", "1", "--json"],

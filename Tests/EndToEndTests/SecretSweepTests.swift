@@ -2,18 +2,19 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// What a download is asked for with: the words, and the variables of the command that hands it over.
+/// A way to give a secret: the arguments and the environment variables of the command that adds the download.
 private struct Way: Sendable {
     var words: [String] = []
     let url: String
     var environment: [String: String] = [:]
-    /// For `dlm resume`, where the secret is not kept.
+    /// The arguments for `dlm resume`, if the secret is not stored.
     var again: [String] = []
 }
 
 extension DlmSandbox {
-    /// In the background until a part is here, its session killed, resumed to the end: after each everything is searched
-    /// that is in the home, in the lists of processes, in the environment of what dlm runs, and in all that it says.
+    /// Runs a download in the background until a part is present, kills its session, and resumes the download to its
+    /// end. After each step, the secret is searched in the home folder, in the lists of processes, in the environments
+    /// of dlm's programs, and in all output.
     fileprivate func sweep(_ way: Way, _ content: Content, _ what: String) async throws {
         let search = SecretSearch(sandbox: self)
         try root.write("#!/bin/sh\nenv >'\(root("hooked"))'\ncat >'\(root("told"))'\n", to: "hook")
@@ -36,11 +37,12 @@ extension DlmSandbox {
         let result = try await ChildProcess(launch).result()
         #expect(result.ending == .exited(0), "\(what) \(result.stderr)")
         search.expectSilent(result, what)
-        // It goes on in another background session, which ends with its hook; or it was complete before the kill.
+        // The download continues in another background session, which ends with its hook, or it was complete before the
+        // kill.
         search.expectSilent(try await done("wait", "1"), what)
         if result.stderr.contains("session background") { try await done("daemon", "stop") }
         try expectFile(content, "file.bin", in: self, what)
-        // The hook of a session that was killed goes on by itself.
+        // The hook of a killed session continues without the session.
         let isHooked = try await ask(in: root.path, { root.exists("hooked") && root.exists("told") }, until: { $0 })
         #expect(isHooked, "\(what)")
         try search.expectNoTrace("\(what): finished")
@@ -112,7 +114,7 @@ extension EndToEnd {
             }
         }
 
-        /// The files that hold the secret are apart from the home that is searched.
+        /// The files with the secret are outside of the home folder that is searched.
         @Test(
             "In a file, or from a program",
             arguments: ["--netrc-file", "--bearer-file", "--bearer-command", "--cookie-file"])

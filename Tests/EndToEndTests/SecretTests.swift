@@ -7,7 +7,7 @@ extension EndToEnd {
     struct SecretTests {
         static let content = Content(seed: 710, size: 3 * mebibyte + 5)
 
-        /// Sends back, wherever it can, what it was sent.
+        /// A server that repeats the values of a request everywhere in its answer.
         static let handler: FaultServer.Handler = { request in
             let sent = ["Authorization", "Cookie", "Proxy-Authorization", "X-Api-Key", "X-Note"].compactMap {
                 request[$0]
@@ -42,7 +42,7 @@ extension EndToEnd {
 
         func expectSent(_ entry: ServerLog.Entry?) {
             #expect(entry?.request["Authorization"] == "Basic \(SecretSearch.basic)")
-            // The server's own cookie, which repeats the secrets to it, comes first.
+            // The server's own cookie, which contains the repeated secrets, comes first.
             #expect(entry?.request["Cookie"]?.hasSuffix("a=1; id=\(SecretSearch.cookie)") == true)
             #expect(entry?.request["Proxy-Authorization"] == "Basic \(SecretSearch.proxy)")
             #expect(entry?.request["X-Api-Key"] == SecretSearch.key)
@@ -104,7 +104,7 @@ extension EndToEnd {
                     #expect(answer.status == 200, "\(path) \(answer.text)")
                     #expect(!SecretSearch.secrets.contains { answer.text.contains($0) }, "\(path) \(answer.text)")
                 }
-                // Both at once: the download goes on from there, and what is told in its log may not hold a secret.
+                // The command sets the URL and resumes the download. Its output must not have a secret.
                 let moved = try await sandbox.run("set-url", "-v", "1", url("/elsewhere", server))
                 #expect(moved.ending == .exited(0), "\(moved.stderr)")
                 search.expectSilent(moved)

@@ -8,8 +8,8 @@ extension EndToEnd {
         let content = Content(seed: 440, size: 6 * mebibyte + 11)
         let cut = 3 * mebibyte
 
-        /// A link that ends after half of the file and is refused from then on; the same file under another path with
-        /// another validator; another file of the same size, and one of another size.
+        /// The server has a link that ends after half of the file and is refused from then on. It has the same file at
+        /// another path with another validator, another file of the same size, and a file of another size.
         var handler: FaultServer.Handler {
             { [content, cut] request in
                 switch request.target {
@@ -25,7 +25,7 @@ extension EndToEnd {
             }
         }
 
-        /// The download as its link expired.
+        /// Starts a download whose link expires.
         func expire(_ arguments: String..., in sandbox: DlmSandbox, _ server: FaultServer) async throws {
             let words = ["get", "-x", "1", "-o", "file.bin"] + arguments + [server.url("/expired?token=1")]
             let result = try await ChildProcess(try sandbox.launch(words)).result()
@@ -45,7 +45,7 @@ extension EndToEnd {
                 #expect(try await sandbox.show(1).url == server.url("/same?token=2"))
                 let resumed = try await sandbox.run("resume", "1")
                 try expectDownloaded(content, as: "file.bin", by: resumed, in: sandbox)
-                // What was there is compared: the end of it comes again.
+                // The present bytes are compared, so their end comes again.
                 #expect(server.log.bytesSentTwice() <= 256 << 10)
                 #expect(try await sandbox.list().count == 1)
             }
@@ -64,7 +64,7 @@ extension EndToEnd {
                 #expect(kept.received == cut)
                 #expect(kept.error?.exitStatus == 9)
                 try sandbox.expectPartial(content, "file.bin", has: kept.received)
-                // And the right one finishes it still.
+                // The right URL can still complete the download.
                 try await sandbox.done("set-url", "1", server.url("/same?token=2"))
                 let resumed = try await sandbox.run("resume", "1")
                 try expectDownloaded(content, as: "file.bin", by: resumed, in: sandbox)

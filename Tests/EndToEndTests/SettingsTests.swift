@@ -17,7 +17,8 @@ extension EndToEnd {
     struct SettingsTests {
         let content = Content(seed: 130, size: mebibyte)
 
-        /// One download of each kind, the last three with a partial file: completed, failed, cancelled and paused.
+        /// Runs a test with a completed, a failed, a cancelled and a paused download. The last three have a partial
+        /// file.
         private func withHistory(_ body: (DlmSandbox, FaultServer) async throws -> Void) async throws {
             let reply = FaultReply(content, etag: "\"v1\"")
             let script: FaultServer.Handler = { request in

@@ -2,12 +2,12 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// What each connection is let in by: NTLM with a password, Negotiate with a Kerberos ticket.
+/// The ways to log in a connection: NTLM with a password, and Negotiate with a Kerberos ticket.
 enum SignOn: String, CaseIterable, Sendable, CustomStringConvertible {
     case ntlm, negotiate
 
     var description: String { rawValue }
-    /// As a server calls it.
+    /// The name of the scheme in HTTP.
     var scheme: String { self == .ntlm ? "NTLM" : "Negotiate" }
 }
 
@@ -21,12 +21,12 @@ extension EndToEnd {
         static let content = Content(seed: 2001, size: 9 * mebibyte + 1)
         static let password = ["-u", "\(Apache.user):\(Apache.password)"]
 
-        /// A server, and a home whose user knows what lets in.
+        /// A server, and a home folder whose user has the credentials.
         struct Site {
             let way: SignOn
             let sandbox: DlmSandbox
             let server: Apache
-            /// Of who has a ticket, and of who has none.
+            /// The environments of a user with a ticket, and of a user without one.
             let ticket, none: [String: String]
 
             var login: [String] { way == .ntlm ? SignOnTests.password : [] }
@@ -99,7 +99,7 @@ extension EndToEnd {
                 received = try await site.sandbox.waitToShow(1) { $0.received >= 3 * mebibyte }.received
                 first.send(SIGKILL)
                 _ = try await first.result()
-                // Without what lets in.
+                // Without the credentials.
                 expectFailure(way == .ntlm ? 2 : 6, of: try await site.run(["resume", "1"], allowed: false))
                 let result = try await site.run(["resume", "1"] + site.login)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: site.sandbox)

@@ -7,8 +7,8 @@ extension EndToEnd {
     struct StandardOutputTests {
         let content = Content(seed: 720, size: 24 * mebibyte + 17)
 
-        /// Runs `dlm get -o - OPTIONS URL` in a shell with what follows, which reads from it through a pipe; the status
-        /// of dlm is printed at the end of standard error.
+        /// Runs `dlm get -o - OPTIONS URL` in a shell, with a pipe to the given command. The status of dlm is printed
+        /// at the end of standard error.
         private func pipe(
             _ options: String, _ url: String, into reader: String, in sandbox: DlmSandbox
         ) throws -> ChildProcess {
@@ -19,7 +19,7 @@ extension EndToEnd {
             return try ChildProcess(launch)
         }
 
-        /// The file came out whole, nothing was said, and nothing is left.
+        /// Expects that the output is the whole file, that there are no messages, and that no file is left.
         private func expectWhole(
             _ result: ChildProcess.Result, _ content: Content, in sandbox: DlmSandbox, _ what: Any = "",
             sourceLocation: SourceLocation = #_sourceLocation
@@ -59,7 +59,7 @@ extension EndToEnd {
         enum Proof: CaseIterable {
             case etag, date, nothing, noRanges, chunked, weak
 
-            /// Whether the server is asked for what went out already.
+            /// Whether the bytes that were written already are requested again.
             var sendsAgain: Bool { ![.etag, .date].contains(self) }
         }
 
@@ -84,7 +84,7 @@ extension EndToEnd {
             }
             let step = size / 21
             try await withDlm({ [reply] request in
-                // What comes again, comes first: each time a little more.
+                // The repeated bytes come first, and there are more of them each time.
                 let already = proof.sendsAgain ? Int64(request.number - 1) * step : 0
                 return request.number > 20 ? reply : reply.with { $0.cut = .close(after: already + step) }
             }) { sandbox, server in
@@ -160,7 +160,7 @@ extension EndToEnd {
             try await withDlm(serving: FaultReply(large, etag: "\"v1\"")) { sandbox, server in
                 #expect(mkfifo(sandbox.file("pipe"), 0o600) == 0)
                 var launch = try sandbox.launch([])
-                // It reads a little, and then nothing for longer than a stall may last.
+                // The reader reads a little, and then nothing for longer than the stall timeout.
                 let script = """
                     \(launch.executable) get -o - --stall-timeout 1 \(server.url()) >pipe & dlm=$!
                     { head -c 1000 >first; sleep 3; grep VmHWM /proc/$dlm/status >&2; cat first - | sha256sum; } <pipe

@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// The instruments themselves: a test that trusts them must not pass because they are broken.
+/// Tests of the test support, so that other tests do not pass because of an error in it.
 @Suite("Test support", .timeLimit(.minutes(1)))
 struct TestSupportTests {
     @Test("A program's exit status is told from its death by a signal")
@@ -22,7 +22,7 @@ struct TestSupportTests {
         launch.folder = "/usr"
         launch.environment = ["NAME": "value", "PATH": "/usr/bin:/bin"]
         let result = try await ChildProcess(launch).result()
-        // Three descriptors and the one that lists them.
+        // The three standard descriptors, and the one that lists them.
         #expect(result.stdout == "hello\n/usr\n4\n")
         #expect(result.stderr == "value\n")
     }
@@ -182,7 +182,7 @@ struct TestSupportTests {
     }
 }
 
-/// Keeps what it is given.
+/// A sink that keeps the bytes that it gets.
 private final class RecordingSink: TransferSink {
     struct Record {
         var head: ResponseHead?

@@ -9,7 +9,7 @@ extension EndToEnd {
         static var file: FaultReply { FaultReply(content, etag: "\"v1\"") }
         static let handler: FaultServer.Handler = { $0.target == "/away" ? .redirect(to: "/file.bin") : file }
 
-        /// Without the authority in the environment.
+        /// Runs dlm without the authority in the environment.
         func run(_ site: SecureSite, _ words: [String]) async throws -> ChildProcess.Result {
             try await ChildProcess(try site.sandbox.launch(words + ["--retries", "0"])).result()
         }
@@ -24,7 +24,7 @@ extension EndToEnd {
                     let result = try await run(site, words + [site.server.url()])
                     try expectDownloaded(Self.content, as: "file.bin", by: result, in: site.sandbox)
                     #expect(site.server.log.entries.count > 3)
-                    // Though the environment trusts it.
+                    // This fails although the environment names the server's authority.
                     let alone = ["get", "--ca-certificate", stranger.certificate, site.server.url("/alone")]
                     expectFailure(5, of: try await site.run(alone + ["--retries", "0"]))
                 }

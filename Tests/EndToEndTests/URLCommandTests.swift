@@ -20,7 +20,7 @@ extension EndToEnd {
             try await withDlm({ request in
                 let link = request.target.components(separatedBy: "link=").last.flatMap { Int($0) } ?? 0
                 if link == 0 { return FaultReply(status: status) }
-                // The first good link holds for one request, which is cut.
+                // The first good link is valid for one request, which is cut.
                 let number = good.update { count -> Int in
                     count += 1
                     return count

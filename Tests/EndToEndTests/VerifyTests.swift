@@ -164,7 +164,7 @@ extension EndToEnd {
         @Test("Ctrl-C ends it at once")
         func interrupted() async throws {
             try await withDlm { sandbox in
-                // Sparse: hashing so much takes many minutes.
+                // A sparse file, so large that its hashing takes many minutes.
                 #expect(FileManager.default.createFile(atPath: sandbox.file("huge"), contents: nil))
                 #expect(truncate(sandbox.file("huge"), 1 << 40) == 0)
                 let process = try sandbox.start("verify", "--checksum", "sha256:\(Self.content.sha256)", "huge")

@@ -3,11 +3,11 @@ import Foundation
 import Synchronization
 import Testing
 
-/// The program, where make drop-in-test has installed it.
+/// The path of yt-dlp, if `make drop-in-test` has installed it.
 private let ytDlp = ProcessInfo.processInfo.environment["DLM_YT_DLP"]
 
 extension EndToEnd {
-    /// yt-dlp from PyPI, which make drop-in-test installs.
+    /// yt-dlp from PyPI, which `make drop-in-test` installs.
     @Suite("DropIn: yt-dlp", .serialized, .timeLimit(.minutes(5)), .enabled(if: ytDlp != nil))
     struct YtDlpTests {
         static let content = Content(seed: 252, size: 3 << 20)
@@ -44,7 +44,7 @@ extension EndToEnd {
                 launch.environment["PATH"] = "\(links):/usr/bin:/bin"
                 let result = try await ChildProcess(launch).result()
                 #expect(result.ending == .exited(0), "\(result.stdout) \(result.stderr)")
-                // It was dlm that did it, and not a downloader of yt-dlp's own.
+                // dlm made the download, and not a downloader of yt-dlp itself.
                 #expect(try await sandbox.list().map(\.state) == ["completed"], "\(result.stdout)")
                 let name = try #require(sandbox.names.first, "\(result.stdout)")
                 #expect(sandbox.names.count == 1 && name.hasSuffix(".mp4"), "\(sandbox.names)")

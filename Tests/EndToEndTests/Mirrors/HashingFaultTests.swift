@@ -8,7 +8,7 @@ import Testing
         struct HashingFaultTests {
             static let content = Content(seed: 880, size: 8 * mebibyte + 3)
             static let length: Int64 = 256 << 10
-            /// In the 21st of 33 pieces: not hashed yet when the fifth is.
+            /// The wrong byte is in piece 21 of 33, which is not hashed yet when the fifth piece is.
             static let wrong = content.flipping(5 * mebibyte + 1)
 
             enum End: CaseIterable { case killed, terminated }
@@ -19,7 +19,7 @@ import Testing
                 return MetalinkText.version4(file)
             }
 
-            /// Ended when the fifth piece is hashed.
+            /// Runs dlm, which is ended when the fifth piece is hashed.
             static func run(_ sandbox: DlmSandbox, endsBy end: End, _ arguments: String...) async throws {
                 var launch = try sandbox.launch(arguments)
                 launch.environment["DLM_FAULT_POINT"] = "pieceHashed:5" + (end == .killed ? "" : ":stop")

@@ -2,7 +2,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// Writes Metalink documents.
+/// The text of a Metalink document.
 struct MetalinkText {
     var name = "file.bin"
     var size: Int64?
@@ -11,7 +11,7 @@ struct MetalinkText {
     var urls: [String] = []
     var others = ""
 
-    /// Of pieces of this length.
+    /// Returns the element with the digests of pieces of this length.
     static func pieces(_ content: Content, length: Int64) -> String {
         var text = "<pieces length=\"\(length)\" type=\"sha-256\">"
         var start: Int64 = 0
@@ -51,7 +51,7 @@ struct MetalinkText {
 }
 
 extension DlmSandbox {
-    /// Puts a document beside the files, and gives its path.
+    /// Writes a document beside the files, and returns its path.
     func write(metalink text: String) throws -> String {
         let path = root("config/doc.meta4")
         try text.write(toFile: path, atomically: false, encoding: .utf8)

@@ -3,13 +3,13 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// Servers of one file, each with its own script; the first one is the URL, the others are its mirrors.
+/// Servers with the same file, each with its own script. The first one is the URL, and the others are its mirrors.
 struct Mirrors {
     let servers: [FaultServer]
 
     func stop() { for server in servers { server.stop() } }
 
-    /// As `get` takes them.
+    /// The arguments of `get`.
     var arguments: [String] { servers.dropFirst().flatMap { ["--mirror", $0.url()] } + [servers[0].url()] }
 
     func get(in sandbox: DlmSandbox, _ options: String...) async throws -> ChildProcess.Result {
@@ -36,7 +36,7 @@ extension EndToEnd {
             { _ in FaultReply(content, etag: etag) }
         }
 
-        /// Serves the beginning of its file, and no part of it a second time.
+        /// Returns a server that sends the beginning of its file, and refuses all other requests.
         static func dying(_ etag: String? = nil, _ content: Content = content) -> FaultServer.Handler {
             { request in
                 request.range(in: content.size) == .part(0..<content.size)
@@ -118,7 +118,7 @@ extension EndToEnd {
         @Test(
             "A mirror with another file is left, and nothing of it stays", arguments: [nil, "\"a\"", "\"b\""])
         func differing(tag: String?) async throws {
-            // The difference comes after the first 64 KiB, and is nowhere near the cut.
+            // The difference is after the first 64 KiB, and far from the cut.
             let lies = Self.content.flipping(mebibyte)
             try await withMirrors([Self.dying(), Self.serve(lies, tag), Self.serve()]) { sandbox, mirrors in
                 let result = try await mirrors.get(in: sandbox)

@@ -7,7 +7,7 @@ extension EndToEnd {
     struct ParallelMirrorTests {
         static let content = Content(seed: 830, size: 12 * mebibyte + 7)
 
-        /// Sends so many bytes a second over each connection.
+        /// Returns a server that sends this number of bytes a second over each connection.
         static func serve(
             _ content: Content = content, rate: Int64 = 8 * mebibyte, _ etag: String? = nil
         ) -> FaultServer.Handler {
@@ -62,7 +62,7 @@ extension EndToEnd {
             "One that lies is found, and what it brought is fetched elsewhere", arguments: Proof.allCases.prefix(2),
             0..<3)
         func lies(proof: Proof, liar: Int) async throws {
-            // It is wrong in the middle of what it is asked for, wherever that is.
+            // The bytes are wrong in the middle of each requested range.
             let wrong = Content(seed: 831, size: Self.content.size)
             let handlers = (0..<3).map { Self.serve($0 == liar ? wrong : Self.content, rate: 4 * mebibyte) }
             try await withMirrors(handlers) { sandbox, mirrors in
@@ -118,7 +118,7 @@ extension EndToEnd {
         @Test("Three of different speed, one of which lies: right, and each of the honest two brings what it can, once")
         func speed() async throws {
             let content = Content(seed: 833, size: 64 * mebibyte)
-            // It lies in the middle of each part that it is asked for, be that ever so small.
+            // This server sends wrong bytes in the middle of each requested part, even of a small one.
             let liar: FaultServer.Handler = { request in
                 guard case .part(let range) = request.range(in: content.size) else { return FaultReply(status: 400) }
                 return FaultReply(content.flipping((range.lowerBound + min(range.upperBound, content.size)) / 2)).with {
@@ -130,7 +130,8 @@ extension EndToEnd {
             ]) { sandbox, mirrors in
                 let result = try await Self.get(sandbox, mirrors, .pieces, "-x", "3", content: content)
                 try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
-                // By bytes and not by time, which depends on the machine: a fifth and four fifths would be ideal.
+                // The bytes are compared and not the times, which depend on the machine. A fifth and four fifths would
+                // be ideal.
                 let sent = [0, 2].map { mirrors.servers[$0].log.bytesSent }
                 #expect(sent.reduce(0, +) <= content.size * 5 / 4, "\(sent)")
                 #expect(sent[0] >= content.size / 10 && sent[1] >= content.size / 2, "\(sent)")

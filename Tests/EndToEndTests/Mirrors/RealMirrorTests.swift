@@ -2,7 +2,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// Servers with the same file, as mirrors have it.
+/// Runs a test with servers that have the same file, as mirrors do.
 func withNginxMirrors(
     _ contents: Content..., as name: String = "file.bin", body: (DlmSandbox, [Nginx]) async throws -> Void
 ) async throws {
@@ -21,12 +21,12 @@ func withNginxMirrors(
 }
 
 extension [Nginx.LogLine] {
-    /// Bytes of the file that went out in answers that have ended.
+    /// Returns the number of bytes of the file in answers that have ended.
     func sent(_ path: String) -> Int64 { filter { $0.path == path }.map(\.bodyBytes).reduce(0, +) }
 }
 
 extension Nginx {
-    /// As a mirror that keeps the times of its files: nginx makes ETags of time and size.
+    /// Sets the time of a file, as on mirrors that keep the times of files. nginx makes ETags from time and size.
     func date(_ name: String, _ seconds: Double) throws {
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSince1970: seconds)], ofItemAtPath: folder("files/\(name)"))
@@ -106,7 +106,7 @@ extension EndToEnd {
             try await withNginxMirrors(Self.content, Self.content, Self.content) { sandbox, servers in
                 let document = try sandbox.write(metalink: Self.document(servers.map { $0.url(Self.slow) }))
                 let get = try sandbox.start("get", "-x", "3", "--retries", "0", "-M", document)
-                // It has begun, and has not ended.
+                // The second mirror has sent a part, and the download has not ended.
                 #expect(await servers[1].waitUntil { !$0.isEmpty })
                 await servers[1].stop()
                 try expectDownloaded(Self.content, as: "file.bin", by: try await get.result(), in: sandbox)
@@ -180,7 +180,7 @@ extension EndToEnd {
                 try describe(servers)
                 // Slow enough to be killed before its end.
                 let get = try sandbox.start("get", "-x", "2", "--limit-rate", "1M", servers[0].url(Self.path))
-                // The document has come: the download is in the store.
+                // When the document has come, the download is in the store.
                 #expect(await servers[0].waitUntil { !$0.isEmpty })
                 try await sandbox.waitToShow(1) { $0.describedBy != nil && $0.received > 0 }
                 get.send(SIGKILL)
