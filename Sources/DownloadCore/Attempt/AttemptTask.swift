@@ -1,7 +1,8 @@
 import Foundation
 import HTTPTypes
 
-/// One attempt at a download, from its first request to the final name: probe, fetch, verify, commit. Used by one task.
+/// One attempt at a download, from its first request to the final name: probe, fetch, verify, commit. It is used by one
+/// task.
 package final class AttemptTask: AttemptPhase {
     package enum Outcome: Sendable, Equatable {
         case completed

@@ -38,7 +38,7 @@ enum TransferOutcome: Sendable, Equatable {
     static let redirectOfPart = DownloadError.protocolViolated(.wrongRange("a redirect for a part of the file"))
 }
 
-/// The facts of a transfer that has ended, as a pure value. The rule is ``outcome``.
+/// The facts about a transfer that has ended. ``outcome`` is computed from them.
 struct EndedTransfer: Sendable, Equatable {
     let result: TransferResult
     /// The verdict on the head of the answer, or nil if no head came.

@@ -159,7 +159,7 @@ extension DownloadError {
 }
 
 extension RequestFailure {
-    /// The reasons why a request with a body or a method cannot be sent to a server without HTTP.
+    /// The reason why a request with a body cannot be sent to a server without HTTP.
     package static let bodyIsForHTTP = "only http and https have request bodies"
     /// The reason for an option that this libcurl was built without.
     package static let beyondLibcurl = "the libcurl here cannot do all that is asked for"
