@@ -1,8 +1,8 @@
 import CCurl
 import DownloadCore
 
-/// The easy handles of an engine. Handles of successful transfers are kept for requests that differ only in their URLs,
-/// because setting up a new handle takes a tenth of the instructions of a small file. Used on the engine thread only.
+/// The easy handles of an engine. Handles of successful transfers are kept for requests that differ only in their URLs.
+/// Setting up a new handle takes a tenth of the instructions of a small file. Used on the engine thread only.
 struct HandlePool {
     private var request: TransferRequest?
     private var setting: EasyHandle.Setting?

@@ -2,7 +2,7 @@ import DownloadCore
 import GRDB
 
 /// A small file that is whole and about to get its name. The intent is kept beside the row of the download until that
-/// row is written again, because writing the row twice would cost as much as fetching the file.
+/// row is written again. Writing the row twice would cost as much as fetching the file.
 struct IntentRow: Sendable {
     let id: DownloadID
     let fileName: String

@@ -130,7 +130,7 @@ enum Migrations {
         """
 
     /// The host profiles by origin, for the number of connections; `learned` is in milliseconds since 1970. The
-    /// condition of the index `downloadEnded` uses OR now: with IN, SQLite makes a table for each row that it writes,
+    /// condition of the index `downloadEnded` uses OR now. With IN, SQLite makes a table for each row that it writes,
     /// which was a third of the cost of a save. Additions are logged by the statement that adds rows (``logAdded``),
     /// which is faster than a trigger for many rows. A change of state is logged with the time of the row. For a
     /// trigger that asks for the time, SQLite would copy each page before it changes the page (``RowWriter``).

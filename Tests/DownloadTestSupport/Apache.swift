@@ -49,9 +49,10 @@ package final class Apache: Sendable {
         try await process.waitToListen(at: port, "Apache", log: errors)
     }
 
-    /// gss-ntlmssp 1.2 wants the field Version in each message (MS-NLMP section 2.2.2.10), which libcurl's messages lack:
-    /// the first is filled up with zeros, and the third, which takes over the server's flag that there is one, loses it. The
-    /// flag is 0x02 in the byte at 63, whose low bits share a digit of base64 with the byte behind: one of 16 digits.
+    /// The edits of libcurl's NTLM messages. gss-ntlmssp 1.2 requires the field Version in each message (MS-NLMP
+    /// section 2.2.2.10), and libcurl's messages lack it. The first message is filled up with zeros. The third message
+    /// copies the server's flag for the field, and the edit removes this flag. The flag is 0x02 in the byte at 63. The
+    /// low bits of this byte share a digit of base64 with the next byte, so there are 16 possible digits.
     private static let completed: String = {
         let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuv")
         let edits =

@@ -20,8 +20,8 @@ package enum LoopbackSocket {
     private static let ports = 10_000..<32_000
     private static let next = Mutex(Int(getpid()))
 
-    /// Returns a listening socket. Its port is none of the last 22,000 ports that this process got here, so that no
-    /// later server of another test gets the port of a stopped server.
+    /// Returns a listening socket. Its port is none of the last 22,000 ports that this process got here. So no server
+    /// of another test gets the port of a stopped server.
     package static func listen(backlog: Int32) throws -> (descriptor: Int32, port: Int) {
         for _ in ports {
             let port = next.withLock { number in

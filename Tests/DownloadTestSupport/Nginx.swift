@@ -1,9 +1,9 @@
 import Foundation
 
 /// A real web server on the loopback interface that serves its own folder over http, and over https with HTTP/2. Every
-/// path also exists below these folders: below `/slow` with ``slowRate`` bytes a second for each connection; below
-/// `/described` with an answer that names a Metalink document, `NAME.meta4`; and below `/private` with a login (Basic).
-/// All paths below `/expired` are refused. End it with ``stop()``.
+/// path also exists below three folders. Below `/slow` it has ``slowRate`` bytes a second for each connection. Below
+/// `/described` the answer names a Metalink document, `NAME.meta4`. Below `/private` it needs a login (Basic). All
+/// paths below `/expired` are refused. End it with ``stop()``.
 package final class Nginx: Sendable {
     /// The speed below `/slow` in bytes per second.
     package static let slowRate = 4 << 20

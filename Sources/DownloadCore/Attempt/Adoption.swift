@@ -90,8 +90,8 @@ struct Adoption: AttemptPhase {
         }
     }
 
-    /// Makes the file the partial file. The store has the identity of the file before the rename, so that the next
-    /// attempt finds the file under either name if the process ends in between.
+    /// Makes the file the partial file. The store has the identity of the file before the rename. If the process ends
+    /// in between, the next attempt finds the file under either name.
     private func makePartial() async throws {
         let before = record
         record.fileName = found.name

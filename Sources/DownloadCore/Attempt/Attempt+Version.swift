@@ -68,8 +68,8 @@ extension Attempt {
         record.resume.sources?.change(owner) { $0.received = max($0.received, 1) }
     }
 
-    /// Changes the check to a comparison of all bytes if the source has another ETag or none, because then only the
-    /// bytes can show whether it has the same file. Returns whether the check was changed.
+    /// Changes the check to a comparison of all bytes if the source has another ETag or none. Then only the bytes can
+    /// show whether the source has the same file. Returns whether the check was changed.
     func comparesInstead(of verdict: ResponseJudge.Verdict) -> Bool {
         guard let sourceCheck, sourceCheck.way == .tagged else { return false }
         switch verdict {

@@ -1,8 +1,8 @@
-/// Checks of the joins of parts. Every join is proved by bytes that are fetched twice (``Overlap``), because a server
-/// may send the right `Content-Range` and a strong ETag with bytes from another place of the file.
+/// Checks of the joins of parts. Every join is proved by bytes that are fetched twice (``Overlap``). A server may send
+/// the right `Content-Range` and a strong ETag with bytes from another place of the file.
 extension Fetch {
-    /// Returns whether overlaps are compared. With several sources and digests of the file or its pieces, they are not:
-    /// a difference would not show which source was wrong, and a digest does.
+    /// Returns whether overlaps are compared. With several sources and digests of the file or its pieces, they are not.
+    /// A difference would not show which source was wrong, and a digest does.
     static func comparesOverlaps(_ attempt: Attempt) -> Bool {
         !attempt.transfers.sources.isShared || attempt.local.verifier == nil && attempt.record.expected == nil
     }

@@ -9,8 +9,8 @@ struct FetchPlan: AttemptPhase {
     private var origin: String { answer.url.origin }
     private var sendsPart: Bool { answer.head.status == 206 }
 
-    /// Returns the source of the answer. Adds other sources if their bytes can be proved: by a strong ETag that all
-    /// sources have, by the digest of the file, or by the digests of its pieces (RFC 6249 section 5).
+    /// Returns the source of the answer. Adds other sources if their bytes can be proved (RFC 6249 section 5). The
+    /// proof is a strong ETag that all sources have, the digest of the file, or the digests of its pieces.
     func makeSources() -> SourcePool {
         let others = otherSources()
         let sources = SourcePool(

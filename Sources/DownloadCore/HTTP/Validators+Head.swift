@@ -6,8 +6,8 @@ extension Validators {
     static let strongDateAge = 60.0
 
     /// Reads the validators of a response. A malformed ETag is ignored. A date is strong only if `Date` is later. If
-    /// there is an ETag, which is preferred, the dates are not compared, because reading two dates takes a thirtieth of
-    /// the time of a small file.
+    /// there is an ETag, which is preferred, the dates are not compared. Reading two dates takes a thirtieth of the
+    /// time of a small file.
     /// - Parameter now: the present time, which decides the century of dates whose year has two digits.
     package init(head: ResponseHead, now: Date) {
         self.init(undated: head)

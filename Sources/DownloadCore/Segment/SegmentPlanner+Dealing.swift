@@ -4,8 +4,8 @@ extension SegmentPlanner {
     private static let leastWon = (uncut: 0.01, cut: 0.05)
     /// The minimum range in bytes. A smaller range is not worth the head of its request.
     private static let leastGiven: (uncut: Int64, cut: Int64) = (64 << 10, 16 << 10)
-    /// The giving connection keeps the bytes that it brings in this time, and at least this number of bytes, because a
-    /// cut must be decided before the bytes come.
+    /// The giving connection keeps the bytes that it brings in this time, and at least this number of bytes. A cut must
+    /// be decided before the bytes come.
     private static let margin = (time: 0.05, bytes: 16_384.0)
     /// The fraction of the largest offer that an offer must reach. Among the offers that do, the one whose giver needs
     /// the longest time is taken.

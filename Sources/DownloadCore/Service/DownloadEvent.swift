@@ -4,9 +4,9 @@ public enum DownloadEvent: Sendable, Equatable {
     case didAdd(DownloadSnapshot)
     /// The download runs. `atOffset` bytes were present before.
     case didStart(DownloadSnapshot, atOffset: Int64)
-    /// Everything is fetched again. Either the server has a new version of the file, and the bytes of the old version
-    /// were deleted, or nothing proves that the version is the same, and the bytes of the partial file are compared
-    /// with the new ones.
+    /// Everything is fetched again. If the server has a new version of the file, the bytes of the old version were
+    /// deleted. If nothing proves that the version is the same, the bytes of the partial file are compared with the new
+    /// ones.
     case didRestart(DownloadSnapshot, why: String)
     /// An attempt failed, and another one follows.
     case willRetry(DownloadSnapshot, DownloadError)

@@ -1,6 +1,6 @@
 /// The events of the downloads of a service, in order, until the service ends. Events that happen together are
-/// delivered in one group: thousands of small files make thousands of events a second, and waking a reader for each
-/// event would cost more than the event itself.
+/// delivered in one group. Thousands of small files make thousands of events a second, and waking a reader costs more
+/// than an event itself.
 public struct DownloadEvents: AsyncSequence, Sendable {
     /// The groups of events. No group is empty.
     package let groups: AsyncStream<[DownloadEvent]>

@@ -16,7 +16,7 @@ package struct RunnerContext: Sendable {
     /// The profiles of hosts that downloads of the session have learned.
     package var hosts = HostMemory()
     /// Whether attempts watch for other programs that write to a partial file. False in a process that starts other
-    /// processes without ``ProcessStart``: a new process has the partial files open until it runs its program, which
+    /// processes without ``ProcessStart``. A new process has the partial files open until it runs its program, which
     /// looks like a write by another program.
     package var watchesWriters = true
     /// The hosts that want only https (HSTS); nil if they are not remembered.
@@ -29,7 +29,7 @@ package struct RunnerContext: Sendable {
     package var adapter: (any RequestAdapter)?
     /// The runner of the commands that print a new URL for an expired one; nil if no program may be run.
     package var links: (any HookRunner)?
-    /// See ``TransferRequest/isOneOfMany``.
+    /// Whether the transfers must use little memory; see ``TransferRequest/isOneOfMany``.
     package var isCrowded = false
     /// Reports that the transfers of an attempt are over, so that the attempt needs no slot any more.
     package let transfersEnded: @Sendable (DownloadID, RunnerControl) -> Void

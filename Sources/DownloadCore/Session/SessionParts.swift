@@ -19,13 +19,13 @@ package struct SessionParts: Sendable {
     /// Whether unfinished files are kept. False in a session without records, which deletes them, because nothing could
     /// continue them.
     let keepsUnfinished: Bool
-    /// See ``RunnerContext/watchesWriters``.
+    /// Whether other programs' writes are detected; see ``RunnerContext/watchesWriters``.
     let watchesWriters: Bool
     /// The stream for the only download of a stream session.
     let stream: StreamOutput?
     let network: any LocalNetwork
     let time: any TimeSource
-    /// See ``RunnerContext/strictHosts``.
+    /// The hosts that must be asked over https; see ``RunnerContext/strictHosts``.
     let strictHosts: HSTSStore?
     /// The adapter that changes requests before each attempt; nil for none.
     let adapter: (any RequestAdapter)?

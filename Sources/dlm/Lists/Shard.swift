@@ -13,8 +13,9 @@ struct Shard: Equatable, Sendable, CustomStringConvertible {
     /// The shard in the form of `--shard`.
     var description: String { "\(index)/\(count)" }
 
-    /// Returns the number of the shard that a key belongs to: the first 8 bytes of its SHA-256 digest, the most significant
-    /// byte first, modulo the number of shards (docs/scale.md). It is the same on all machines and in all versions.
+    /// Returns the number of the shard to which a key belongs. It is the first 8 bytes of the key's SHA-256 digest, the
+    /// most significant byte first, modulo the number of shards (docs/scale.md). It is the same on all machines and in
+    /// all versions.
     static func number(of key: String, count: Int) throws(DownloadError) -> Int {
         Int(try TextDigest(key).number % UInt64(count))
     }

@@ -61,8 +61,8 @@ struct HTTPRequestOptions: ParsableArguments {
         }
     }
 
-    /// The options for a file that belongs to the others, such as a checksum list: the same without the parameters of
-    /// the query, the compression and the method.
+    /// The options for a file that belongs to the others, such as a checksum list. They are the same except for the
+    /// parameters of the query, the compression and the method, which are left out.
     var withoutContent: HTTPRequestOptions {
         var others = self
         (others.query, others.compressed, others.method) = ([], false, nil)

@@ -3,8 +3,8 @@ import DownloadKit
 import Foundation
 
 /// The options that `get` and `resume` share, because secrets are not stored and other values may change between two
-/// runs. Each command has these groups directly, because debug builds of the parser check all groups again at each
-/// level, so that each level takes five times as long.
+/// runs. Each command has these groups directly. Debug builds of the parser check all groups again at each level, so
+/// that each level takes five times as long.
 protocol RenewableOptions {
     var count: ConnectionOptions { get set }
     var fields: HeaderOptions { get set }

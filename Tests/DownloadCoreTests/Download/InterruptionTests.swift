@@ -41,7 +41,7 @@ struct InterruptionTests {
     func stopSeveral() async throws {
         let content = Content(seed: 2, size: 60_000_000)
         let reply = FaultReply(content, etag: "\"a\"")
-        // The first request brings its 4 MiB. Then each of three connections stalls after 1,000,000 bytes.
+        // The probe brings its 4 MiB. Then each of three connections stalls after 1,000,000 bytes.
         let first = try await SessionBench { _, asked in
             .reply(reply.with { $0.cut = asked.number == 1 ? nil : .stall(after: 1_000_000) })
         }

@@ -213,8 +213,8 @@ struct NeverMixTests {
         let new = FaultReply(Content(seed: 15, size: 40_000_000), etag: "\"b\"")
         let bench = try await SessionBench { request, asked in
             guard request.url.path == "/signed" else { return .reply(.redirect(to: "/signed")) }
-            // The first request and one lease succeed. Then the signature has expired. After the next request it is
-            // valid again.
+            // The probe and one lease succeed. Then the signature has expired. After the next request it is valid
+            // again.
             switch asked.number {
             case 2: return .reply(old)
             case 3, 4: return .reply(FaultReply(status: 403))

@@ -51,7 +51,7 @@ extension EndToEnd {
         @Test("Each gets exactly its name, in its folder, and nothing that is printed does anything to a terminal")
         func table() async throws {
             #expect(Numbered.all.count > 200)
-            // Of URLs, of fields.
+            // The kinds of wrong names: true for URLs, false for fields.
             let wrong = Observed(Set<Bool>())
             try await withDlm(Self.server) { sandbox, server in
                 let readers = FaultTrial.isFull ? Reader.allCases.map { [$0] } : [Reader.allCases]
