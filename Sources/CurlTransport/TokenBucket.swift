@@ -11,7 +11,7 @@ struct TokenBucket {
     /// The number of members that wait for this bucket.
     var blocked = 0
 
-    /// How much of the rate a bucket may save up, in seconds.
+    /// The amount that a bucket may save, as seconds of its rate.
     private static var burst: Double { 0.1 }
     private static var leastDepth: Double { 1024 }
 

@@ -7,7 +7,7 @@ struct EventBatch {
     let kind: LoggedEvent.Kind
     let state: DownloadState.Kind
     let session: String?
-    /// In milliseconds since 1970.
+    /// The time in milliseconds since 1970.
     let time: Int64
 
     /// Logs the event for these items, in this order.

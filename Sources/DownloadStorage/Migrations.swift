@@ -4,7 +4,7 @@ import GRDB
 /// always be opened. If a stored JSON value gains a field that is not optional, a step must write the field into the
 /// old rows. The request is an exception, because any field may be missing in a `RequestDocument`.
 enum Migrations {
-    /// Marks the file as dlm's (`PRAGMA application_id`): "dlm1" in ASCII.
+    /// The number that marks the file as dlm's (`PRAGMA application_id`): "dlm1" in ASCII.
     static let applicationID = 0x646C_6D31
 
     static let steps: [String] = [version1, version2, version3, version4, version5, version6]

@@ -108,7 +108,7 @@ package final class Apache: Sendable {
         try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: folder("files/\(name)"))
     }
 
-    /// The URL uses the name of the host, because a ticket is for a name.
+    /// Returns the URL of a file. It has the name of the host, because a ticket is for a name.
     package func url(_ name: String) -> String { "http://localhost:\(port)/\(name)" }
 
     package var errors: String { (try? folder.read("errors")) ?? "" }

@@ -84,7 +84,7 @@ package final class AskingProxy: Sendable {
         return Int(port)
     }
 
-    /// RFC 1928, and RFC 1929 with a password.
+    /// Handles SOCKS 5 (RFC 1928), with a password according to RFC 1929.
     private func socks5(_ client: Int32) -> Int? {
         guard let count = read(client, 1)?.first, read(client, Int(count)) != nil else { return nil }
         write(client, [5, password == nil ? 0 : 2])

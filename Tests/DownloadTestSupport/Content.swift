@@ -122,7 +122,7 @@ extension Content {
         }
     }()
 
-    /// The finalizer of SplitMix64.
+    /// Mixes the bits of a value (the finalizer of SplitMix64).
     private static func mix(_ value: UInt64) -> UInt64 {
         var mixed = value &* 0x9E37_79B9_7F4A_7C15
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

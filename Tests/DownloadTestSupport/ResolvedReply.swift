@@ -111,7 +111,8 @@ extension FaultReply.RangeBehaviour {
 }
 
 extension FaultReply {
-    /// `If-None-Match` compares weakly and outranks the date (RFC 9110 section 13.2.2).
+    /// Returns whether the answer is 304. `If-None-Match` compares weakly and comes before the date (RFC 9110 section
+    /// 13.2.2).
     fileprivate func isNotModified(for request: FaultRequest) -> Bool {
         if let tags = request["If-None-Match"], let etag {
             return tags.replacing("W/", with: "") == etag.replacing("W/", with: "")
@@ -120,7 +121,8 @@ extension FaultReply {
         return request["If-Modified-Since"] == lastModified
     }
 
-    /// The rule of `If-Range` (RFC 9110 section 13.1.5): a strong ETag or the very date, nothing weaker.
+    /// Returns whether the condition of `If-Range` is true (RFC 9110 section 13.1.5). It needs a strong ETag or the
+    /// same date.
     fileprivate func isStill(_ condition: String) -> Bool {
         if condition.hasPrefix("\"") { return condition == etag }
         return condition == lastModified

@@ -49,7 +49,7 @@ extension Attempt {
         show(received: written.count)
     }
 
-    /// Begins to hash the written bytes, a little behind the writes.
+    /// Begins to hash the written bytes, shortly after each write.
     func startDigest() {
         guard local.digest == nil, let file = local.file, let expected = record.expected else { return }
         local.digest = FileDigest(of: file, checksum: expected.checksum, queue: context.disk.digests)

@@ -1,4 +1,4 @@
-/// The partial file of an attempt, and the digests that are computed a little behind the writes.
+/// The partial file of an attempt, and the digests that are computed shortly after the writes.
 struct LocalFile {
     private(set) var file: PartialFile?
     /// The bytes of earlier attempts that were in the file when this attempt opened it.

@@ -1,5 +1,5 @@
-/// The first answer of an attempt that is the file itself, or its beginning. A class, to keep it out of the async frames
-/// (``AttemptPhase``).
+/// The first answer of an attempt that is the file itself, or its beginning. It is a class, so that the async frames
+/// have only a reference (``AttemptPhase``).
 final class ProbeAnswer {
     let segment: SegmentWriter
     let head: ResponseHead

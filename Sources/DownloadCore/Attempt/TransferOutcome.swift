@@ -43,7 +43,7 @@ struct EndedTransfer: Sendable, Equatable {
     let result: TransferResult
     /// The verdict on the head of the answer, or nil if no head came.
     var verdict: ResponseJudge.Verdict?
-    /// Why the sink ended the transfer, or nil if the sink did not end it.
+    /// The reason why the sink ended the transfer, or nil if the sink did not end it.
     var refusal: SegmentWriter.Refusal?
     /// Whether the range was shortened after it was asked for.
     var isCut = false

@@ -2,9 +2,9 @@ import Foundation
 
 /// One attempt at a download, from its first request to its end.
 public struct AttemptRecord: Codable, Sendable, Equatable {
-    /// When the attempt began.
+    /// The time at which the attempt began.
     public var started: Date
-    /// When the attempt ended; nil while it runs.
+    /// The time at which the attempt ended; nil while it runs.
     public var ended: Date?
     /// The bytes that this attempt added.
     public var received: Int64 = 0

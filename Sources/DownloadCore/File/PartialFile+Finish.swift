@@ -125,7 +125,7 @@ extension PartialFile: WholeFile {
     }
 }
 
-/// Functions that look at files by name.
+/// Functions that examine files by their names.
 package enum FileStatus {
     package struct Info: Sendable, Equatable {
         package let identity: FileIdentity

@@ -19,8 +19,8 @@ package final class PartialFile: Sendable {
         var written: ByteRanges
         var durable: ByteRanges
         var unsynced: Int64 = 0
-        /// Counts how often bytes were given up. A sync that began under an older version does not prove that today's
-        /// ranges are durable.
+        /// The number of times that bytes were given up. A sync that began under an older version does not prove that
+        /// today's ranges are durable.
         var version = 0
         var failure: DownloadError?
         var differs = false

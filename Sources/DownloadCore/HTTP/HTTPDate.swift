@@ -96,7 +96,7 @@ package enum HTTPDate {
             - 719_468
     }
 
-    /// The inverse of ``days(year:month:day:)``, by eras of 400 years.
+    /// Returns the date of a number of days, by eras of 400 years. It is the inverse of ``days(year:month:day:)``.
     private static func civil(days: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = days + 719_468
         let era = floored(shifted, 146_097)

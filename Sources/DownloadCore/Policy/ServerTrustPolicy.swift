@@ -35,7 +35,7 @@ public struct ServerTrustPolicy: Sendable, Equatable {
         case tls13 = "1.3"
     }
 
-    /// Whether FTP connections are encrypted. The client begins TLS by a command (RFC 4217).
+    /// The encryption of FTP connections. The client begins TLS by a command (RFC 4217).
     public enum FTPEncryption: String, Codable, Sendable {
         /// TLS is used if the server supports it.
         case attempted

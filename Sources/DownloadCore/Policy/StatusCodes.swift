@@ -1,4 +1,4 @@
-/// HTTP status codes as people list them: `403,520-529`.
+/// A list of HTTP status codes in the form of users: `403,520-529`.
 public struct StatusCodes: Sendable, Equatable {
     /// The ranges in the order in which they were given.
     public let ranges: [ClosedRange<Int>]

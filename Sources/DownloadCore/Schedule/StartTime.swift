@@ -2,8 +2,8 @@ import Foundation
 
 /// The reading of start times in the forms that people write.
 package enum StartTime {
-    /// `+2h`, `18:00` (the next time), `today 18:00`, `tomorrow 06:00`, `2026-12-24`, `2026-12-24 18:00[:30]`, and the
-    /// same with `T`, `Z` or an offset such as `+01:00`. Returns nil for anything else.
+    /// Parses `+2h`, `18:00` (the next time), `today 18:00`, `tomorrow 06:00`, `2026-12-24`, `2026-12-24 18:00[:30]`,
+    /// and the same with `T`, `Z` or an offset such as `+01:00`. Returns nil for anything else.
     /// - Parameter zone: the time zone of a time without an offset.
     package static func parse(_ text: String, now: Date, zone: TimeZone = .current) -> Date? {
         let text = text.trimmingCharacters(in: .whitespaces)

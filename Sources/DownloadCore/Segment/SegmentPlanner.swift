@@ -68,7 +68,7 @@ package struct SegmentPlanner: Sendable {
     ///   - lossLimit: The number of lost connections after which no more are opened.
     ///   - fruitlessLimit: The number of requests without progress after which connections that bring nothing are not used
     ///     again.
-    ///   - start: The number of connections that are worth while at once, unless one is enough.
+    ///   - start: The number of connections at the beginning, if one connection is not enough.
     package init(
         missing: ByteRanges, first: (connection: Int, lease: Range<Int64>)?, wish: Int?,
         automaticLimit: Int = automaticLimit, knowledge: HostKnowledge? = nil, lossLimit: Int = 5,

@@ -25,7 +25,7 @@ public struct LoggedEvent: Codable, Sendable, Equatable {
 
     /// The place of the event in the log.
     public var cursor: EventCursor
-    /// When it happened.
+    /// The time of the event.
     public var time: Date
     /// What happened.
     public var kind: Kind

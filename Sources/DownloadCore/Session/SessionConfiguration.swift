@@ -31,7 +31,7 @@ public struct SessionConfiguration: Sendable, Equatable {
     public var maxConcurrent = 16
     /// The most downloads from one origin (scheme, host and port) that transfer at the same time.
     public var maxPerHost = 16
-    /// Limits for single hosts, which replace ``maxPerHost``. The closest pattern counts.
+    /// Limits for single hosts, which replace ``maxPerHost``. The most specific pattern is used.
     package var hostLimits: [HostPattern: Int] = [:]
     /// The limit for all downloads of the session together, in bytes per second; nil for no limit.
     public var rateLimit: Int64?
@@ -71,7 +71,7 @@ public struct SessionConfiguration: Sendable, Equatable {
     /// A session that records nothing, and deletes incomplete files when it ends.
     public static var ephemeral: SessionConfiguration { SessionConfiguration(kind: .ephemeral, stateFolder: "") }
 
-    /// A recorded session that other processes, and later processes, find by its identifier.
+    /// Returns the configuration of a recorded session that other and later processes find by its identifier.
     /// - Parameter identifier: A file name that does not begin with a dot, such as `org.example.app`. `background` is
     ///   the session of the `dlm` daemon.
     public static func background(identifier: String) -> SessionConfiguration {

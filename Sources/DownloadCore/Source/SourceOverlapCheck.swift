@@ -13,15 +13,15 @@ final class SourceOverlapCheck {
     var way: Way
     /// The ranges that were in the partial file before.
     let before: ByteRanges
-    /// Where the comparison ends, once the answer has come.
+    /// The offset at which the comparison ends. It is known when the answer has come.
     var end = Int64.max
     /// The validators of the source that is used now.
     var validators = Validators()
     /// The first transfer from the source.
     var probe: SegmentWriter?
-    /// How far the source had come when the disk was last asked to report, if that report is still to come.
+    /// The position of the source when the disk was last asked to report; nil if no report is expected.
     private var asked: Int64?
-    /// How far the disk has compared what the source brought.
+    /// The offset up to which the disk has compared the bytes of the source.
     private(set) var reached: Int64 = 0
 
     init(_ way: Way, before: ByteRanges) {

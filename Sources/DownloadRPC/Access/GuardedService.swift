@@ -67,6 +67,6 @@ struct GuardedService: DownloadService {
     func shutdown(_ mode: ShutdownMode) async throws { try await service.shutdown(mode) }
     func pauseAll(_ reason: DownloadState.PauseReason) async { await service.pauseAll(reason) }
 
-    /// The server does not own the session.
+    /// Does nothing, because the server does not own the session.
     func close() async {}
 }

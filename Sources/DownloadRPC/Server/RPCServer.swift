@@ -20,7 +20,7 @@ package final class RPCServer: Sendable {
         self.addressFile = addressFile
     }
 
-    /// The file in which a running server writes its address.
+    /// Returns the path of the file in which a running server writes its address.
     package static func addressFile(in stateFolder: String) -> String { FileNaming.path(stateFolder, "rpc-address") }
 
     /// The limits for clients from the network. They are stricter than those for the user's own programs.

@@ -76,7 +76,7 @@ enum ForeignOption {
         "--no-progress-meter": ("progress", "none"), "--progress-bar": ("progress", "bar"),
     ]
 
-    /// The options for what dlm does anyway.
+    /// The options whose behaviour is the usual one of dlm, so that they are not needed.
     private static let needless = [
         "-L": "redirects are followed without it", "--location": "redirects are followed without it",
         "--remote-name": "the server's name is taken without it", "-f": "an answer that is an error is one without it",

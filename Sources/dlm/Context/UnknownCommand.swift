@@ -1,6 +1,6 @@
 import Glibc
 
-/// The message about a word in the place of a command that is not a command, with a guess at what was meant.
+/// The message about an unknown command, with a guess at the command that was meant.
 struct UnknownCommand {
     let message: String
 
@@ -15,7 +15,7 @@ struct UnknownCommand {
         self.message = message
     }
 
-    /// - Parameter path: the commands before these arguments, with a space behind each.
+    /// - Parameter path: the commands before these arguments, with a space after each.
     private static func message(
         _ arguments: ArraySlice<String>, of parent: CommandDescription, isPath: Bool, path: String = ""
     ) -> String? {

@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// The command that runs dlm in the place of another program.
+/// The command that runs dlm instead of another program.
 struct DropInCommand: ContextAction {
     let program: DropInProgram
     let line: DropInCommandLine

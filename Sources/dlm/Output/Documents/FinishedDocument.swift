@@ -9,7 +9,7 @@ struct FinishedDocument: Document, Equatable {
     /// `downloaded`, `up-to-date`, `skipped`, `gone`, `changed`, `failed` or `cancelled`.
     let result: String
     let path: String?
-    /// What became of the finished file: `there`, `gone` or `changed`.
+    /// The fate of the finished file: `there`, `gone` or `changed`.
     let file: String?
     let bytes: Int64
     /// The checksum that was verified.

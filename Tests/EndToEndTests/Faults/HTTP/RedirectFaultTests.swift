@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     @Suite("Faults of redirects", .serialized, .timeLimit(.minutes(10)))
     struct RedirectFaultTests {
-        /// Most of these redirects lead to `/far/`, where the good file is, too.
+        /// Returns a fault with a redirect. Most redirects lead to `/far/`, where the good file is, too.
         private static func to(
             _ name: String, _ expectation: HTTPFault.Expectation = .right, status: Int = 302,
             _ location: @escaping @Sendable (_ port: String) -> String

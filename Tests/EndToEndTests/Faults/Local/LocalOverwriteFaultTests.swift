@@ -4,8 +4,7 @@ import Testing
 
 #if DEBUG || DLM_FAULT_POINTS
     extension EndToEnd {
-        /// Another program overwrites bytes of the partial file at moments at which dlm is stopped. The file keeps its
-        /// size.
+        /// Writes by another program into the partial file while dlm is stopped. The file keeps its size.
         @Suite("A partial file that is overwritten underway", .serialized, .timeLimit(.minutes(3)))
         struct LocalOverwriteFaultTests {
             static let content = Content(seed: 610, size: 6 * mebibyte + 5)
