@@ -1,7 +1,7 @@
 import DownloadCore
 
-/// The bytes that one rate limit allows and that no member has received yet. A bucket never goes into debt. Pure:
-/// callers pass the time, in ms.
+/// The bytes that one rate limit allows and that no member has received yet. A bucket never goes into debt. It has no
+/// clock; callers pass the time, in ms.
 struct TokenBucket {
     /// The limit, retained so that no other limit can get its identity while this bucket exists.
     var limit: RateLimit

@@ -5,7 +5,7 @@ package struct DlmSandbox: Sendable {
     package let root: TemporaryFolder
     /// The folder in which `dlm` runs and saves its files.
     package let files: String
-    /// `$XDG_STATE_HOME`.
+    /// The value of `$XDG_STATE_HOME`.
     package let state: String
 
     package init() throws {

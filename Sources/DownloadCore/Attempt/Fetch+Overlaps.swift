@@ -9,7 +9,7 @@ extension Fetch {
 
     var comparesOverlaps: Bool { Self.comparesOverlaps(attempt) }
 
-    /// Returns the range extended by the bytes before and behind it that are compared.
+    /// Returns the range extended by the bytes before and after it that are compared.
     func overlapping(_ range: Range<Int64>) -> Range<Int64> {
         let held = target.written
         // Within an attempt few bytes are enough, because the neighbouring part was requested with the same validator a

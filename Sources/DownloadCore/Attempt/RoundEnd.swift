@@ -7,7 +7,7 @@ enum RoundEnd: Error {
     /// Bytes that were fetched twice differ under the same validator. One of the two answers had bytes from another
     /// place of the file than it said.
     case misplaced(why: String)
-    /// The URL behind the redirects no longer answers, or no longer sends parts. The original URL is asked again, once.
+    /// The URL after the redirects no longer answers, or no longer sends parts. The original URL is asked again, once.
     case stale(DownloadError)
 
     /// The error of an attempt that ends for this reason; nil if the attempt was asked to stop.

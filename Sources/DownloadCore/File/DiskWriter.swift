@@ -52,8 +52,8 @@ package final class DiskWriter: Sendable {
                 defer { round = [] }
                 return round
             }
-            // This turn may have waited in the queue while another write and its action were added. Queueing the actions
-            // again runs each of them behind its write.
+            // This turn may have waited in the queue while another write and its action were added. Queueing the
+            // actions again runs each of them after its write.
             writes.async { for action in actions { action() } }
         }
     }

@@ -3,7 +3,7 @@
 /// All functions compare scalars and bytes, as the kernel does. Compared as a `Character`, a slash with a combining
 /// mark would not be a slash.
 package enum FileNaming {
-    /// The longest name of a finished file in bytes: with `.part` it fits in the 255 that Linux allows.
+    /// The greatest length of a finished file's name in bytes. With `.part` it fits in the 255 bytes that Linux allows.
     package static let longest = 250
 
     /// Returns the name of the finished file, from the first of these that has one: `filename*`, `filename`, the last

@@ -241,7 +241,7 @@ package final class PartialFile: Sendable {
     }
 
     /// Writes bytes that are missing.
-    /// - Parameter waits: Whether the last byte is not marked as written, because the join behind it is not proved yet.
+    /// - Parameter waits: Whether the last byte is not marked as written, because the join after it is not proved yet.
     private func writeMissing(_ bytes: UnsafeRawBufferPointer, at offset: Int64, waits: Bool) {
         guard failure == nil else { return }
         var done = 0

@@ -1,9 +1,9 @@
 /// The file name in a `Content-Disposition` field (RFC 6266), as the server wrote it. It is not safe before
 /// ``FileNaming`` has changed it.
 package struct ContentDisposition: Equatable, Sendable {
-    /// `filename*` (RFC 8187), decoded.
+    /// The decoded value of `filename*` (RFC 8187).
     package let extendedFileName: String?
-    /// `filename`, quoted or not.
+    /// The value of `filename`, which may be quoted or not.
     package let plainFileName: String?
 
     /// The preferred name (RFC 6266 section 4.3).

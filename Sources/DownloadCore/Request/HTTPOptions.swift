@@ -76,7 +76,7 @@ extension RequestBody: Codable {
     public func encode(to encoder: any Encoder) throws { _ = encoder.container(keyedBy: Key.self) }
 }
 
-/// Keeps the body out of all text that prints a request.
+/// Descriptions without the body, for all text that prints a request.
 extension RequestBody: CustomStringConvertible, CustomReflectable {
     public var description: String { bytes.map { "\($0.count) bytes" } ?? "not stored" }
     public var customMirror: Mirror { Mirror(self, children: ["body": description]) }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The time left until a download is done, measured from samples of time and bytes. The time counts down like a clock
-/// while the speed only varies, and follows the speed when it changes for good. A pure value.
+/// while the speed only varies, and follows the speed when it changes for good.
 package struct TimeLeftMeter {
     /// A speed whose measurements fade: after `memory` seconds, a measurement has about a third (1/e) of its weight.
     private struct FadingSpeed {

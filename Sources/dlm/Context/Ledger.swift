@@ -1,7 +1,7 @@
 import DownloadKit
 
 /// The record of a command's downloads: which of them have not ended, in this process or in others, and how the others
-/// ended. A pure value.
+/// ended.
 struct Ledger {
     enum Place {
         case here, elsewhere

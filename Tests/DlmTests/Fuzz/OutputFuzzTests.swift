@@ -49,7 +49,7 @@ struct OutputFuzzTests {
         var lines = ListTable(rows: [list], style: Style(), columns: 80).lines
         lines += ShowText(document: show, style: Style()).lines
         lines += [list.json, show.json, FinishedDocument(snapshot).json, EventDocument("started", snapshot).json]
-        // These are escaped where they are printed.
+        // The texts below are escaped when they are printed.
         let error = StateText.failure(snapshot.record.state)
         let others =
             [FailureText.line(snapshot.record, error)] + ProgressText.details(snapshot.record)

@@ -28,7 +28,7 @@ struct GivenOptionsTests {
         #expect(GivenOptions.lines(request) == ["max-time=\(time)s"])
     }
 
-    /// A line for options that need a certain value. Other options are tried with simple values.
+    /// The lines of options that need a certain value. Other options are tried with simple values.
     static let examples = [
         "method=PUT", "user-agent=me", "referer=http://r/", "compressed", "max-redirects=3", "proto=https",
         "cookie-jar=/j",

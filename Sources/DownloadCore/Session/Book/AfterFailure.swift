@@ -24,7 +24,7 @@ struct FailedAttempt {
     }
 }
 
-/// The decision that follows a failed attempt. Pure.
+/// The decision that follows a failed attempt.
 enum AfterFailure: Equatable {
     case fail(DownloadError)
     /// Another attempt after a delay in seconds, with the number of failures that count then.

@@ -5,8 +5,8 @@ import Foundation
 /// print the end of a download as a ``FinishedDocument``.
 struct EventDocument: Document, Equatable {
     var version = 1
-    /// `added`, `joined`, `started`, `restarted`, `retry`, `postponed`, `paused`, `resumed`, `cancelled`, `changed`,
-    /// `removed`, or `unchanged` if there was nothing to do.
+    /// The event: `added`, `joined`, `started`, `restarted`, `retry`, `postponed`, `paused`, `resumed`, `cancelled`,
+    /// `changed`, `removed`, or `unchanged` if there was nothing to do.
     let event: String
     let id: DownloadID
     let state: String

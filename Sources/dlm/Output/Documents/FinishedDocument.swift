@@ -6,7 +6,7 @@ struct FinishedDocument: Document, Equatable {
     var event = "finished"
     let id: DownloadID
     let state: String
-    /// `downloaded`, `up-to-date`, `skipped`, `gone`, `changed`, `failed` or `cancelled`.
+    /// The result: `downloaded`, `up-to-date`, `skipped`, `gone`, `changed`, `failed` or `cancelled`.
     let result: String
     let path: String?
     /// The fate of the finished file: `there`, `gone` or `changed`.

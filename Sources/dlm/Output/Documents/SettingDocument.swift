@@ -6,7 +6,7 @@ struct SettingDocument: Document, Equatable {
     let key: String
     /// The value as it was written. A secret in it is hidden.
     let value: String
-    /// `default`, `file` or `environment`.
+    /// The origin of the value: `default`, `file` or `environment`.
     let origin: String
     /// The path with the line, or the variable; nil for a default.
     let place: String?
