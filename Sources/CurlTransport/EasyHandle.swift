@@ -51,7 +51,7 @@ final class EasyHandle {
         check(dlm_set_list(pointer, CURLOPT_CONNECT_TO, addresses))
     }
 
-    // MARK: What came of it
+    // MARK: Results
 
     var httpVersion: String { String(cString: dlm_http_version_used(pointer)) }
 

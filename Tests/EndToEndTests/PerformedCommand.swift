@@ -143,14 +143,14 @@ extension ProcessLaunch {
             || environment.keys.contains { $0.hasPrefix("DLM_FAULT") }
     }
 
-    /// Runs it to its end, in this process unless its own process is wanted or needed.
+    /// Runs the command to its end. It runs in this process, unless its own process is wanted or needed.
     /// - Parameter leaps: whether waits between transfers take no time in this process.
     func result(asProcess: Bool = false, leaps: Bool = true) async throws -> ChildProcess.Result {
         if asProcess || needsProcess { return try await ChildProcess(self).result() }
         return try await PerformedCommand(self, leaps: leaps).result()
     }
 
-    /// Runs it until the server has sent this number of bytes, ends it like SIGTERM, and waits for the end.
+    /// Runs the command until the server has sent this number of bytes, ends it like SIGTERM, and waits for the end.
     /// - Parameter also: waits for further conditions before the end.
     func interrupted(
         asProcess: Bool = false, after bytes: Int64, from server: FaultServer, also: () async throws -> Void = {}

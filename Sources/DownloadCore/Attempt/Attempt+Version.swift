@@ -12,8 +12,8 @@ extension Attempt {
             contentEncoding: record.resume.contentEncoding, digest: record.asksForDigest ? record.resume.digest : nil)
     }
 
-    /// Whether parts may be joined: a strong validator or a digest proves that they are of one version (RFC 9110 section
-    /// 15.3.7.3), or the user says so.
+    /// Whether parts may be joined: a strong validator or a digest proves that they are of one version (RFC 9110
+    /// section 15.3.7.3), or the user accepts unverified files.
     var mayJoinParts: Bool {
         validators.ifRange != nil || record.expected != nil || record.request.acceptsUnverified
             || record.resume.movedFrom != nil || isKnownBySizeAndTime || record.hasPieces

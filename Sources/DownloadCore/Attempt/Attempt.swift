@@ -13,7 +13,7 @@ final class Attempt {
     var sourceCheck: SourceOverlapCheck?
     /// Whether a partial answer has brought other bytes than its range. From then on no request has a range.
     var distrustsRanges = false
-    /// The time for which the server of the last answer wants no requests.
+    /// The pause that the server of the last answer asks for.
     var serverPause: ServerPause?
     private lazy var messages = control.messages.makeAsyncIterator()
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The step that opens the partial file of an earlier attempt, or finds what became of it.
+/// The step that opens the partial file of an earlier attempt, or finds out the fate of that file.
 struct Resumption: AttemptPhase {
     enum Found {
         /// Some bytes are missing, or all of them.

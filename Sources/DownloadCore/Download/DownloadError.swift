@@ -187,7 +187,7 @@ public enum SessionFailure: Codable, Equatable, Sendable {
     case notRunning(String)
     /// The session is alive, but does not answer.
     case notAnswering(String, message: String)
-    /// The session speaks another version of the control API.
+    /// The session has another version of the control API.
     case incompatible(String, version: Int)
     /// The answer of the session cannot be understood, or the session could not understand the request.
     case badExchange(String, message: String)

@@ -103,7 +103,7 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
         }
     }
 
-    /// Makes it an ordinary attempt, which continues with the bytes that have come.
+    /// Changes this attempt into an ordinary one, which continues with the bytes that have come.
     func leave() {
         let last = stage.withLock { stage in
             defer { stage = .left }

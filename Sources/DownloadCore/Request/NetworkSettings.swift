@@ -34,7 +34,7 @@ public struct NetworkSettings: Codable, Sendable, Equatable {
     public enum HTTPVersion: String, Codable, Sendable {
         /// HTTP/1.1.
         case http1 = "1.1"
-        /// HTTP/2 over https, if the server speaks it.
+        /// HTTP/2 over https, if the server supports it.
         case http2 = "2"
     }
 

@@ -42,7 +42,7 @@ struct SpeedEstimate: Sendable {
         }
     }
 
-    /// Records the end of an answer. If the whole answer was a burst, the burst tells the speed of such answers.
+    /// Records the end of an answer. If the whole answer was a burst, its speed is the speed of such answers.
     mutating func endAnswer() {
         if !isPastBurst, burst.seconds >= Self.leastAnswer {
             fade(burst.seconds)

@@ -37,7 +37,7 @@ enum CommandAlias {
         return isDownload(arguments, exists) ? ["get"] + arguments : arguments
     }
 
-    /// Returns whether a URL, or options of `get` before a URL, stand where a command is expected.
+    /// Returns whether a URL, or options of `get` before a URL, are in the place of a command.
     private static func isDownload(_ arguments: [String], _ exists: (String) -> Bool) -> Bool {
         guard let first = arguments.first, !first.hasPrefix("---") else { return false }
         if !first.hasPrefix("-") { return SchemelessAddress.isClearlyURL(first) && !exists(first) }

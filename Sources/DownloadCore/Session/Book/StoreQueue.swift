@@ -1,5 +1,5 @@
 /// The state of reading the queue in the store: how far it was read, and which answers of the store may be out of date.
-/// It has no effects.
+/// The queue is a value without effects.
 struct StoreQueue {
     /// The last download that was read.
     private(set) var position: QueuePosition?
