@@ -1,4 +1,4 @@
-/// Everything that is needed to continue a partial file, and to refuse that if the file no longer belongs to the remote
+/// Everything that is needed to continue a partial file, and to detect that the file no longer belongs to the remote
 /// file.
 package struct ResumeData: Codable, Sendable, Equatable {
     package var validators = Validators()

@@ -27,8 +27,8 @@ final class RequestTemplates: Sendable {
     }
 
     /// Returns a request for a document that belongs to the files, such as a list of checksums.
-    /// - Parameter isForeign: Whether the document is on another server, which must not get what the command line gives
-    ///   to the server of the files.
+    /// - Parameter isForeign: Whether the document is on another server, which must not get the secrets for the server
+    ///   of the files.
     func companion(for url: SourceURL, isForeign: Bool) throws -> DownloadRequest {
         var options = options
         options.http = options.http.withoutContent
@@ -55,7 +55,7 @@ final class RequestTemplates: Sendable {
         var request = DownloadRequest(url: placeholder, destination: Destination(folder: folder))
         try settings.apply(to: &request, sections, in: workingFolder)
         try options.apply(to: &request, in: workingFolder)
-        // A time limit alone, from config.yaml, is for a program that may be given elsewhere.
+        // If config.yaml has only the time limit of hooks, this request has no hooks. Other requests may have them.
         if request.hooks?.isEmpty ?? false { request.hooks = nil }
         if request.destination.folder.isEmpty { throw DestinationOptions.noWorkingFolder }
         return request
