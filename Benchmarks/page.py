@@ -8,12 +8,13 @@ HAND = "<!-- Below this line the page is written by hand; `make bench` leaves it
 
 INTRODUCTION = """# How fast dlm is
 
-`make bench` makes this page: dlm and its peers do the same work in turn (A B C, A B C, ...), against nginx with two workers
-on the loopback interface, from a memory file system to a memory file system. Every result is compared with what the server
-has, outside the measured time. What is shown is the median, and in brackets the least and the most. One round that is not
-counted warms up. CPU is user and system time of the tool alone, the server's is told beside it; peak is its largest resident
-memory. Only figures of one table compare: other work on the machine, told by the load average, moves them all. What was not
-measured anew keeps its figures, with their date and commit; it may be from another machine.
+`make bench` writes this page. dlm and its peers do the same work in turn (A B C, A B C, ...). They download from nginx
+with two workers over the loopback interface, from a memory file system to a memory file system. Every downloaded file
+is compared with the server's file, outside the measured time. The tables show the median, and in brackets the minimum
+and the maximum. One round before the others is not counted. "CPU" is the user and system time of the tool; the server's
+CPU has its own column. "peak" is the largest resident memory of the tool. Compare only figures of the same table,
+because other work on the machine changes them all; the load average shows such work. A case that was not measured again
+keeps its figures, with their date and commit. They may be from another machine.
 """
 
 

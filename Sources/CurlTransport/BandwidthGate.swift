@@ -1,7 +1,8 @@
 import DownloadCore
 import Synchronization
 
-/// The transfers of one engine that a rate limit suspends, and the time to check them again. Engine thread only.
+/// The transfers of one engine that a rate limit suspends, and the time to check them again. Only the engine thread
+/// uses it.
 ///
 /// While a transfer is suspended, the engine checks every few ms, so raising or lifting a limit does not have to wake
 /// the engine. A transfer that is not suspended reads its limits again with its next piece.

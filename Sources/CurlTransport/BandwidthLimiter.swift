@@ -1,7 +1,7 @@
 import DownloadCore
 
-/// A hierarchical token bucket (all, host, download) that enforces each rate limit for all members below it. Pure:
-/// callers pass the time, in ms. The rates are read from the limits each time they are used, so a changed rate
+/// A hierarchical token bucket (all, host, download) that enforces each rate limit for all members below it. It has no
+/// clock; callers pass the time, in ms. The rates are read from the limits each time they are used, so a changed rate
 /// applies at once.
 ///
 /// While a limit has bytes, a member that asks gets them at once. When a limit has no bytes left, members wait, and
@@ -17,8 +17,8 @@ struct BandwidthLimiter<Member: Hashable> {
         /// The time at which the credit last grew, in ms.
         var dealt: Int64
         var wait: Wait?
-        /// True after a wait or a `giveBack`: the member may take its credit, even if the credit is less than the
-        /// bytes asked for.
+        /// Whether the member may take its credit even if it is less than the requested bytes. This is so after a wait
+        /// or a `giveBack`.
         var isReleased = false
     }
 
@@ -33,10 +33,10 @@ struct BandwidthLimiter<Member: Hashable> {
     private var waiting: [Member] = []
     private var sweepsAt = 8
 
-    /// How long a member waits for all the bytes that it asked for, in ms. After this time the member takes what it
+    /// The time in ms that a member waits for all requested bytes. After this time the member takes the bytes that it
     /// has.
     private static var patience: Int64 { 200 }
-    /// How long a member keeps credit that it does not use, in ms.
+    /// The time in ms that a member keeps credit that it does not use.
     private static var keeping: Int64 { 100 }
 
     /// Returns how many of the `count` bytes the member takes now. If the result is 0, the member waits until `deal`

@@ -2,9 +2,10 @@ import CCurl
 import DownloadCore
 import Synchronization
 
-/// Names that cannot be resolved, remembered where the request says for how long (`NetworkSettings.dnsCacheTime`).
+/// The memory of names that cannot be resolved. It is used if the request has a time for it
+/// (`NetworkSettings.dnsCacheTime`).
 extension CurlLoop {
-    /// Fails a transfer to a name that was not found a moment ago; false if the name is to be looked up.
+    /// Fails a transfer to a name that was not found a moment ago. Returns false if the name must be looked up.
     func refuseFailedName(_ transfer: CurlTransfer) -> Bool {
         guard let name = Self.lookedUpName(transfer.request) else { return false }
         let now = now
@@ -15,7 +16,7 @@ extension CurlLoop {
         return true
     }
 
-    /// Records what a transfer that has ended shows of its host's name.
+    /// Records whether the name of a transfer's host was found, at the end of the transfer.
     func learnName(_ transfer: CurlTransfer, _ code: CURLcode) {
         let request = transfer.request
         guard let name = Self.lookedUpName(request), let seconds = request.network.dnsCacheTime else { return }
@@ -29,7 +30,8 @@ extension CurlLoop {
         }
     }
 
-    /// The host, with what else the answer of a name server depends on; nil if no name is looked up, or none remembered.
+    /// Returns the host together with the other settings on which the answer of a name server depends. Returns nil if
+    /// no name is looked up or remembered.
     private static func lookedUpName(_ request: TransferRequest) -> String? {
         let network = request.network
         guard network.dnsCacheTime != nil, network.proxy == nil, network.addresses == nil, request.unixSocket == nil

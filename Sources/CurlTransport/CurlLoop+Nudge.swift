@@ -1,11 +1,12 @@
 import CSystem
 import DownloadCore
 
-/// When the engine looks after the transfers over FTP that libcurl does not watch as a whole.
+/// The schedule of the engine's checks of FTP transfers, because libcurl does not always watch their control
+/// connections.
 struct Nudging {
-    /// Loop time in ms of the next look.
+    /// The time of the next check, in ms of loop time.
     var next: Int64 = 0
-    /// Set when a transfer over FTP begins, so that the others are not looked through for one.
+    /// Whether an FTP transfer may need checks. While false, the engine does not search its transfers for one.
     var mayBeNeeded = false
 }
 

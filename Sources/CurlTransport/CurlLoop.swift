@@ -4,18 +4,18 @@ import DownloadCore
 import Foundation
 import Synchronization
 
-/// An engine thread: it alone calls libcurl for its transfers. Commands come in through a queue and an eventfd.
+/// An engine thread. Only this thread calls libcurl for its transfers. Commands come through a queue and an eventfd.
 final class CurlLoop: @unchecked Sendable {
     enum Command {
         case start(CurlTransfer)
-        /// On a connection of its own, without waiting for a scout.
+        /// Start the transfer on its own connection, without waiting for the first transfer to the origin.
         case startAlone(CurlTransfer)
         case cancel(CurlTransfer)
         case resume(CurlTransfer)
         case leave(Set<String>)
         case shutdown
 
-        /// What it starts.
+        /// The transfer that the command starts; nil for other commands.
         var started: CurlTransfer? {
             switch self {
             case .start(let transfer), .startAlone(let transfer): transfer
@@ -26,7 +26,7 @@ final class CurlLoop: @unchecked Sendable {
 
     private struct Inbox {
         var commands: [Command] = []
-        /// The thread waits, or is about to, and looks here next when it is woken.
+        /// Whether the thread waits, or is about to wait, and must be woken for a command.
         var needsWaking = false
         var isClosed = false
     }
@@ -36,10 +36,11 @@ final class CurlLoop: @unchecked Sendable {
     let sockets: SocketWatch
     private let ended = DispatchSemaphore(value: 0)
 
-    // What follows belongs to the engine thread.
+    // The properties below are used by the engine thread only.
     private(set) var now: Int64 = CurlLoop.time()
     let shared: SharedState
-    /// HTTP/1.1, and apart from it HTTP/2: a handle that may use either would be put on an idle 1.1 connection.
+    /// The multi handles for HTTP/1.1 and for HTTP/2. With a single multi handle, a transfer that may use either
+    /// version could get an idle connection with HTTP/1.1.
     private let multis: [MultiHandle]
     private var bulk: MultiHandle { multis[0] }
     private var mux: MultiHandle { multis[1] }
@@ -79,7 +80,8 @@ final class CurlLoop: @unchecked Sendable {
         let isClosed = inbox.withLock { inbox in
             if inbox.isClosed { return true }
             inbox.commands.append(command)
-            // Under the lock: the thread closes the descriptor at its end, and its number may be another file's then.
+            // The signal is sent under the lock, because the thread closes the descriptor at its end and another file
+            // may get its number.
             if inbox.needsWaking { _ = dlm_eventfd_signal(wakeUp) }
             inbox.needsWaking = false
             return false
@@ -93,7 +95,7 @@ final class CurlLoop: @unchecked Sendable {
         ended.signal()
     }
 
-    /// Monotonic milliseconds.
+    /// Returns the time of a monotonic clock in milliseconds.
     static func time() -> Int64 {
         var now = timespec()
         clock_gettime(CLOCK_MONOTONIC, &now)
@@ -116,7 +118,7 @@ final class CurlLoop: @unchecked Sendable {
                     if !sockets.ignores(socket) { survive(multi, multi.socketReady(socket, flags: event.events)) }
                 }
             }
-            // First: what has ended is not told to go on, for libcurl answers that with an error of its own.
+            // This comes first, because libcurl returns an error if a transfer that has ended is resumed.
             collectFinished()
             obeyCommands()
             for transfer in gate.release(now: now) { goOn(transfer) }
@@ -128,7 +130,7 @@ final class CurlLoop: @unchecked Sendable {
         end()
     }
 
-    /// Commands wait; if not, the next one wakes the thread.
+    /// Returns whether commands wait. If none waits, the next one wakes the thread.
     private func isCalled() -> Bool {
         inbox.withLock { inbox in
             inbox.needsWaking = inbox.commands.isEmpty
@@ -164,10 +166,11 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private func start(_ transfer: CurlTransfer) {
-        // Cancelled on its way here.
+        // The transfer was cancelled while the command was in the queue.
         if transfer.sink == nil { return }
         if transfer.request.network.dnsCacheTime != nil, refuseFailedName(transfer) { return }
-        // Held back on a shared connection, libcurl would store for it up to the whole window.
+        // A suspended transfer on a shared connection makes libcurl store up to a whole window of its bytes, so a
+        // limited transfer gets its own connection.
         guard transfer.request.prefersMultiplexing, transfer.request.url.scheme == "https", !transfer.request.isLimited
         else {
             return begin(transfer, on: bulk, waitsForConnection: false)
@@ -203,13 +206,14 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// libcurl before 8.7 has one for each transfer, so many transfers get small ones. In bytes.
+    /// Returns the size of libcurl's buffer in bytes. libcurl before 8.7 has a buffer for each transfer, so they are
+    /// small if there are many transfers.
     private func bufferSize(for request: TransferRequest, on multi: MultiHandle) -> Int {
         if request.isOneOfMany { return active.count < 32 ? 16 << 10 : 4 << 10 }
         if let rate = request.lowestRate, rate < 8_000_000 { return 16 << 10 }
         return switch active.count {
         case ..<4 where multi === bulk: 512 << 10
-        // Over SFTP so much is asked for ahead.
+        // Over SFTP, libcurl requests this number of bytes in advance.
         case ..<32 where request.url.known == .sftp: 512 << 10
         case ..<32: 64 << 10
         case ..<128: 32 << 10
@@ -229,8 +233,8 @@ final class CurlLoop: @unchecked Sendable {
         if transfer.hold == .sink { goOn(transfer) }
     }
 
-    /// Lets libcurl deliver again. An error that the write callback returns while it is fed what was held back is the
-    /// result of `curl_easy_pause` itself: no message follows.
+    /// Resumes a transfer in libcurl. libcurl delivers the stored bytes within `curl_easy_pause`. If the write callback
+    /// fails then, the error is the result of that call, and no message follows.
     private func goOn(_ transfer: CurlTransfer) {
         guard let easy = transfer.easy else { return }
         transfer.hold = nil
@@ -255,7 +259,7 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// How the name and password are shown, where the request leaves that open.
+    /// Chooses between Basic and Digest if the request does not state the scheme.
     private func chooseAnswer(for transfer: CurlTransfer, _ easy: EasyHandle) {
         guard let credential = transfer.request.credential else { return }
         if transfer.answer == nil {
@@ -296,7 +300,7 @@ final class CurlLoop: @unchecked Sendable {
         .connectionLost,
         TransportDiagnosis(code: 0, message: "TLS ended without close_notify, so the body may be cut short"))
 
-    /// Takes it from libcurl.
+    /// Removes the transfer from libcurl.
     private func release(_ transfer: CurlTransfer) {
         if let easy = transfer.easy, active.removeValue(forKey: easy.pointer) != nil, let multi = transfer.multi {
             curl_multi_remove_handle(multi.pointer, easy.pointer)
@@ -310,7 +314,8 @@ final class CurlLoop: @unchecked Sendable {
         if let easy, isRunning { handles.keep(easy, of: transfer, result) }
         gate.forget(transfer)
         transfer.finish(result)
-        // A scout that ended without a head taught nothing: let the others find out for themselves.
+        // If the first transfer to an origin ended without a head, the HTTP version is unknown, and the waiting
+        // transfers start alone.
         guard transfer.request.prefersMultiplexing else { return }
         let origin = transfer.origin
         for held in shared.origins.withLock({ $0.scoutEnded(origin, transfer) }) {
@@ -318,13 +323,13 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// Called with every final head: the scout's tells what its server speaks.
+    /// Called with every final head. The head of the first transfer to an origin shows the HTTP version of the server.
     func didReceiveHead(_ transfer: CurlTransfer, _ head: ResponseHead) {
         guard transfer.request.prefersMultiplexing else { return }
         let held = shared.origins.withLock {
             $0.learned(transfer.origin, from: transfer, multiplexes: head.httpVersion == "2")
         }
-        // Not from inside libcurl's callback: they start in the next turn.
+        // The transfers start in the next turn, because libcurl must not be called from within its callback.
         for other in held { other.loop.send(.start(other)) }
     }
 
@@ -344,11 +349,12 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// Before it is connected the time-out for that counts; what its sink or a limit holds back is not the server's fault.
+    /// Returns whether the transfer is stalled. Before a connection exists, the connect timeout applies instead. A
+    /// transfer that its sink or a limit suspends is not stalled.
     private func isStalled(_ transfer: CurlTransfer) -> Bool {
         if transfer.hold != nil { return false }
         if !transfer.isConnected, let easy = transfer.easy {
-            // Without HTTP the server has its say before the request.
+            // Without HTTP, the server sends text before the request.
             let info = transfer.remote == nil ? CURLINFO_PRETRANSFER_TIME_T : CURLINFO_CONNECT_TIME_T
             guard easy.seconds(info) > 0 else { return false }
             transfer.isConnected = true
@@ -357,7 +363,8 @@ final class CurlLoop: @unchecked Sendable {
         return Double(now - transfer.lastActivity) > transfer.request.stallTimeout * 1000
     }
 
-    /// A multi handle that fails is beyond repair: what it carries ends, so that it can be tried again.
+    /// Ends all transfers of a multi handle that has failed, because it cannot be repaired. The transfers can be tried
+    /// again.
     func survive(_ multi: MultiHandle, _ code: CURLMcode) {
         guard code != CURLM_OK, code != CURLM_BAD_SOCKET else { return }
         let message = String(cString: curl_multi_strerror(code))
@@ -369,7 +376,7 @@ final class CurlLoop: @unchecked Sendable {
     private func end() {
         let rest = inbox.withLock { inbox in
             inbox.isClosed = true
-            // A transfer holds its loop: left here, both would live for ever.
+            // A transfer has a reference to its loop, so a transfer in the queue would keep both in memory.
             defer { inbox.commands = [] }
             return inbox.commands
         }

@@ -68,7 +68,8 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         self.loop = loop
     }
 
-    /// Nothing of this transfer stays in its easy handle but the URL: the engine watches, or answers, nothing on the way.
+    /// Whether the transfer leaves nothing but the URL in its easy handle, because the engine neither watches it nor
+    /// answers a challenge.
     var leavesNothing: Bool {
         request.url.isHTTP && request.body == nil && request.credential == nil && request.unixSocket == nil
             && request.cookies?.isEmpty != false && !request.isTraced && overrun == nil && isTLSClosed == nil

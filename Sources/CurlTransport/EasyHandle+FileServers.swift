@@ -67,7 +67,7 @@ extension EasyHandle {
         check(dlm_check_host_key(pointer, known, onHostKey, Unmanaged.passUnretained(transfer).toOpaque()))
     }
 
-    /// Returns a number that libcurl knows of the transfer; nil if libcurl does not know the number.
+    /// Returns a number about the transfer from libcurl, or nil if libcurl does not know it.
     func offset(_ info: CURLINFO) -> Int64? {
         var value: curl_off_t = -1
         return dlm_get_offset(pointer, info, &value) == CURLE_OK && value >= 0 ? Int64(value) : nil

@@ -3,16 +3,16 @@ import DownloadCore
 import Glibc
 import HTTPTypes
 
-/// Called by libcurl before each connection, so a global function.
+/// Returns 1 if the address is public. libcurl calls this before each connection, so it is a global function.
 private func isPublicAddress(_ address: UnsafePointer<CChar>?) -> Int32 {
     guard let address else { return 0 }
     return PrivateAddress.contains(String(cString: address)) ? 0 : 1
 }
 
-/// What a request asks of its way to the server, and of the server's proof of who it is.
+/// The options for the way to the server and for the verification of the server.
 extension EasyHandle {
     func configureTrust(_ request: TransferRequest, _ authorities: CertificateAuthorities) {
-        // A name server is asked over https, with the same settings.
+        // A name server is asked over https, with the same settings of trust.
         guard request.url.scheme == "https" || request.isEncryptedFTP || request.network.nameServer != nil else {
             return
         }
@@ -29,7 +29,7 @@ extension EasyHandle {
         if let file = trust.certificate {
             set(CURLOPT_SSLCERT, file)
             set(CURLOPT_SSLKEY, trust.privateKey ?? file)
-            // Else OpenSSL would ask for one on the terminal, and the engine wait for the answer.
+            // Otherwise OpenSSL would ask for a passphrase on the terminal, and the engine would wait for the answer.
             set(CURLOPT_KEYPASSWD, "")
         }
         if let key = trust.pinnedKey { set(CURLOPT_PINNEDPUBLICKEY, key) }
@@ -47,7 +47,7 @@ extension EasyHandle {
         if let url = network.nameServer { set(CURLOPT_DOH_URL, url) }
         if let seconds = network.dnsCacheTime { set(CURLOPT_DNS_CACHE_TIMEOUT, Int(min(seconds, 1e9))) }
         if let addresses = network.addresses, !addresses.isEmpty {
-            // Not CURLOPT_RESOLVE: what that enters in the shared DNS cache would count for everybody.
+            // CURLOPT_RESOLVE is not used, because its entries in the shared DNS cache would apply to all transfers.
             connect(
                 to: addresses.map { address in
                     "\(address.host == "*" ? "" : address.host):\(address.port):\(address.address):\(address.port)"
@@ -63,7 +63,7 @@ extension EasyHandle {
         if proxy.url.hasPrefix("https:"), let authorities { set(CURLOPT_PROXY_CAINFO, authorities) }
     }
 
-    /// Of this machine, not the name of an interface.
+    /// Returns whether the text is an address of this machine, and not the name of an interface.
     private static func isAddress(_ text: String) -> Bool {
         var address = in6_addr()
         return inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1
@@ -71,17 +71,17 @@ extension EasyHandle {
 
     // MARK: Cookies
 
-    /// libcurl decides which of them fit, and keeps what the server sets.
+    /// Gives the cookies to libcurl, which selects those that match the URL and keeps the cookies that the server sets.
     func configureCookies(_ request: TransferRequest) {
         guard let cookies = request.cookies else { return }
         set(CURLOPT_COOKIEFILE, "")
         for line in cookies { set(CURLOPT_COOKIELIST, line) }
-        // With them in one field (RFC 6265 section 5.4).
+        // Both must be in one field (RFC 6265 section 5.4).
         let own = request.fields.values(.cookie)
         if !own.isEmpty { set(CURLOPT_COOKIE, own.joined(separator: "; ")) }
     }
 
-    /// All that it knows now, if it keeps any.
+    /// Returns all cookies that the handle has now, or nil if it keeps none.
     func cookies(of request: TransferRequest) -> TransferResult.KnownCookies? {
         guard let sent = request.cookies else { return nil }
         let list = dlm_get_cookies(pointer)

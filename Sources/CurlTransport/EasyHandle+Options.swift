@@ -16,7 +16,7 @@ extension EasyHandle {
         var listsFolder = false
     }
 
-    /// Sets the handle up for a request, but for its fields.
+    /// Sets the options of the handle for a request, except for the header fields.
     func configure(for request: TransferRequest, setting: Setting, shared: SharedState) {
         self.setting = setting
         set(CURLOPT_URL, request.url.string + (setting.listsFolder ? "/" : ""))

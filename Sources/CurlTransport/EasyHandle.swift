@@ -11,9 +11,9 @@ final class EasyHandle {
     private let errorBuffer = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     /// The first option that libcurl refused.
     private(set) var setupError: CURLcode?
-    /// What it was set up for.
+    /// The settings for which the handle was set up.
     var setting: Setting?
-    /// What it logs in with over SSH, where it has no password.
+    /// The path of the SSH key with which the handle logs in, if it has no password; otherwise nil.
     var onlyKey: String?
 
     init?() {
@@ -42,7 +42,7 @@ final class EasyHandle {
         check(headers.list == nil ? CURLE_OUT_OF_MEMORY : dlm_set_list(pointer, CURLOPT_HTTPHEADER, headers.list))
     }
 
-    /// Lines of CURLOPT_CONNECT_TO, which libcurl does not copy.
+    /// Adds lines of CURLOPT_CONNECT_TO. The handle keeps the list, because libcurl does not copy it.
     func connect(to lines: [String]) {
         for line in lines {
             guard let longer = curl_slist_append(addresses, line) else { return check(CURLE_OUT_OF_MEMORY) }
@@ -51,7 +51,7 @@ final class EasyHandle {
         check(dlm_set_list(pointer, CURLOPT_CONNECT_TO, addresses))
     }
 
-    // MARK: What came of it
+    // MARK: Results
 
     var httpVersion: String { String(cString: dlm_http_version_used(pointer)) }
 
@@ -71,7 +71,7 @@ final class EasyHandle {
         return String(cString: value)
     }
 
-    /// libcurl's own words for the failure.
+    /// Returns libcurl's message for the failure.
     func message(_ code: CURLcode) -> String {
         let text = String(cString: errorBuffer)
         return text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
@@ -90,16 +90,17 @@ final class EasyHandle {
         if let path = request.unixSocket {
             return .transport(code, unixSocket: path, message: message(code), errno: errno)
         }
-        // Some of libcurl's decoders call what they cannot decode so; the sink's own refusals are not asked about here.
+        // Some of libcurl's decoders return this code for content that they cannot decode. If the sink refused the
+        // body, this method is not called.
         if code == CURLE_WRITE_ERROR, request.decodesContent {
             return .protocolViolated(.malformedReply("its content coding cannot be taken off"))
         }
-        // SOCKS 5 has no numbers for it.
+        // The reply of a SOCKS 5 proxy that refuses a login has no status code.
         let refusals = [CURLPX_NO_AUTH, CURLPX_USER_REJECTED].map { Int($0.rawValue) }
         if code == CURLE_PROXY, refusals.contains(number(CURLINFO_PROXY_ERROR)) {
             return .authenticationFailed(status: 407)
         }
-        // Of the proxy, to the question for a tunnel; tinyproxy calls a wrong password 401.
+        // This is the status of the proxy's answer to CONNECT. tinyproxy answers a wrong password with 401.
         switch number(CURLINFO_HTTP_CONNECTCODE) {
         case 401, 407: return .authenticationFailed(status: 407)
         case let status where status >= 400: return .serverRefused(status: status, phrase: "by the proxy")
@@ -125,13 +126,14 @@ final class EasyHandle {
     }
 }
 
-/// The fields of a request as libcurl takes them. Handles share one, for those of many downloads are the same.
+/// The fields of a request as a list for libcurl. Handles share a list, because the requests of many downloads have the
+/// same fields.
 final class HeaderLines {
     let fields: HTTPFields
-    /// Nil without memory for it.
+    /// The list; nil if there is no memory for it.
     let list: UnsafeMutablePointer<curl_slist>?
 
-    /// - Parameter others: whole lines besides; at least one line there must be.
+    /// - Parameter others: Further lines. There must be at least one line in all.
     init(_ fields: HTTPFields, others: [String]) {
         self.fields = fields
         var list: UnsafeMutablePointer<curl_slist>?

@@ -1,4 +1,4 @@
-/// The active transfers of each engine. They decide which engine takes the next transfer. Pure.
+/// The active transfers of each engine. They decide which engine takes the next transfer.
 ///
 /// An engine with an idle connection to the origin is preferred, because opening a connection takes time. Such an
 /// engine may carry at most one transfer more than the least busy engine. Otherwise an engine without transfers is

@@ -1,26 +1,28 @@
-/// Names that could not be resolved, which are not asked for again for a while: a list may have thousands of URLs of a host
-/// that is gone. The first time it is a second, and each time twice as long, so that a name server that was away for a
-/// moment does no harm. Pure.
+/// The names that could not be resolved, which are not looked up again for a while. A list may have thousands of URLs
+/// of a host that no longer exists. The pause is a second after the first failure, and twice as long after each further
+/// failure. So a short outage of a name server does no harm.
 struct FailedNames {
     private struct Failure {
-        /// The name is looked up again from then on. In milliseconds.
+        /// The time from which the name is looked up again, in milliseconds.
         var until: Int64
-        /// In milliseconds.
+        /// The length of the pause, in milliseconds.
         var time: Int64
     }
 
     private var failures: [String: Failure] = [:]
 
     private static let first: Int64 = 1000
-    /// Names in memory at most.
+    /// The most names that are remembered.
     private static let most = 10_000
 
     var isEmpty: Bool { failures.isEmpty }
 
-    /// - Parameter now: in milliseconds.
+    /// Returns whether the name must not be looked up yet.
+    /// - Parameter now: The time, in milliseconds.
     func isFailed(_ name: String, now: Int64) -> Bool { failures[name].map { now < $0.until } ?? false }
 
-    /// - Parameter limit: the longest time for which the name is not looked up, in milliseconds.
+    /// Records a failed lookup.
+    /// - Parameter limit: The longest pause, in milliseconds.
     mutating func failed(_ name: String, now: Int64, limit: Int64) {
         if let known = failures[name], now < known.until { return }
         if failures.count >= Self.most { failures = failures.filter { now < $0.value.until } }

@@ -13,7 +13,7 @@ struct HandlePool {
     /// The maximum number of spare handles of one size: about as many small files are transferred at once on one engine.
     private static let most = 16
 
-    /// Returns a handle that is set up for the transfer; nil without memory for one.
+    /// Returns a handle that is set up for the transfer, or nil if there is no memory for a handle.
     mutating func handle(for transfer: CurlTransfer, _ setting: EasyHandle.Setting, _ shared: SharedState)
         -> EasyHandle?
     {
@@ -35,7 +35,7 @@ struct HandlePool {
         return easy
     }
 
-    /// Keeps the handle of a transfer that libcurl has let go of, if nothing of that transfer is left in it.
+    /// Keeps the handle of a transfer that libcurl has removed, if the handle has no state of that transfer.
     mutating func keep(_ handle: EasyHandle, of transfer: CurlTransfer, _ result: TransferResult) {
         guard let setting = handle.setting, transfer.leavesNothing, result.ending == .complete, !result.hasCookies
         else {
@@ -60,7 +60,7 @@ struct HandlePool {
         if knownSetting != setting { return false }
         var other = request
         other.url = known.url
-        // Limits are kept by the engine.
+        // The engine applies the rate limits, not the handle.
         other.rateLimits = known.rateLimits
         return other == known
     }

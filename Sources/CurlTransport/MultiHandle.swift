@@ -70,8 +70,8 @@ final class MultiHandle {
     }
 }
 
-/// The sockets on a loop's epoll. A socket that libcurl drops stays on the epoll, because a connection is often
-/// reused at once. Engine thread only.
+/// The sockets on a loop's epoll. A socket that libcurl drops stays on the epoll, because a connection is often reused
+/// at once. It is used by the engine thread only.
 final class SocketWatch {
     let epoll: Int32
     /// The sockets that libcurl does not watch at the moment. Some may be closed, which removed them from the epoll.

@@ -1,4 +1,4 @@
-/// The protocol that each origin speaks, learned from one probe per origin. A connection for every transfer is
+/// The HTTP version of each origin, learned from the first transfer to the origin. A connection for every transfer is
 /// expensive if the server could have shared one connection. Waiting for a connection that cannot be shared would
 /// serialize all transfers.
 struct OriginProtocols<Transfer: AnyObject> {

@@ -3,7 +3,7 @@ import DownloadCore
 import Foundation
 import HTTPTypes
 
-/// What a server without HTTP reports about its file, and how far a transfer of the file has come. The report is put
+/// The report of a server without HTTP about its file, and the progress of a transfer of the file. The report is put
 /// into an HTTP head, so that the same rules judge it. 206 stands for a part that begins at the requested offset, and
 /// 200 for the whole file.
 struct RemoteFile: Equatable {

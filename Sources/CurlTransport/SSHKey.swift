@@ -1,7 +1,7 @@
 import CCurl
 import Foundation
 
-/// What can be known about a private key without using the key.
+/// The facts about a private key that can be known without using the key.
 enum SSHKey {
     /// Returns why a server may have refused a login with a valid key; nil if no reason is known.
     static func hint(_ path: String?) -> String? {

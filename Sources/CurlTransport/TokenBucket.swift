@@ -1,7 +1,7 @@
 import DownloadCore
 
-/// The bytes that one rate limit allows and that no member has received yet. A bucket never goes into debt. Pure:
-/// callers pass the time, in ms.
+/// The bytes that one rate limit allows and that no member has received yet. A bucket never goes into debt. It has no
+/// clock; callers pass the time, in ms.
 struct TokenBucket {
     /// The limit, retained so that no other limit can get its identity while this bucket exists.
     var limit: RateLimit
@@ -11,7 +11,7 @@ struct TokenBucket {
     /// The number of members that wait for this bucket.
     var blocked = 0
 
-    /// How much of the rate a bucket may save up, in seconds.
+    /// The amount that a bucket may save, as seconds of its rate.
     private static var burst: Double { 0.1 }
     private static var leastDepth: Double { 1024 }
 

@@ -3,15 +3,15 @@ import DownloadCore
 import DownloadStorage
 import Foundation
 
-/// What `dlm doctor` asks: nothing here makes a store or starts a session.
+/// The interface for `dlm doctor`. It creates no store and starts no session.
 extension DownloadSession {
-    /// What this machine's libcurl can do.
-    /// - Throws: ``DownloadError`` when it cannot be loaded.
+    /// Returns the features of this machine's libcurl.
+    /// - Throws: ``DownloadError`` if libcurl cannot be loaded.
     package static func transportFeatures(environment: [String: String]) throws(DownloadError) -> TransportFeatures {
         try CurlTransport.features(environment: environment)
     }
 
-    /// Looks at a store, if there is one; takes a few seconds where it is large.
+    /// Checks a store, if there is one. The check of a large store takes a few seconds.
     package static func storeHealth(stateFolder: String) -> StoreHealth {
         storeHealth(stateFolder: stateFolder, time: SystemTime())
     }
@@ -20,14 +20,14 @@ extension DownloadSession {
         StoreCheck.health(ofStoreIn: stateFolder, time)
     }
 
-    /// What there is of sessions in a state folder, living and dead.
+    /// Returns what live and dead sessions have left in a state folder.
     package static func sessionTraces(stateFolder: String) -> [SessionTrace] {
         SessionRegistry(stateFolder: stateFolder).traces()
     }
 
-    /// Asks for the first byte of what a URL leads to, and tells all about it.
-    /// - Parameter environment: says which certificate authorities to trust and where the home folder is.
-    /// - Throws: ``DownloadError`` when there is no libcurl.
+    /// Requests the first byte of a URL, and returns everything that was learned from the answer.
+    /// - Parameter environment: Names the certificate authorities to trust and the home folder.
+    /// - Throws: ``DownloadError`` if libcurl cannot be loaded.
     package static func probe(
         _ request: DownloadRequest, environment: [String: String] = ProcessInfo.processInfo.environment
     ) async throws -> ProbedRequest {

@@ -2,9 +2,9 @@ import DownloadCore
 import DownloadRPC
 
 extension DownloadSession {
-    /// Serves aria2's RPC, the page and dlm's own API over HTTP for the background session of this process: for the
-    /// downloads of all sessions of the store, as commands see them.
-    /// - Throws: ``DownloadError/sessionUnavailable(_:)`` when the address cannot be used.
+    /// Serves aria2's RPC, the page and dlm's own API over HTTP, for the background session of this process. Clients
+    /// see the downloads of all sessions of the store, as commands do.
+    /// - Throws: ``DownloadError/sessionUnavailable(_:)`` if the address cannot be used.
     package static func serveRPC(
         _ manager: SessionManager, _ configuration: RPCConfiguration, time: any TimeSource
     ) async throws(DownloadError) -> RPCServer {
@@ -14,7 +14,7 @@ extension DownloadSession {
     }
 }
 
-/// The sessions of a store as the background session finds them: it need not ask itself over its socket.
+/// The sessions of a store for the background session itself, which needs no socket to reach its own downloads.
 private struct OwnBackground: SessionDirectory {
     let own: SessionManager
     let others: any SessionDirectory

@@ -4,9 +4,9 @@ import DownloadCore
 import DownloadStorage
 import Foundation
 
-/// What the program and its commands are given: the services behind a session, without the session's own handles.
+/// The interface for the `dlm` program and its commands: the services behind a session, without handles on downloads.
 extension DownloadSession {
-    /// The version of the library and of the program, as the user agent tells it.
+    /// The version of the library and of the program, as in the user agent.
     package static let version = "0.1.0"
 
     /// Opens the downloads of a store, with a session of this process for the downloads that run here. Threads, the
@@ -50,7 +50,7 @@ extension DownloadSession {
                 registry, configuration.stateFolder, startBackground: startBackground, time: configuration.time))
     }
 
-    /// Starts to load what transfers need, in the background. For a program that is going to download at once.
+    /// Starts to load libcurl on a thread of its own, for a program that is going to download at once.
     package static func prepareTransfers() { CurlTransport.prepare() }
 
     /// Opens the background session, which continues where its predecessor stopped. The caller must obey the
@@ -107,7 +107,7 @@ extension DownloadSession {
         return try await fetch.run()
     }
 
-    /// Returns the hosts that want https only, as recorded sessions have found out.
+    /// Returns the hosts that want only https (HSTS), which recorded sessions have learned.
     static func strictHosts(_ environment: [String: String], _ time: any TimeSource) -> HSTSStore? {
         HSTSStore.path(in: environment).map { HSTSStore(path: $0, time: time) }
     }

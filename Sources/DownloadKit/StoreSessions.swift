@@ -14,8 +14,8 @@ final class StoreSessions: SessionDirectory {
     /// The transport of all requests to sessions, created with the first request.
     private let transport = Mutex<(any Transport)?>(nil)
 
-    /// How long to wait for the socket of a live session. A session has its lock a moment before its socket exists,
-    /// and a moment after its socket is gone.
+    /// The time to wait for the socket of a live session. A session has its lock a moment before its socket exists, and
+    /// a moment after its socket is gone.
     private static let patience = Duration.seconds(5)
 
     init(

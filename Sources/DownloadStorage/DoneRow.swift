@@ -2,7 +2,7 @@ import DownloadCore
 import Foundation
 import GRDB
 
-/// What became of an item that is completed, in columns: to encode it as JSON would cost as much as to fetch it.
+/// The result of a completed item, in columns. Encoding it as JSON would cost as much as fetching the file.
 struct DoneRow: Sendable {
     let record: DownloadRecord
     private let completed: CompletedFile
@@ -14,8 +14,8 @@ struct DoneRow: Sendable {
 
     var id: DownloadID { record.id }
 
-    /// Nil where the columns cannot say all that the record says: what came in one attempt and one answer, and was verified
-    /// against nothing, can be said.
+    /// Returns nil if the columns cannot hold everything in the record. They can if the file came in one attempt and
+    /// one answer, and was not verified by a checksum.
     init?(_ record: DownloadRecord) {
         guard record.state == .completed, !record.isFinishing, record.session == nil, record.attempts.count == 1,
             let completed = record.completed, let attempt = record.attempts.first, let name = record.fileName,
@@ -39,7 +39,8 @@ struct DoneRow: Sendable {
             && !completed.wasCurrent && completed.identity.inode <= UInt64(Int64.max)
     }
 
-    /// Field by field: to compare it with another one costs as much as the row.
+    /// Returns whether the resume data needs no JSON. The fields are compared one by one, because comparing two whole
+    /// values costs as much as writing the row.
     private static func isPlain(_ resume: ResumeData) -> Bool {
         guard resume.validators.isEmpty, !resume.validators.lastModifiedIsStrong, resume.total == nil else {
             return false
@@ -66,7 +67,8 @@ struct DoneRow: Sendable {
         WHERE EXISTS (SELECT 1 FROM item WHERE id = ?1)
         """
 
-    /// Writes the row with ``insertion``. Returns false when the item has become a row of `download`, or is completed.
+    /// Writes the row with ``insertion``. Returns false if the item has become a row of `download`, or is already
+    /// completed.
     func write(_ statement: Statement, _ db: Database) throws -> Bool {
         var values = BoundValues(statement)
         try values.bind(id)

@@ -1,16 +1,16 @@
 import DownloadCore
 import GRDB
 
-/// One row of the log that stands for the same event of many items. Each event has a number of its own; that of the row is
-/// the last of them.
+/// A row of the log with the same event for many items. Each event has a cursor of its own, and the row has the last of
+/// these cursors.
 struct EventBatch {
     let kind: LoggedEvent.Kind
     let state: DownloadState.Kind
     let session: String?
-    /// In milliseconds since 1970.
+    /// The time in milliseconds since 1970.
     let time: Int64
 
-    /// Logs the event of these items, in this order.
+    /// Logs the event for these items, in this order.
     func log(_ ids: [DownloadID], _ db: Database) throws {
         guard let first = ids.first else { return }
         let statement = try db.cachedStatement(
@@ -24,7 +24,7 @@ struct EventBatch {
         ])
     }
 
-    /// The item of each event of a row, in order: its place, and what is known of it.
+    /// Returns the item of each event of a row, in order, with its URL, requested name, file name and size.
     static func items(_ batch: String, _ db: Database) throws -> [Row] {
         let statement = try db.cachedStatement(
             sql: """
@@ -36,10 +36,10 @@ struct EventBatch {
         return try Row.fetchAll(statement, arguments: [batch])
     }
 
-    /// How many events a row stands for, as SQL.
+    /// The SQL expression for the number of events in a row.
     static let span = "CASE WHEN batch IS NULL OR NOT json_valid(batch) THEN 1 ELSE json_array_length(batch) END"
 
-    /// Takes the events up to this number out of the first row of the log.
+    /// Removes the events up to this cursor from the first batch of the log.
     static func cutFirst(at number: EventCursor, _ db: Database) throws {
         let first = try db.cachedStatement(
             sql: "SELECT seq, batch FROM event WHERE batch IS NOT NULL ORDER BY seq LIMIT 1")
@@ -54,7 +54,7 @@ struct EventBatch {
             .execute(arguments: [head ?? 0, text, last])
     }
 
-    /// Forgets the items that have become rows of `download` and that no row of the log stands for any more.
+    /// Deletes the items that have become rows of `download` and that no event of the log needs any more.
     static func forgetItems(_ db: Database) throws {
         let first = try db.cachedStatement(sql: "SELECT min(download) FROM event WHERE batch IS NOT NULL")
         let end = try DownloadID.fetchOne(first) ?? .max

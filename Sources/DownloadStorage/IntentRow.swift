@@ -1,9 +1,9 @@
 import DownloadCore
 import GRDB
 
-/// A small file that is whole and about to get its name. The intent is kept beside the row of the download until that row
-/// is written again, because to write the row twice would cost as much as to fetch the file. Items have their intents in
-/// ``ItemIntents``.
+/// A small file that is whole and about to get its name. The intent is kept beside the row of the download until that
+/// row is written again. Writing the row twice would cost as much as fetching the file. ``ItemIntents`` has the intents
+/// of items.
 struct IntentRow: Sendable {
     let id: DownloadID
     let fileName: String
@@ -11,7 +11,8 @@ struct IntentRow: Sendable {
     let data: ResumeData
     let updated: Int64
 
-    /// Nil for a download whose row has to be written: whatever has a partial file, or a past.
+    /// Returns nil for a download whose own row has to be written: one with a partial file, an earlier completion or
+    /// another state.
     init?(_ record: DownloadRecord) {
         let data = record.resume
         guard record.isFinishing, record.state == .running, record.completed == nil, data.written.isEmpty,
@@ -24,7 +25,7 @@ struct IntentRow: Sendable {
         updated = DownloadRow.milliseconds(record.updated)
     }
 
-    /// Returns false when the download does not belong to `owner` any more.
+    /// Writes the intent of a row. Returns false if the download does not belong to `owner` any more.
     func write(ownedBy owner: String, _ db: Database) throws -> Bool {
         let statement = try db.cachedStatement(
             sql: """
@@ -48,7 +49,7 @@ struct IntentRow: Sendable {
 
     static let forgetting = "DELETE FROM intent WHERE id = ?"
 
-    /// Enters what dead sessions left into the rows of their downloads, as if it had been written there.
+    /// Enters the intents of dead sessions into the rows of their downloads.
     static func settle(_ db: Database, isDead: (String) -> Bool) throws {
         let sessions = try String.fetchAll(
             try db.cachedStatement(sql: "SELECT session FROM intent UNION SELECT session FROM itemIntent"))

@@ -2,21 +2,21 @@ import DownloadCore
 import Foundation
 import GRDB
 
-/// Makes items of the downloads of a list.
+/// The adding of a list's downloads as items.
 struct ItemAdding {
     let db: Database
 
-    /// A list of fewer is dearer than as many rows of `download`.
+    /// The fewest downloads of a list of items. A single download costs less as a row of `download`.
     private static let fewest = 2
 
-    /// Whether these requests, which differ only in their URLs, can be items.
+    /// Returns whether these requests, which differ only in their URLs, can be items.
     static func takes(_ run: ArraySlice<DownloadRequest>) -> Bool {
         guard run.count >= fewest, let request = run.first else { return false }
         return !request.startsPaused && request.hooks == nil
     }
 
-    /// Makes a list of these, and returns the number of the first download; the others follow it.
-    /// - Parameter json: the column `request`.
+    /// Adds the requests as one list, and returns the number of the first download. The other numbers follow it.
+    /// - Parameter json: The value of the column `request`.
     func insert(
         _ run: ArraySlice<DownloadRequest>, _ json: String, session: String, at now: Int64
     ) throws -> DownloadID {
@@ -47,7 +47,7 @@ struct ItemAdding {
         return first
     }
 
-    /// Takes so many of the numbers that rows of `download` get, too. Returns the first.
+    /// Takes numbers from the sequence that rows of `download` use, too. Returns the first number.
     private func takeNumbers(_ count: Int) throws -> DownloadID {
         let sequence = try db.cachedStatement(sql: "SELECT seq FROM sqlite_sequence WHERE name = 'download'")
         let last = try DownloadID.fetchOne(sequence)
@@ -59,7 +59,7 @@ struct ItemAdding {
         return (last ?? 0) + 1
     }
 
-    /// The newest item with the same URL, folder and name asked for, by the request's index.
+    /// Returns the newest item with the same URL, folder and requested name, by the request's index.
     func find(_ run: ArraySlice<DownloadRequest>, _ coder: RequestCoder) throws -> [Int: StoredDownload] {
         let hasAny = try db.cachedStatement(sql: "SELECT 1 FROM item LIMIT 1")
         guard let place = run.first?.destination, try Int.fetchOne(hasAny) != nil else { return [:] }

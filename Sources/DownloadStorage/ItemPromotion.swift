@@ -1,10 +1,10 @@
 import DownloadCore
 import GRDB
 
-/// Makes rows of `download` of items, with the same numbers: whoever wants more of a download than that it is queued or
-/// completed works with such a row.
+/// The change of items into rows of `download` with the same numbers. It is needed for everything except being queued
+/// and being completed.
 enum ItemPromotion {
-    /// Makes rows of those of these that are items. All others are left alone.
+    /// Makes the items among these downloads rows of `download`. Other downloads are not changed.
     static func promote(_ ids: [DownloadID], _ db: Database) throws {
         let items = try db.cachedStatement(sql: "SELECT 1 FROM item LIMIT 1")
         if ids.isEmpty { return }
@@ -38,7 +38,7 @@ enum ItemPromotion {
         ).execute(arguments: [numbers])
     }
 
-    /// Makes rows of queued items of a session, so many at the most.
+    /// Makes queued items of a session rows of `download`, at most `limit` of them.
     static func promoteQueued(of session: String, limit: Int, _ db: Database) throws {
         let statement = try db.cachedStatement(
             sql: """

@@ -12,7 +12,7 @@ struct ItemQueue {
     private let db: Database
     private let lists: [List]
 
-    /// - Parameter position: only what comes behind it.
+    /// - Parameter position: Only items after this position are read.
     init(session: String, after position: QueuePosition? = nil, _ db: Database) throws {
         self.db = db
         let statement = try db.cachedStatement(
@@ -30,9 +30,9 @@ struct ItemQueue {
         }
     }
 
-    /// The first of them that can be read.
+    /// Returns the first readable items.
     /// - Parameters:
-    ///   - condition: SQL to be appended, with its arguments.
+    ///   - condition: SQL that is appended to the query, with its arguments.
     func items(
         _ limit: Int, _ coder: RequestCoder, where condition: String = "", _ arguments: StatementArguments = []
     ) throws -> [DownloadRecord] {
@@ -50,7 +50,7 @@ struct ItemQueue {
         return records
     }
 
-    /// Two queues, each by priority and order, as one.
+    /// Merges two queues, of which each is in the order of priority and number.
     static func merged(_ rows: [DownloadRecord], _ items: [DownloadRecord], _ limit: Int) -> [DownloadRecord] {
         if items.isEmpty { return rows }
         if rows.isEmpty { return items }

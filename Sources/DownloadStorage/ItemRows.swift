@@ -1,7 +1,7 @@
 import DownloadCore
 import GRDB
 
-/// SQL that shows items as if they were rows of `download`, so that one reader does for both.
+/// The SQL that shows items as if they were rows of `download`, so that one reader serves both.
 enum ItemRows {
     /// The columns of ``RowReader``, of `item`, `list` and `done`.
     static let columns = """
@@ -11,7 +11,7 @@ enum ItemRows {
         list.request, NULL, \(resume), \(attempts), \(completed)
         """
 
-    /// One item, whose number is to be bound; the item has not become a row of `download`.
+    /// The item with a number, which is bound, if the item has not become a row of `download`.
     static let byID = "\(all) AND item.id = ?"
 
     /// Every item that has not become a row of `download`.
@@ -19,7 +19,7 @@ enum ItemRows {
         item CROSS JOIN list ON list.id = item.list LEFT JOIN done ON done.id = item.id WHERE done.isMoved IS NOT 1
         """
 
-    /// The queued items whose numbers are between two that are to be bound, inclusively.
+    /// The queued items whose numbers are in a closed range. Its two ends are bound.
     static let queued = """
         item CROSS JOIN list ON list.id = item.list LEFT JOIN done ON done.id = item.id
         WHERE item.id BETWEEN ? AND ? AND done.id IS NULL
@@ -29,13 +29,13 @@ enum ItemRows {
         done CROSS JOIN item ON item.id = done.id CROSS JOIN list ON list.id = item.list WHERE done.isMoved = 0
         """
 
-    /// The items that have their final names in one folder, which is to be bound, with the name.
+    /// The completed items with a name in a folder. The folder and the name are bound.
     static let named = """
         list CROSS JOIN done NOT INDEXED ON done.id BETWEEN list.first AND list.last CROSS JOIN item ON item.id = done.id
         WHERE done.isMoved = 0 AND list.folder = ? AND done.fileName = ?
         """
 
-    /// As ``DownloadRow`` has what is left of ``ResumeData`` after the completion.
+    /// The rest of ``ResumeData`` after the completion, as ``DownloadRow`` would write it.
     private static let resume = """
         CASE WHEN done.id IS NOT NULL THEN json_object('validators', json_object('lastModifiedIsStrong', json('false')),
             'finalURL', CASE WHEN done.hasFinalURL THEN item.url END, 'contentType', done.contentType,
@@ -66,10 +66,10 @@ enum ItemRows {
     }
 }
 
-/// Finds items by their URLs: the index of numbers is smaller, and cheaper to write, than one of texts. Two URLs may
-/// have the same hash, so that what is found is to be compared.
+/// The hash by which items are found. An index of numbers is smaller and cheaper to write than an index of URLs. Two
+/// URLs may have the same hash, so the caller compares the URLs.
 enum ItemHash {
-    /// FNV-1a of the bytes, in 64 bits. Stores keep it: it must never change.
+    /// Returns the 64-bit FNV-1a hash of the bytes. The function must never change, because stores keep the hashes.
     static func of(_ url: String) -> Int64 {
         var url = url
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325

@@ -1,7 +1,7 @@
 import DownloadCore
 import Foundation
 
-/// The fields of what rows carry, in the order of their declarations, as Codable has them.
+/// The JSON fields of the values in rows, in the order of their declarations, as Codable writes them.
 extension ResumeData {
     func write(to json: inout JSONWriter) {
         json.field("validators", object: validators.write)

@@ -1,12 +1,12 @@
 import DownloadCore
 import GRDB
 
-/// Rows from one cursor after another.
+/// A source of rows from several cursors, one after another.
 final class RowSource {
     private var cursor: RowCursor?
     private let following: () throws -> RowCursor?
 
-    /// - Parameter following: returns the next cursor; nil when there is none.
+    /// - Parameter following: Returns the next cursor, or nil after the last.
     init(_ cursor: RowCursor? = nil, following: @escaping () throws -> RowCursor? = { nil }) {
         self.cursor = cursor
         self.following = following
@@ -35,7 +35,7 @@ struct ListedItems {
 
     func all() throws -> RowSource { RowSource(try cursor(ItemRows.all, "item.id")) }
 
-    /// A source for each kind of state that an item can have.
+    /// Returns a source for each kind of state that an item can have.
     func sources(of kinds: Set<DownloadState.Kind>) throws -> [RowSource] {
         var sources: [RowSource] = []
         if kinds.contains(.completed) { sources.append(RowSource(try cursor(ItemRows.done, "done.id"))) }
@@ -49,7 +49,7 @@ struct ListedItems {
         return try Row.fetchCursor(statement, arguments: [after])
     }
 
-    /// List by list: only those that have queued items are looked at.
+    /// Returns the queued items, list by list. Only lists with queued items are read.
     private func queued() throws -> RowSource {
         let lists = try db.cachedStatement(
             sql: "SELECT first, last FROM list INDEXED BY listQueued WHERE queued > 0 AND last > ?")
@@ -67,6 +67,6 @@ struct ListedItems {
 }
 
 extension DownloadSelection {
-    /// The newest come first unless the selection begins behind a download.
+    /// The order in SQL: the newest downloads first, unless the selection begins after a download.
     var sqlOrder: String { after == nil ? "DESC" : "ASC" }
 }

@@ -50,7 +50,7 @@ struct LockFile: Sendable {
 
     /// Removes the file if no process has its lock. Only for a caller that has the folder's lock: two callers at once
     /// could unlink the file of a session that has just started.
-    /// - Parameter before: removes what else the dead session left, while no session can take its place.
+    /// - Parameter before: Removes the other files of the dead session, while no session can take its place.
     static func removeIfFree(_ path: String, before: () -> Void) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return }

@@ -1,10 +1,10 @@
 import GRDB
 
-/// The schema, one step a released version. Steps are appended, never edited: old stores open for ever.
-/// A field that a stored JSON value gains without being optional needs a step that writes it into the old rows; but the
-/// request (`RequestDocument`), in which any field may be missing.
+/// The schema of the store, with one step for each version. Steps are appended and never edited, so that old stores can
+/// always be opened. If a stored JSON value gains a field that is not optional, a step must write the field into the
+/// old rows. The request is an exception, because any field may be missing in a `RequestDocument`.
 enum Migrations {
-    /// Marks the file as dlm's (`PRAGMA application_id`): "dlm1" in ASCII.
+    /// The number that marks the file as dlm's (`PRAGMA application_id`): "dlm1" in ASCII.
     static let applicationID = 0x646C_6D31
 
     static let steps: [String] = [version1, version2, version3, version4, version5, version6]
@@ -17,7 +17,8 @@ enum Migrations {
         if try number("user_version", of: db) == steps.count, try number("application_id", of: db) == applicationID {
             return
         }
-        // Judged under the write lock only: between two reads another process may make the schema.
+        // The version is read again under the write lock, because another process may create the schema between two
+        // reads.
         try db.inTransaction(.immediate) {
             for (index, step) in steps.enumerated().dropFirst(try version(of: db)) {
                 try db.execute(sql: step)
@@ -27,13 +28,14 @@ enum Migrations {
         }
     }
 
-    /// The number of steps that a store has taken; nil for an empty file, which the next process makes one of.
+    /// Returns the number of steps that a store has taken. Returns nil for an empty file, which the next process makes
+    /// a store.
     static func known(in db: Database) throws -> Int? {
         let version = try version(of: db)
         return version == 0 ? nil : version
     }
 
-    /// The number of steps the store has taken; refuses what this program cannot know.
+    /// Returns the number of steps that the store has taken. Throws if the file is not a store, or has a newer schema.
     private static func version(of db: Database) throws -> Int {
         let isEmpty = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0
         guard try isEmpty || number("application_id", of: db) == applicationID else { throw Refusal.foreign }
@@ -46,7 +48,7 @@ enum Migrations {
         try Int.fetchOne(db, sql: "PRAGMA \(pragma)") ?? 0
     }
 
-    /// Why what is there is not used.
+    /// The reason why a file is not used as the store.
     enum Refusal: Error {
         case newer(Int)
         case foreign
@@ -54,8 +56,8 @@ enum Migrations {
         case danglingLink
     }
 
-    /// Columns for what is asked about, JSON for what is only carried. `request` lacks what has a column of its own;
-    /// `created` and `updated` are milliseconds since 1970. AUTOINCREMENT: an id is never used again.
+    /// Values that queries use have columns; other values are in JSON. `request` lacks the values that have columns of
+    /// their own. `created` and `updated` are milliseconds since 1970. With AUTOINCREMENT an id is never used again.
     private static let version1 = """
         PRAGMA application_id = \(applicationID);
         CREATE TABLE download (
@@ -84,8 +86,8 @@ enum Migrations {
             WHERE state IN ('queued', 'running', 'waiting');
         """
 
-    /// The log of events, which SQLite keeps itself, and an index for each question that a million downloads must not
-    /// slow down. Times of events are milliseconds since 1970.
+    /// The log of events, which triggers write, and an index for each query that must be fast with a million downloads.
+    /// The times of events are milliseconds since 1970.
     private static let version2 = """
         CREATE TABLE event (
             seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -127,11 +129,11 @@ enum Migrations {
         CREATE INDEX downloadByState ON download (state);
         """
 
-    /// What was found out about hosts, by origin, for the number of connections; milliseconds since 1970. And an index
-    /// made anew: of a list of three SQLite makes a table for each row that it looks at, a third of the cost of a save.
-    /// What is added is logged by the statement that adds it (``logAdded``): for many rows that is faster than a trigger.
-    /// A move is logged with the time of the row: for a trigger that asks for the time, SQLite keeps a copy of each page
-    /// that the statement changes (``RowWriter``).
+    /// The host profiles by origin, for the number of connections; `learned` is in milliseconds since 1970. The
+    /// condition of the index `downloadEnded` uses OR now. With IN, SQLite makes a table for each row that it writes,
+    /// which was a third of the cost of a save. Additions are logged by the statement that adds rows (``logAdded``),
+    /// which is faster than a trigger for many rows. A change of state is logged with the time of the row. For a
+    /// trigger that asks for the time, SQLite would copy each page before it changes the page (``RowWriter``).
     private static let version3 = """
         CREATE TABLE host (
             origin TEXT PRIMARY KEY,
@@ -150,8 +152,8 @@ enum Migrations {
             WHERE state = 'completed' OR state = 'failed' OR state = 'cancelled';
         """
 
-    /// Hooks that are due (``SQLiteDownloadStore/takeHook(session:)``), each with its download as that ended, for the
-    /// download may go on, or be removed, before its hook is run.
+    /// The due hooks (``SQLiteDownloadStore/takeHook(session:)``). Each row has the record at the end of the download,
+    /// because the download may be resumed or removed before its hook runs.
     private static let version4 = """
         CREATE TABLE hook (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -160,8 +162,8 @@ enum Migrations {
         );
         """
 
-    /// Small files that are about to get their names (``IntentRow``). The row of one goes from `queued` to `completed` at
-    /// once, and the log tells of its start nevertheless.
+    /// The small files that are about to get their names (``IntentRow``). The row of such a file changes from `queued`
+    /// to `completed` directly, but the log still has the event of its start.
     private static let version5 = """
         CREATE TABLE intent (
             id INTEGER PRIMARY KEY,
@@ -181,14 +183,16 @@ enum Migrations {
         END;
         """
 
-    /// The downloads of a list, in tables that a whole batch is written to without JSON, triggers or indexes of states.
+    /// The downloads of a list, in tables to which a whole batch is written without JSON, triggers or indexes of
+    /// states.
     ///
-    /// An `item` is queued, or it is completed and has a row in `done`. Whatever else happens to a download makes it a row of
-    /// `download` with the same number (``ItemPromotion``), and `done.isMoved` says so; the item stays for the log of events.
-    /// The items of one `list` have the numbers `first` to `last`, and `list.queued` counts those without a row in `done`.
-    /// `item.hash` is ``ItemHash`` of the URL. `done.started` and `done.ended` are seconds since 2001, as in `attempts`. An
-    /// event with a `batch` stands for one event of each of these downloads, the last of which has the number `seq`.
-    /// `itemIntent` has the items that are about to get their names (``ItemIntents``).
+    /// An `item` is queued, or it is completed and has a row in `done`. Everything else that happens to an item makes
+    /// it a row of `download` with the same number (``ItemPromotion``) and sets `done.isMoved`. The item stays for the
+    /// log of events. The items of one `list` have the numbers `first` to `last`, and `list.queued` is the number of
+    /// items without a row in `done`. `item.hash` is ``ItemHash`` of the URL. `done.started` and `done.ended` are
+    /// seconds since 2001, as in `attempts`. An event with a `batch` is one event for each of these downloads; the last
+    /// of these events has the cursor `seq`. `itemIntent` has the items that are about to get their names
+    /// (``ItemIntents``).
     private static let version6 = """
         CREATE TABLE list (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -243,7 +247,7 @@ enum Migrations {
             WHEN NEW.state = 'running' THEN 'started' ELSE NEW.state END
         """
 
-    /// Logs that the rows from one id to another were added.
+    /// The statement that logs the addition of the rows from one id to another.
     static let logAdded = """
         INSERT INTO event (time, kind, download, name, url, session, state, stateDetail, received, total)
         SELECT created, 'added', id, askedName, url, session, state, stateDetail, received, total
@@ -252,7 +256,7 @@ enum Migrations {
 
     private static let now = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 
-    /// The statement of a trigger that tells of `row`.
+    /// Returns the statement of a trigger that logs an event of `row`.
     private static func log(
         _ kind: String, time: String = now, row: String = "NEW", state: String = "NEW.state, NEW.stateDetail",
         session: String

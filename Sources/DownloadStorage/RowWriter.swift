@@ -1,7 +1,8 @@
 import DownloadCore
 import GRDB
 
-/// Writes rows back. Within one transaction: a statement that fails is forgotten by its database.
+/// A writer of changed rows. Use it within one transaction only, because the database drops a statement that has
+/// failed.
 struct RowWriter {
     let db: Database
     private let inPlace: Statement
@@ -11,7 +12,7 @@ struct RowWriter {
         inPlace = try db.cachedStatement(sql: Self.inPlace)
     }
 
-    /// Writes everything, if the row still belongs to `owner`; false when it does not.
+    /// Writes all columns if the row still belongs to `owner`. Returns false if it does not.
     func update(_ row: DownloadRow, ownedBy owner: String?) throws -> Bool {
         if let hook = row.hook {
             try db.cachedStatement(sql: SQLiteDownloadStore.hookDue)
@@ -53,8 +54,8 @@ struct RowWriter {
         try statement.execute()
     }
 
-    /// OR FAIL, for what fails here fails the transaction: SQLite need not be able to take back the statement alone, for
-    /// which it would copy each page before it changes it.
+    /// A failure of this statement fails the whole transaction. With OR FAIL, SQLite need not be able to undo the
+    /// statement alone, for which it would copy each page before changing it.
     private static let columns = """
         UPDATE OR FAIL download SET session = ?1, state = ?2, fileName = ?3, received = ?4, total = ?5, speed = ?6,
             isFinishing = ?7, updated = ?8, stateDetail = ?9, resume = ?10, attempts = ?11, completed = ?12
@@ -62,8 +63,8 @@ struct RowWriter {
 
     private static let whole = columns + ", request = ?15 WHERE id = ?13 AND session IS ?14"
 
-    /// What was asked for rarely changes, and SQLite writes the index of every column that an UPDATE names, and runs its
-    /// triggers.
+    /// The statement for a row whose request has not changed, which is the usual case. SQLite writes the index of every
+    /// column that an UPDATE names, and runs its triggers.
     static let inPlace =
         columns + """
              WHERE id = ?13 AND session IS ?14 AND request = ?15
@@ -71,13 +72,13 @@ struct RowWriter {
             """
 }
 
-/// Binds a statement's parameters one after the other: boxed as StatementArguments, those of a row cost as much as its
-/// update.
+/// The values of a statement, which are bound one after the other. Boxed as StatementArguments, the values of a row
+/// would cost as much as its update.
 struct BoundValues {
     private let statement: Statement
     private var index: Int32 = 0
 
-    /// Forgets what was bound before: what is not bound is NULL.
+    /// Removes the values that were bound before. Parameters that are not bound are NULL.
     init(_ statement: Statement) {
         self.statement = statement
         statement.setUncheckedArguments(StatementArguments())

@@ -2,7 +2,8 @@ import DownloadCore
 import Foundation
 import GRDB
 
-/// What is asked for becomes rows. A list of a million goes through here: one statement asks for many, and one makes them.
+/// The adding of downloads. To be fast for lists of a million URLs, one statement looks for many existing downloads,
+/// and one statement inserts many rows.
 extension SQLiteDownloadStore {
     package func add(_ requests: [DownloadRequest], session: String) async throws -> [AddedDownload] {
         if requests.isEmpty { return [] }
@@ -18,13 +19,13 @@ extension SQLiteDownloadStore {
         }
     }
 
-    /// Neighbours that differ only in their URLs, each URL once.
+    /// Returns runs of neighbouring requests that differ only in their URLs. A run has each URL only once.
     private static func runs(of requests: [DownloadRequest]) -> [ArraySlice<DownloadRequest>] {
         var runs: [ArraySlice<DownloadRequest>] = []
         var urls = Set<String>(minimumCapacity: requests.count)
         var start = 0
         guard var probe = requests.first else { return [] }
-        // By index: to take each out of the array would copy all that it has.
+        // The loop uses indices, because a copy of each element would be expensive.
         for index in requests.indices {
             let isNew = urls.insert(requests[index].url.string).inserted
             probe.url = requests[index].url
@@ -46,7 +47,8 @@ extension SQLiteDownloadStore {
         let urls = Self.json(run)
         var found = try find(run, urls, in: db)
         found.merge(try ItemAdding(db: db).find(run, coder)) { $0.record.id > $1.record.id ? $0 : $1 }
-        // What is sent with a request is not stored: nobody can tell whether one at work has the same.
+        // The body of a request is not stored, so the store cannot know whether a running download sends the same body.
+        // Such a download is not joined.
         if run.first?.isPlain == false {
             found = found.filter { ownership.standing(of: $0.value.kind, owner: $0.value.record.session) == .free }
         }
@@ -76,7 +78,7 @@ extension SQLiteDownloadStore {
         }
     }
 
-    /// The newest download with the same URL, folder and name asked for, by the request's index.
+    /// Returns the newest download with the same URL, folder and requested name, by the request's index.
     private func find(
         _ run: ArraySlice<DownloadRequest>, _ urls: String, in db: Database
     ) throws -> [Int: StoredDownload] {
@@ -98,7 +100,7 @@ extension SQLiteDownloadStore {
         return found
     }
 
-    /// Makes the rows and returns the first id; the others follow it.
+    /// Inserts the rows and returns the first id. The other ids follow it.
     private func insert(
         _ run: ArraySlice<DownloadRequest>, _ urls: String, _ session: String, _ now: Date, _ db: Database
     ) throws -> DownloadID {

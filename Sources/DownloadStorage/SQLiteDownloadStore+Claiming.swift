@@ -2,7 +2,7 @@ import DownloadCore
 import Foundation
 import GRDB
 
-/// Who runs what: each verb is one transaction.
+/// The owners of downloads. Each call is one transaction.
 extension SQLiteDownloadStore {
     package func claim(
         _ ids: [DownloadID], session: String, includingCompleted: Bool
@@ -62,7 +62,7 @@ extension SQLiteDownloadStore {
         }
     }
 
-    /// Throws at the first that another live session works on or holds.
+    /// Throws if another live session runs or owns one of the downloads.
     private func refuseForeign(_ found: [StoredDownload], _ ownership: inout DownloadOwnership) throws {
         for download in found {
             if let holder = ownership.foreignHolder(of: download.kind, owner: download.record.session) {
@@ -71,7 +71,7 @@ extension SQLiteDownloadStore {
         }
     }
 
-    /// Writes the record as queued for `session`, or as held back there.
+    /// Writes the record as queued for `session`, or as paused if it is to be held back.
     func hand(
         _ old: DownloadRecord, to session: String, at now: Date, holdsBack: Bool = false, _ db: Database
     ) throws -> DownloadRecord {
@@ -83,7 +83,7 @@ extension SQLiteDownloadStore {
 
     private func replace(_ old: DownloadRecord, by record: DownloadRecord, _ db: Database) throws {
         guard try RowWriter(db).update(DownloadRow(record, coder: coder), ownedBy: old.session) else {
-            // The transaction has read the owner: it differs only when the column holds what is no text.
+            // The transaction has read the owner, so the update fails only if the column has no text.
             throw StoredDownload.failure(record.id, .session)
         }
     }

@@ -2,7 +2,7 @@ import DownloadCore
 import Foundation
 import GRDB
 
-/// The log that the triggers of the schema write.
+/// Reading and shortening the log of events.
 extension SQLiteDownloadStore {
     package func events(after cursor: EventCursor, limit: Int) async throws -> [LoggedEvent] {
         try await perform { db in
@@ -27,7 +27,7 @@ extension SQLiteDownloadStore {
     }
 
     package func dropEvents(keeping count: Int) async throws {
-        // Step by step, for others wait meanwhile.
+        // Events are deleted in steps, because other processes wait meanwhile.
         var isDone = false
         while !isDone {
             isDone = try await write { db in
@@ -58,7 +58,7 @@ extension SQLiteDownloadStore {
     }
 }
 
-/// Reads one row of the log without trusting it.
+/// A reader of one row of the log, which trusts no column.
 private struct EventReader {
     private enum Column: Int, CaseIterable {
         case seq, time, kind, download, name, url, session, state, stateDetail, received, total, batch
@@ -68,10 +68,10 @@ private struct EventReader {
 
     let row: Row
 
-    /// The items that the row stands for; nil for a row of one download.
+    /// The items of a row that has events of several items; nil for a row of one download.
     var batch: String? { value(.batch) }
 
-    /// The events of a row that stands for several, from the one behind the cursor on.
+    /// Returns the events after the cursor of a row that has events of several items.
     func events(after cursor: EventCursor, _ db: Database) throws -> [LoggedEvent] {
         guard let batch, let last: EventCursor = value(.seq), let word: String = value(.kind),
             let kind = LoggedEvent.Kind(rawValue: word)
@@ -82,7 +82,7 @@ private struct EventReader {
             guard number > cursor, let id = DownloadID.fromDatabaseValue(item[0]) else { return nil }
             let url = String.fromDatabaseValue(item[1]) ?? ""
             let askedName = String.fromDatabaseValue(item[2])
-            // Nothing was known of the file when the download was added.
+            // When the download was added, the file was not known yet.
             let fileName = kind == .added ? nil : String.fromDatabaseValue(item[3])
             let bytes = kind == .added ? nil : Int64.fromDatabaseValue(item[4])
             return LoggedEvent(
@@ -92,7 +92,8 @@ private struct EventReader {
         }
     }
 
-    /// Nil when it does not say what happened to which download; what else cannot be read is left out.
+    /// Returns the event of a row. Returns nil if the kind or the download cannot be read. Other unreadable columns are
+    /// left out.
     func event() -> LoggedEvent? {
         guard let cursor: EventCursor = value(.seq), let id: DownloadID = value(.download),
             let word: String = value(.kind), let kind = LoggedEvent.Kind(rawValue: word)
@@ -108,7 +109,7 @@ private struct EventReader {
         Value.fromDatabaseValue(row[column.rawValue])
     }
 
-    /// As ``DownloadRecord/displayName`` has it.
+    /// Returns the name for a URL, as ``DownloadRecord/displayName`` does.
     private func name(from url: String) -> String {
         guard case .success(let parsed) = SourceURL.parse(url) else { return url }
         return FileNaming.name(fromPath: parsed.url.path) ?? parsed.url.host

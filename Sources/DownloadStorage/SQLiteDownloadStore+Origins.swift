@@ -3,7 +3,7 @@ import GRDB
 
 extension SQLiteDownloadStore {
     package func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [DownloadRecord] {
-        // "/" is followed by "0": a range of the text says what LIKE would say with escapes.
+        // The character after "/" is "0", so a range of texts finds all URLs with the prefix. LIKE would need escapes.
         let condition = prefixes.map { _ in "AND NOT (url >= ? AND url < ?)" }.joined(separator: " ")
         let bounds = prefixes.flatMap { [$0, $0.dropLast() + "0"] }
         return try await perform { [self] db in

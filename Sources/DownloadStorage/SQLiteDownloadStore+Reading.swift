@@ -20,7 +20,8 @@ extension SQLiteDownloadStore {
     package func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadRecord] {
         try await perform { [self] db in
             var records: [DownloadRecord] = []
-            // What is left of the priority where the queue was left, then what is below: each a range of the index.
+            // The rest of the priority at which the last read ended comes first, then the lower priorities. Each query
+            // reads a range of the index.
             if let position {
                 try take(
                     "priority = ? AND id > ?", [session, position.priority, position.id], limit, into: &records, db)
@@ -50,7 +51,7 @@ extension SQLiteDownloadStore {
         }
     }
 
-    /// Each id once, in the order asked; throws at the first unknown one.
+    /// Returns each download once, in the order of the ids. Throws if an id is unknown.
     func stored(_ ids: [DownloadID], in db: Database) throws -> [StoredDownload] {
         let statement = try db.cachedStatement(sql: "SELECT \(RowReader.columns) FROM download WHERE id = ?")
         let item = try db.cachedStatement(sql: "SELECT \(ItemRows.columns) FROM \(ItemRows.byID)")
@@ -61,8 +62,8 @@ extension SQLiteDownloadStore {
         }
     }
 
-    /// The newest, or the first behind a place, by id. Each kind comes in this order out of its index, and so do the items
-    /// of each kind; they are merged here.
+    /// Returns the newest downloads, or the first after an id. The rows and the items of each kind come in this order
+    /// from their indexes, and are merged here.
     private func listed(
         _ selection: DownloadSelection, of kinds: Set<DownloadState.Kind>, in db: Database
     ) throws -> [DownloadRecord] {
@@ -79,8 +80,9 @@ extension SQLiteDownloadStore {
         return try merged(cursors + items, selection) { kinds.contains($0.state.kind) }
     }
 
-    /// Each source is in the order of the selection.
-    /// - Parameter isMeant: a damaged row is told as failed, whatever its column says.
+    /// Merges sources of which each has the order of the selection.
+    /// - Parameter isMeant: Returns whether the record belongs to the selection. A damaged row counts as failed,
+    ///   whatever its column says.
     private func merged(
         _ sources: [RowSource], _ selection: DownloadSelection, _ isMeant: (DownloadRecord) -> Bool = { _ in true }
     ) throws -> [DownloadRecord] {
@@ -106,7 +108,8 @@ extension SQLiteDownloadStore {
         return selection.after == nil ? records.reversed() : records
     }
 
-    /// The folder's index is worth more here than the order of the ids.
+    /// Returns the downloads whose files have this name in this folder. `+id` makes SQLite use the index of folders
+    /// instead of the order of the ids.
     private func records(in folder: String, named name: String, in db: Database) throws -> [DownloadRecord] {
         let statement = try db.cachedStatement(
             sql: "SELECT \(RowReader.columns) FROM download WHERE folder = ? AND fileName = ? ORDER BY +id")

@@ -2,7 +2,7 @@ import DownloadCore
 import Foundation
 import GRDB
 
-/// What happens to all downloads of a session at once: any number of rows, none of which is read into memory.
+/// Changes of all downloads of a session at once. No row is read into memory, whatever their number.
 extension SQLiteDownloadStore {
     package func releaseDeadSessions() async throws {
         let dead = try await perform { [isAlive] db in
@@ -17,7 +17,7 @@ extension SQLiteDownloadStore {
     }
 
     package func requeue(session: String) async throws {
-        // Of its predecessor.
+        // The intents of the session's predecessor.
         try await write { db in try IntentRow.settle(db) { $0 == session } }
         var move = SessionMove(owner: session, to: .queued, heir: session)
         try await self.move(.atWork, move)
@@ -34,7 +34,7 @@ extension SQLiteDownloadStore {
 
     package func queuedCount(session: String) async throws -> Int {
         try await perform { db in
-            // Mostly there is one queue; then there is no need to look at each entry of the index.
+            // Usually there is only one queue. Then not every entry of the index must be compared.
             let ends = try db.cachedStatement(
                 sql: """
                     SELECT (SELECT session FROM \(RowSet.queued) ORDER BY session, priority DESC LIMIT 1) IS ?1
@@ -60,7 +60,7 @@ extension SQLiteDownloadStore {
                 sql: "SELECT id FROM \(RowSet.ended) AND updated < ? ORDER BY updated, id LIMIT ?")
             return try DownloadID.fetchAll(statement, arguments: arguments)
         }
-        // There is seldom anything, and reading waits for no other process.
+        // Usually nothing is old enough, and a read does not wait for other processes.
         let hasAny = try await perform { db in
             let statement = try db.cachedStatement(
                 sql: """
@@ -79,11 +79,11 @@ extension SQLiteDownloadStore {
         }
     }
 
-    /// Moves all of `rows` that the move means. A million take many seconds, for which other processes do not wait: so
-    /// it is done in steps, between which they have their turn.
+    /// Moves all of `rows` that match the move. A million rows take many seconds, and other processes do not wait that
+    /// long. So the rows are moved in steps, and other processes have a turn between two steps.
     /// - Parameters:
-    ///   - ifDead: only as long as no such session lives.
-    ///   - includesItems: queued items of the session become rows first.
+    ///   - ifDead: Whether to stop if the session is alive.
+    ///   - includesItems: Whether queued items of the session become rows first.
     private func move(
         _ rows: RowSet, _ move: SessionMove, ifDead: Bool = false, includesItems: Bool = false
     ) async throws {
@@ -100,15 +100,16 @@ extension SQLiteDownloadStore {
                 return try move.step(rows, db, at: time.date)
             }
             if count < SessionMove.rowsAtOnce { return }
-            // SQLite asks for a lock ten times a second; a cancelled task goes on without the pause.
+            // SQLite tries to get a lock ten times a second. A cancelled task continues without the pause.
             try? await time.sleep(for: (time.now - began) / 8)
         }
     }
 
-    /// The sessions that downloads at work belong to, nil for none, and the foreground ones that have a queue. Of queued
-    /// ones there may be a million: one step of the index for each session.
+    /// Returns the sessions that own running or waiting downloads, and the foreground sessions that have a queue. Nil
+    /// stands for downloads without a session. There may be a million queued downloads, so the index is read in one
+    /// step for each session.
     private static func owners(_ db: Database) throws -> Set<String?> {
-        // Whatever is no text is no session's name.
+        // A value that is not a text is not the name of a session.
         let atWork = try db.cachedStatement(
             sql: "SELECT DISTINCT session FROM \(RowSet.atWork) AND typeof(session) IN ('text', 'null')")
         var owners = try Optional<String>.fetchSet(atWork)

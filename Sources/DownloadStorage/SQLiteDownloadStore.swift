@@ -3,11 +3,11 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// Downloads in one SQLite database, which any number of processes use at the same time.
+/// The store of downloads in one SQLite database, which any number of processes use at the same time.
 ///
-/// Calls run on the database's queue, never on a thread of the caller's, and are finished even when the calling task
-/// is cancelled: resume data is written by tasks that have just been. Secrets of a request are not stored, so records
-/// read back lack them.
+/// Calls run on the database's queue, never on the caller's thread. They are finished even if the calling task is
+/// cancelled, because cancelled tasks write their resume data. The secrets of a request are not stored, so the records
+/// that are read lack them.
 package final class SQLiteDownloadStore: DownloadStore {
     let database: DatabaseQueue
     let coder = RequestCoder()
@@ -17,9 +17,9 @@ package final class SQLiteDownloadStore: DownloadStore {
     private let failure: StoreFailure
     private let isClosed = Atomic(false)
 
-    /// Makes the folder and the store where they are missing. Waits for other processes that do the same.
+    /// Creates the folder and the store if they are missing. Waits for other processes that do the same.
     /// - Parameters:
-    ///   - folder: the state folder.
+    ///   - folder: The state folder.
     ///   - isAlive: ``SessionRegistry/isAlive(_:)``.
     package init(
         folder: String, isAlive: @escaping @Sendable (String) -> Bool, time: any TimeSource = SystemTime()
@@ -56,7 +56,7 @@ package final class SQLiteDownloadStore: DownloadStore {
             _ = try await committer.save([], session: "")
             try database.close()
         } catch {
-            // Closing only tidies up: every save has returned, and is in the log file if not in the database.
+            // A failure to close is harmless: every save has returned, and is in the log file or in the database.
         }
     }
 
@@ -70,7 +70,7 @@ package final class SQLiteDownloadStore: DownloadStore {
     /// Runs `body` on the database's queue.
     func perform<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try refuseWhenClosed()
-        // Not GRDB's async calls: those give up when the task is cancelled.
+        // GRDB's async calls are not used, because they fail if the task is cancelled.
         let outcome = await withCheckedContinuation { continuation in
             database.asyncWriteWithoutTransaction { db in
                 continuation.resume(returning: Result { try body(db) })

@@ -3,9 +3,10 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// Group commit: whatever callers want saved while a transaction runs, or within 5 ms of the last one, goes into one
-/// transaction, in the order of the calls. A few that follow upon idleness need not wait: one small file would be held
-/// up for longer than it takes. Runs on the database's queue; between groups no thread waits.
+/// A group commit. All saves that are requested while a transaction runs, or within 5 ms after the last one, share one
+/// transaction, in the order of the calls. The first few groups after a pause do not wait, because the wait would be
+/// longer than the download of a small file. The transactions run on the database's queue. Between groups no thread
+/// waits.
 final class SaveCommitter: Sendable {
     enum SavedRow: Sendable {
         case whole(DownloadRow)
@@ -24,7 +25,7 @@ final class SaveCommitter: Sendable {
     private struct State {
         var waiting: [Call] = []
         var isScheduled = false
-        /// When the next group may be written; how far that lies back is how many need not wait.
+        /// The earliest time of the next group. The further this time is in the past, the more groups need not wait.
         var due: ContinuousClock.Instant
     }
 
@@ -43,7 +44,8 @@ final class SaveCommitter: Sendable {
         state = Mutex(State(due: time.now - Self.interval * Self.burst))
     }
 
-    /// The ids of rows that do not belong to `session` any more. Without rows: returns when all earlier calls did.
+    /// Saves rows. Returns the ids of the rows that do not belong to `session` any more. Without rows, returns when all
+    /// earlier calls have ended.
     func save(_ rows: [SavedRow], session: String, durably: Bool = false) async throws -> Set<DownloadID> {
         try await withCheckedThrowingContinuation { continuation in
             let call = Call(rows: rows, session: session, isDurable: durably, continuation: continuation)
@@ -83,7 +85,7 @@ final class SaveCommitter: Sendable {
         }
     }
 
-    /// The lost ids of each call.
+    /// Writes the rows of a group. Returns the lost ids of each call.
     private func write(_ group: [Call], to db: Database) throws -> [Set<DownloadID>] {
         if group.allSatisfy(\.rows.isEmpty) { return group.map { _ in [] } }
         var book = intents.withLock(\.self)
@@ -107,14 +109,14 @@ final class SaveCommitter: Sendable {
             }
             return lost
         }
-        // Not before: what a transaction that failed has forgotten is there again.
+        // This is done after the transaction, because a failed transaction restores the intents that it has deleted.
         intents.withLock { $0 = book }
         return lost
     }
 }
 
 extension SaveCommitter {
-    /// Returns false when the download does not belong to the session any more.
+    /// Writes a row. Returns false if the download does not belong to the session any more.
     private func write(
         _ row: SavedRow, of session: String, _ writer: RowWriter, _ items: inout SavedItems,
         _ book: inout IntentBook
@@ -153,13 +155,14 @@ extension SaveCommitter.SavedRow {
 }
 
 extension Database {
-    /// One transaction that takes the write lock at its start: a deferred one that reads first fails at once among
-    /// many writers.
-    /// - Parameter durably: with a sync of the log, so that it and all before it survive a loss of power.
+    /// Runs `body` in one transaction that takes the write lock at its start. A deferred transaction that reads first
+    /// would fail at once if another process writes.
+    /// - Parameter durably: Whether the log is synced, so that this transaction and all earlier ones survive a loss of
+    ///   power.
     func immediately<Value>(durably: Bool = false, _ body: () throws -> Value) throws -> Value {
         if durably { try execute(sql: "PRAGMA synchronous = FULL") }
         defer {
-            // Left as it is, later commits would only take longer.
+            // If this fails, later commits only take longer.
             if durably { try? execute(sql: "PRAGMA synchronous = NORMAL") }
         }
         var value: Value?

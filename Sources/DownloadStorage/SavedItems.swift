@@ -1,8 +1,8 @@
 import DownloadCore
 import GRDB
 
-/// The items among the rows of one transaction of saves: which are completed is said by one event of each kind for all,
-/// and each list is counted once.
+/// The items among the rows of one transaction of saves. All completed items of a session share one event of each kind,
+/// and each list is updated once.
 struct SavedItems {
     /// The items of one list, and the session that they are queued for.
     private struct List {
@@ -11,17 +11,17 @@ struct SavedItems {
         let session: String?
     }
 
-    /// What one session has completed.
+    /// The items that one session has completed.
     private struct Completed {
         var ids: [DownloadID] = []
         var time: Int64 = 0
     }
 
     private let db: Database
-    /// Looked up once: the cache of statements goes by their whole texts.
+    /// The statements are looked up once for the transaction, because the cache compares their whole texts.
     private let insertion: Statement
     private let forgetting: Statement
-    /// The one that was asked for last: neighbours are mostly of one.
+    /// The list of the last item. Most neighbouring items are of the same list.
     private var list: List?
     private var counts: [Int64: Int] = [:]
     private var completed: [String: Completed] = [:]
@@ -34,7 +34,7 @@ struct SavedItems {
         forgetting = try db.cachedStatement(sql: IntentRow.forgetting)
     }
 
-    /// Whether this is an item of the session, or has been one.
+    /// Returns whether the number is that of an item of the session, queued or not.
     private mutating func belongs(_ id: DownloadID, to session: String) throws -> Bool {
         if list.map({ $0.items.contains(id) }) != true { list = try find(id) }
         return list?.session == session
@@ -51,7 +51,7 @@ struct SavedItems {
         return first <= id && id <= last ? List(id: row[0], items: first...last, session: row[3]) : nil
     }
 
-    /// Returns false when this is not a queued item of the session.
+    /// Records a completed item. Returns false if the download is not a queued item of the session.
     mutating func complete(_ row: DoneRow, of session: String) throws -> Bool {
         guard try belongs(row.id, to: session), try row.write(insertion, db), let list else { return false }
         counts[list.id, default: 0] += 1
@@ -61,8 +61,8 @@ struct SavedItems {
         return true
     }
 
-    /// Takes note that the file of an item is about to get its name, which ``finish(_:)`` writes. Returns false when this was
-    /// never an item of the session.
+    /// Records that the file of an item is about to get its name. ``finish(_:)`` writes the record. Returns false if the
+    /// download was never an item of the session.
     mutating func intend(_ row: IntentRow, of session: String) throws -> Bool {
         guard try belongs(row.id, to: session) else { return false }
         intents[session, default: []].append(row)
@@ -80,14 +80,14 @@ struct SavedItems {
         }
     }
 
-    /// Makes a row of `download` of a queued item of the session. Returns false when this is none.
+    /// Makes a queued item of the session a row of `download`. Returns false if the download is not such an item.
     mutating func promote(_ id: DownloadID, of session: String) throws -> Bool {
         guard try belongs(id, to: session) else { return false }
         try ItemPromotion.promote([id], db)
         return true
     }
 
-    /// Writes what stands for the whole batch.
+    /// Writes the events, the counts and the intents of the whole transaction.
     /// - Parameter book: Records the intents.
     /// - Returns: The downloads whose intents could not be written, because the session has lost them.
     func finish(_ book: inout IntentBook) throws -> Set<DownloadID> {

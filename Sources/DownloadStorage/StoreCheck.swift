@@ -3,11 +3,11 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// Looks at a store without making or migrating one.
+/// A check of a store, which creates and migrates nothing.
 package enum StoreCheck {
-    /// For the check of its pages.
+    /// The time limit for the check of the pages.
     private static let patience = Duration.seconds(5)
-    /// Seconds to wait for other processes.
+    /// The time to wait for other processes, in seconds.
     private static let busyPatience = 2.0
 
     package static func health(ofStoreIn folder: String, _ time: any TimeSource = SystemTime()) -> StoreHealth {
@@ -33,7 +33,8 @@ package enum StoreCheck {
     }
 
     private static func read(_ path: String, _ health: inout StoreHealth, _ time: any TimeSource) throws {
-        // Opened for writing: SQLite reads a log that a killed process left only where it may write beside it.
+        // The store is opened for writing, because SQLite reads the log of a killed process only if it may write in the
+        // folder.
         if access(path, W_OK) != 0 {
             throw DatabaseError(resultCode: .SQLITE_READONLY, message: String(cString: strerror(errno)))
         }
@@ -55,7 +56,7 @@ package enum StoreCheck {
         }
     }
 
-    /// SQLite's first complaint, or `ok`; nil when it takes too long.
+    /// Returns the first fault that SQLite finds, or `ok`. Returns nil if the check takes too long.
     private static func quickCheck(
         _ db: Database, of queue: DatabaseQueue, _ time: any TimeSource
     ) throws -> String? {

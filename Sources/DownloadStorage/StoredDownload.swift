@@ -2,15 +2,16 @@ import DownloadCore
 import Foundation
 import GRDB
 
-/// What was read of one row.
+/// The content of one row.
 struct StoredDownload: Sendable {
-    /// A damaged one is told as failed, and nothing of it is trusted for going on.
+    /// The record. A damaged record is shown as failed, and cannot be resumed.
     let record: DownloadRecord
-    /// What its column says, which decides who may take it; unreadable, it counts as at work.
+    /// The state in its column, which decides whether another session may claim the download. If unreadable, the
+    /// download counts as running.
     let kind: DownloadState.Kind
     let damage: DownloadError?
 
-    /// - Parameter row: holds ``RowReader/columns``.
+    /// - Parameter row: A row with ``RowReader/columns``.
     init(_ row: Row, coder: RequestCoder) throws {
         let reader = RowReader(row: row)
         do {
@@ -60,12 +61,12 @@ struct StoredDownload: Sendable {
         return state
     }
 
-    /// Says what is damaged and what to do.
+    /// Returns the error for a damaged column, with what to do.
     static func failure(_ id: DownloadID, _ column: RowReader.Column) -> DownloadError {
         .unexpected("its record in the store is damaged (\(column)); remove the download")
     }
 
-    /// What can be told of a damaged row.
+    /// Returns a record with the readable parts of a damaged row.
     private static func remains(_ reader: RowReader, _ id: DownloadID, _ failure: DownloadError) -> DownloadRecord {
         let url = (try? reader.url()) ?? RequestDocument.placeholder
         let folder: String? = try? reader.value(.folder)
@@ -82,7 +83,8 @@ struct StoredDownload: Sendable {
 }
 
 extension DownloadState {
-    /// The kind is in its column; what a state carries is beside it. Nil when that is missing.
+    /// Creates a state from the kind in its column and the details in another column. Returns nil if needed details are
+    /// missing.
     init?(_ kind: Kind, detail: DownloadState?) {
         switch kind {
         case .queued: self = .queued

@@ -23,7 +23,7 @@ struct DLM: ParsableCommand {
             Manual.self,
         ])
 
-    /// Whether a command line, with the name of the program, most probably begins a download.
+    /// Returns whether a command line, with the name of the program, most probably starts a download.
     static func downloads(_ arguments: [String]) -> Bool {
         arguments.count > 2 && arguments[1] == GetCommand.configuration.commandName
             || arguments.count > 1 && arguments[1].contains("://")
@@ -33,16 +33,16 @@ struct DLM: ParsableCommand {
     static let commandNames = Set(
         configuration.subcommands.flatMap { [$0.configuration.commandName ?? ""] + $0.configuration.aliases })
 
-    /// Reads the command line; help and version are thrown as what is to be printed.
+    /// Reads the command line. Help and version are thrown as errors with the text to print.
     static func command(_ arguments: [String]? = nil) throws -> any ContextAction {
         let given = arguments ?? Array(CommandLine.arguments.dropFirst())
         if given.isEmpty { return Overview() }
         return try scanned(given) ?? parsed(given)
     }
 
-    /// Reads a command line of `get` without the parser. Returns nil where the parser has to read it.
+    /// Reads a command line of `get` without the parser. Returns nil if the parser must read it.
     static func scanned(_ arguments: [String]) -> Get? {
-        // To look for other names of commands takes longer than to read most command lines.
+        // Searching for other names of commands takes longer than reading most command lines.
         let words = arguments.first == "get" ? arguments : CommandAlias.resolved(arguments)
         return words.first == "get" ? Get.scanned(words.dropFirst()) : nil
     }
@@ -56,13 +56,13 @@ struct DLM: ParsableCommand {
     }
 }
 
-/// Works with a ``Context`` and ends with an exit status.
+/// An action that uses a ``Context`` and ends with an exit status.
 protocol ContextAction {
     func run(in context: Context) async throws -> Int32
 }
 
-/// A command of the argument parser. Each says its name: to derive it from the type costs every start of the program a
-/// search through all it knows, 2 ms for all of them.
+/// A command of the argument parser. Each command states its name. Deriving the names from the types would take 2 ms at
+/// each start of the program.
 protocol ContextCommand: ParsableCommand, ContextAction {}
 
 @main

@@ -4,8 +4,9 @@ extension Rule {
 
     /// Other files that may name a clock, and which clock.
     ///
-    /// The engine's thread asks for the time at each turn, and the time spent asleep is the difference of two clocks.
-    /// SwiftNIO's event loop has a clock of its own. The argument parser makes values by itself and hands them no clock.
+    /// The engine's thread reads the time at each turn, and the time that the machine has slept is the difference of
+    /// two clocks. SwiftNIO's event loop has its own clock. The argument parser creates values itself and gives them no
+    /// clock.
     static let placesWithClocks: [String: Set<String>] = [
         "Sources/CurlTransport/CurlLoop.swift": ["clock_gettime"],
         "Sources/DownloadCore/Network/LocalNetwork.swift": ["clock_gettime"],

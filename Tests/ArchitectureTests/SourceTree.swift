@@ -1,6 +1,6 @@
 import Foundation
 
-/// A file of the project with its path from the project's folder.
+/// A file of the project with its path relative to the project's folder.
 struct SourceFile: Sendable {
     let path: String
     let text: String

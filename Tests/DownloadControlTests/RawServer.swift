@@ -25,7 +25,8 @@ final class RawServer: Sendable {
                 close(descriptor)
             }
             stop()
-            // A shutdown leaves the clients in the queue connected; the end of a process does not.
+            // A shutdown leaves the clients in the queue connected, unlike the end of a process, so they are closed
+            // here.
             while case let waiting = accept(listener, nil, nil), waiting >= 0 { close(waiting) }
         }
     }

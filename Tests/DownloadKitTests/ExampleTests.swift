@@ -3,7 +3,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// The programs of Examples, built as targets of this package.
+/// The programs in Examples, which are built as targets of this package.
 enum ExampleProgram {
     /// Returns the path of a program, which lies beside the test bundle.
     static func path(_ name: String) throws -> String {

@@ -82,7 +82,7 @@ struct GroupCommitTests {
         store.database.add(transactionObserver: modes)
         let record = try await store.add([Sample.request("a")], session: "s")[0].record
         for durably in [false, true, false] { _ = try await store.save([record], session: "s", durably: durably) }
-        // 2 is FULL, 1 NORMAL.
+        // 2 means FULL, and 1 means NORMAL.
         #expect(modes.seen == [2, 1, 2, 1])
     }
 

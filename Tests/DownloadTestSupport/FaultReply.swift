@@ -8,7 +8,7 @@ package struct FaultReply: Sendable {
     /// The reason phrase of the status line. Nil means the usual phrase.
     package var phrase: String?
     package var content: Content
-    /// The field value, with its quotes and `W/`.
+    /// The value of `ETag`, with its quotes and `W/`.
     package var etag: String?
     package var lastModified: String?
     package var ranges = RangeBehaviour.honoured

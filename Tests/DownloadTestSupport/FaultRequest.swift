@@ -1,4 +1,4 @@
-/// One request as the server read it.
+/// A request in the form in which the server has read it.
 package struct FaultRequest: Sendable, Equatable {
     package var method = "GET"
     /// The path and the query, as sent.

@@ -93,7 +93,7 @@ package final class FaultServer: Sendable {
         await core.log.wait(atMost: limit, until: isMet)
     }
 
-    /// Ends every connection and waits for the threads.
+    /// Ends all connections and waits for the threads.
     package func stop() {
         core.open.withLock { open in
             for descriptor in open ?? [] { shutdown(descriptor, Int32(SHUT_RDWR)) }

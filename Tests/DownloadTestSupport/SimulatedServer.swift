@@ -35,7 +35,7 @@ package struct SimulatedServer: Sendable {
     package func speed(of slot: Int, at time: Double) -> Double {
         if !lanes.isEmpty { return lanes[slot % lanes.count] }
         var random = SplitMix64(seed: seed &* 1_000_003 &+ UInt64(slot) &* 7919 &+ UInt64(time / period) &* 104_729)
-        // The first numbers of neighbouring seeds are alike.
+        // The first numbers of neighbouring seeds are similar.
         for _ in 0..<4 { _ = random.next() }
         let (u, v) = (Double.random(in: 1e-12..<1, using: &random), Double.random(in: 0..<1, using: &random))
         if Double.random(in: 0..<1, using: &random) < stalls { return 0 }

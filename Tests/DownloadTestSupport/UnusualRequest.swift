@@ -121,7 +121,7 @@ extension DownloadRequest {
         case let box as Boxed<SecretFiles>: box.wrappedValue
         case let box as Boxed<ServerTrustPolicy>: box.wrappedValue
         case let box as Boxed<NetworkSettings>: box.wrappedValue
-        // Any other optional without a value could be cast to this type, too.
+        // The type is compared exactly, because any other optional without a value could be cast to this type, too.
         case let hooks as Hooks? where type(of: value) == Hooks?.self: hooks ?? Hooks()
         default: value
         }

@@ -208,7 +208,7 @@ extension EndToEnd {
     }
 }
 
-/// AWS Signature Version 4, as a server computes it (AWS General Reference, "Signing AWS API requests").
+/// AWS Signature Version 4, computed as by a server (AWS General Reference, "Signing AWS API requests").
 struct Signature {
     let authorization: String
 

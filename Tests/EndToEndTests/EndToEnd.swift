@@ -7,7 +7,7 @@ import Testing
 @Suite("End to end", .sideBySide(in: "EndToEnd"))
 enum EndToEnd {}
 
-/// Runs a test in a home of its own.
+/// Runs a test with its own home folder.
 func withDlm(_ body: (DlmSandbox) async throws -> Void) async throws {
     let sandbox = try DlmSandbox()
     defer { sandbox.remove() }

@@ -19,7 +19,7 @@ final class PerformedCommand: Sendable {
     private let result = Observed<ChildProcess.Result?>(nil)
     private let begin = ContinuousClock.now
     private let task = Mutex<Task<Void, Never>?>(nil)
-    /// The signal that was sent.
+    /// The signal that was sent; nil for none.
     private let signal = Mutex<Int32?>(nil)
 
     /// - Parameters:
@@ -88,7 +88,7 @@ final class PerformedCommand: Sendable {
             context.open = { [time] configuration, environment, notice in
                 try await DownloadSession.open(
                     configuration, environment: environment,
-                    // A program takes real time.
+                    // The programs of hooks take real time.
                     hooks: HookProgram.Runner(environment: environment, time: SystemTime()), notice: notice,
                     transport: { transport in time.map { TimedTransport(transport, time: $0) } ?? transport })
             }

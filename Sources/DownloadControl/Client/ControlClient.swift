@@ -39,7 +39,7 @@ package final class ControlClient: DownloadService {
         identifier = location.identifier
     }
 
-    /// Checks that the session is available and speaks the same version of the API.
+    /// Checks that the session is available and has the same version of the API.
     /// - Throws: ``DownloadError/sessionUnavailable(_:)``: `notRunning`, `notAnswering`, `incompatible` or
     ///   `shuttingDown`.
     package func checkAvailability() async throws {

@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// What the task that answers sends to its connection.
+/// A part of an answer, sent from the task that answers a request to the connection.
 enum AnswerPart: Sendable {
     case head(HTTPResponseHead, isEndless: Bool)
     case body(ByteBuffer)
@@ -11,14 +11,14 @@ enum AnswerPart: Sendable {
     case whole(HTTPResponseHead, ByteBuffer, keepAlive: Bool)
 }
 
-/// Writes one answer; each call returns when the kernel has taken the bytes, so a slow client holds up only itself. A
-/// client that takes nothing for too long is cut off.
+/// A writer for one answer. Each call returns when the kernel has taken the bytes, so a slow client delays only its own
+/// answer. If a client does not take a piece within ``ControlLimits/write``, its connection is closed.
 package struct AnswerWriter: Sendable {
     let channel: any Channel
     let gate: EventLoopGate
     let limits: ControlLimits
 
-    /// What one piece should not exceed: the time limit is for one.
+    /// The most bytes of one piece. The time limit applies to each piece.
     static let pieceSize = 64 << 10
 
     package func write(_ bytes: Data) async throws {
@@ -44,7 +44,7 @@ package struct AnswerWriter: Sendable {
         }
     }
 
-    /// The whole answer. The connection is closed when the answer cannot be ended properly.
+    /// Sends the whole answer. Closes the connection if the answer cannot be completed.
     func send(_ answer: ControlAnswer, keepAlive: Bool) async {
         do {
             let head = Self.head(answer, keepAlive: keepAlive)

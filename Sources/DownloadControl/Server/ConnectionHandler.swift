@@ -3,7 +3,8 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// One client: gathers a request within its bounds, has it answered, then the next. Lives on the event loop.
+/// The handler of one client's connection. It collects a request within the limits, lets it be answered, and continues
+/// with the next request. Used on the event loop only.
 final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = AnswerPart
@@ -13,14 +14,15 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case idle
         case receiving
         case answering
-        /// The last answer is out; what still comes is thrown away until the client has read it and closes.
+        /// The last answer was sent. Further bytes of the client are dropped until the client has read the answer and
+        /// closes the connection.
         case draining
     }
 
     private let server: ConnectionTable
     private var context: ChannelHandlerContext?
     private var phase = Phase.idle
-    /// What a client sent ahead while its first request was being answered.
+    /// The parts of further requests that the client sent while a request was being answered.
     private var ahead = CircularBuffer<HTTPServerRequestPart>()
     private var head: HTTPRequestHead?
     private var body = ByteBuffer()
@@ -38,7 +40,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
-    /// Also called where the connection goes on with another protocol.
+    /// Also called when the connection changes to another protocol.
     func handlerRemoved(context: ChannelHandlerContext) {
         timer?.cancel()
         server.remove(self)
@@ -58,7 +60,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelInactive()
     }
 
-    /// Told of every byte before the parser is.
+    /// Called for all bytes before the parser gets them.
     func willRead(_ count: Int) {
         if phase == .idle { beginRequest() }
         if phase == .receiving, head == nil { headBytes += count }
@@ -166,7 +168,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Says why, and closes: what such a client sends next cannot be understood.
+    /// Answers with the reason, and closes the connection, because the next bytes of such a client cannot be
+    /// understood.
     private func refuse(_ refusal: RequestRefusal) {
         guard let context, phase != .draining else { return }
         phase = .draining
@@ -179,7 +182,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
             context.write(Self.wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: bytes)))), promise: nil)
         }
         context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: nil)
-        // A close with unread bytes would take the answer from a client that is still writing.
+        // If unread bytes are left, a close resets the connection, and a client that is still writing may lose the
+        // answer.
         startTimer(server.limits.linger) { $0.context?.close(promise: nil) }
         context.read()
     }
@@ -192,7 +196,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         startTimer(server.limits.idle) { $0.context?.close(promise: nil) }
     }
 
-    /// Closes now, or after the answer that is on its way.
+    /// Closes the connection, now or after the answer in progress.
     func finish() {
         guard phase == .answering else { return close() }
         closesAfterAnswer = true
@@ -209,7 +213,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 }
 
-/// Counts bytes before they are parsed, for limits on what the parser has not understood yet.
+/// A counter of bytes before they are parsed, for the limits on a head that is not complete yet.
 final class ByteWatch: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 

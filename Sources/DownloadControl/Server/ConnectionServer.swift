@@ -3,27 +3,29 @@ import NIOHTTP1
 import NIOPosix
 import Synchronization
 
-/// Accepts connections on one socket and has each request answered: HTTP/1.1 within ``ControlLimits``. One thread serves
-/// the sockets; each request is answered in a task of its own.
+/// A server that accepts connections on one socket and answers their HTTP/1.1 requests, within ``ControlLimits``. One
+/// thread serves the sockets. Each request is answered in a task of its own.
 package final class ConnectionServer: Sendable {
     package typealias Answer = @Sendable (ControlRequest) async -> ControlAnswer
 
-    /// Where it listens.
+    /// The place at which a server listens.
     package enum Place: Sendable {
         /// A listening socket, which is closed at the end.
         case descriptor(Int32)
         case address(SocketAddress)
     }
 
-    /// What a server does with its connections.
+    /// The parts that decide what a server does with its connections.
     package struct Parts: Sendable {
         var limits: ControlLimits
         var answer: Answer
-        /// Fails where a connection is not to be served.
+        /// Returns a future that fails if a connection must not be served.
         var verify: @Sendable (any Channel) -> EventLoopFuture<Void>
-        /// What the first request of a connection may switch to. The gate leads to the event loop as long as it runs.
-        /// Whether a first request that asks to switch may; else it is answered as any other.
+        /// Returns whether the first request of a connection may switch protocols, if it asks to. Otherwise it is answered
+        /// like any other request.
         var mayUpgrade: @Sendable (HTTPRequestHead) -> Bool
+        /// Returns the protocols to which the first request of a connection may switch. The gate leads to the event loop
+        /// while the loop runs.
         var upgrades: @Sendable (EventLoopGate) -> [any HTTPServerProtocolUpgrader & Sendable]
 
         package init(
@@ -60,7 +62,8 @@ package final class ConnectionServer: Sendable {
         self.farewell = farewell
     }
 
-    /// The address it listens at, with the port that was taken where port 0 was asked for.
+    /// The address at which the server listens. If port 0 was requested, the address has the port that the kernel
+    /// chose.
     package var address: SocketAddress? { channel.localAddress }
 
     package static func start(at place: Place, _ parts: Parts) async throws -> ConnectionServer {
@@ -132,7 +135,8 @@ package final class ConnectionServer: Sendable {
         try pipeline.addHandler(connection)
     }
 
-    /// Accepts nobody any more, lets answers on their way go out, and ends the thread; within a second.
+    /// Stops accepting connections, waits for the answers in progress at most ``ControlLimits/farewell``, and ends the
+    /// thread.
     package func stop() async {
         if isStopped.withLock({ isStopped in
             defer { isStopped = true }
@@ -151,14 +155,15 @@ package final class ConnectionServer: Sendable {
             isEmpty.whenComplete { _ in hurry.cancel() }
             return isEmpty
         }
-        // Neither can fail: the promise is only ever kept, and the group is ours alone.
+        // These two calls cannot fail: the promise always succeeds, and no other code uses the group.
         try? await isEmpty.get()
         gate.shut()
         try? await group.shutdownGracefully()
     }
 }
 
-/// Takes the wish to switch out of a request that may not: it is answered as any other, and the client told why.
+/// A filter that removes the field `Upgrade` from a request that may not switch protocols. The request is then answered
+/// like any other request, so the client learns why.
 private final class UpgradeFilter: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart

@@ -8,10 +8,10 @@ final class ConnectionTable {
     let gate: EventLoopGate
     private let eventLoop: any EventLoop
     private var connections: [ObjectIdentifier: ConnectionHandler] = [:]
-    /// Accepted and not closed yet, also while they are being set up.
+    /// The number of accepted connections that are not closed, including those that are being set up.
     private var count = 0
     private var whenEmpty: EventLoopPromise<Void>?
-    /// Accepts what was held back for want of room.
+    /// Accepts connections that had to wait because the table was full.
     var whenRoom: (() -> Void)?
 
     init(answer: @escaping ConnectionServer.Answer, limits: ControlLimits, eventLoop: any EventLoop) {
@@ -38,14 +38,16 @@ final class ConnectionTable {
         if connections.isEmpty { whenEmpty?.succeed() }
     }
 
-    /// The client that has asked nothing for the longest time gives way to one that waits.
+    /// Makes room for a waiting client: closes the connection that has been idle for longest, if it has been idle for a
+    /// second.
     func closeIdleOne() {
         let longest = connections.values.filter { $0.idleSince.map { $0 < .now() - .seconds(1) } ?? false }
             .min { ($0.idleSince ?? .now()) < ($1.idleSince ?? .now()) }
         longest?.close()
     }
 
-    /// Closes what is idle, and the rest once it is answered.
+    /// Closes idle connections at once, and each other connection after its answer. The future completes when all are
+    /// closed.
     func finish() -> EventLoopFuture<Void> {
         let promise = eventLoop.makePromise(of: Void.self)
         whenEmpty = promise

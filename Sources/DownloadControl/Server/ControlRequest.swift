@@ -37,7 +37,7 @@ package struct ControlRequest: Sendable {
     }
 }
 
-/// What goes back.
+/// The answer to a request.
 package struct ControlAnswer: Sendable {
     package enum Body: Sendable {
         case whole(Data)
@@ -47,11 +47,11 @@ package struct ControlAnswer: Sendable {
 
     package var status = 200
     package var contentType = "application/json"
-    /// Methods that a path knows, for 405.
+    /// The methods that the path supports, for the field `Allow` of a 405 answer.
     var allow: String?
-    /// Further fields of the head.
+    /// Additional header fields.
     package var headers: HTTPHeaders = [:]
-    /// Lasts until the client or the service ends it.
+    /// Whether the answer lasts until the client or the service ends it.
     package var isEndless = false
     package let body: Body
 

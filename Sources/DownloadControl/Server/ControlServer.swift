@@ -2,7 +2,8 @@ import DownloadCore
 import Foundation
 import NIOCore
 
-/// Serves a `DownloadService` to other processes of the same user: HTTP/1.1 and JSON on a Unix socket (docs/api.md).
+/// The server of a `DownloadService` for other processes of the same user, with HTTP/1.1 and JSON on a Unix socket
+/// (docs/api.md).
 package final class ControlServer: Sendable {
     private let server: ConnectionServer
     private let listener: UnixListener
@@ -12,15 +13,16 @@ package final class ControlServer: Sendable {
         self.listener = listener
     }
 
-    /// The caller holds the lock of the session: a socket that lies there already belongs to nobody.
-    /// - Parameter descriptor: a listening socket to take over instead (`LISTEN_FDS`); it is closed at the end.
+    /// Starts a server. The caller has the lock of the session, so an existing socket was left by a dead session.
+    /// - Parameter descriptor: A listening socket to adopt instead (`LISTEN_FDS`). The server closes the socket at its
+    ///   end.
     package static func start(
         _ service: any DownloadService, at location: SessionLocation, listener descriptor: Int32? = nil,
         limits: ControlLimits = ControlLimits(), time: any TimeSource = SystemTime()
     ) async throws(DownloadError) -> ControlServer {
         let listener =
             if let descriptor { try UnixListener.adopt(descriptor, location) } else { try UnixListener.bind(location) }
-        // Downloads may have taken them all by now, and the event loop ends the process where it finds none.
+        // Downloads may have used up the file descriptors by now, and the event loop ends the process if it gets none.
         guard FreeDescriptors.has(8) else {
             listener.unlinkFile()
             throw .unexpected("cannot serve \(location.socketPath): \(String(cString: strerror(EMFILE)))")
@@ -39,7 +41,8 @@ package final class ControlServer: Sendable {
         }
     }
 
-    /// Accepts nobody any more, lets answers on their way go out, and ends the thread; within a second.
+    /// Stops accepting connections, waits for the answers in progress at most ``ControlLimits/farewell``, and ends the
+    /// thread.
     package func stop() async {
         listener.unlinkFile()
         await server.stop()

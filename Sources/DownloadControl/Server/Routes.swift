@@ -2,7 +2,7 @@ import DownloadCore
 import Foundation
 import Synchronization
 
-/// What each method and path of docs/api.md does.
+/// The handlers for the methods and paths of docs/api.md.
 package struct Routes: Sendable {
     let service: any DownloadService
     let identifier: String
@@ -60,8 +60,8 @@ package struct Routes: Sendable {
         }
     }
 
-    /// Runs `body`, for no longer than the limit: what hangs in the service must not hang its client. The work itself
-    /// is not interrupted, for it may be half done.
+    /// Runs `body` and returns its result, or throws after the limit, so that a service that hangs does not block its
+    /// client. The work itself continues, because it may be half done.
     func within<Value: Sendable>(
         _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -95,7 +95,7 @@ package struct Routes: Sendable {
     }
 
     private var incompatible: ControlAnswer {
-        // Asked for is the other side's version: what it is told must be true for whoever reads it there.
+        // The client asked for its own version of the API, so the text must be true for a reader with that version.
         WireError.answer(
             400, .sessionUnavailable(.incompatible(identifier, version: WireCoder.version)),
             message: "this session speaks version \(WireCoder.version) of the control API only")
@@ -105,19 +105,19 @@ package struct Routes: Sendable {
         WireError.answer(404, "there is no /\(request.path.joined(separator: "/"))", session: identifier)
     }
 
-    /// A problem knows no session.
+    /// Returns the error with the name of this session, which the error itself does not have.
     private func named(_ error: DownloadError) -> DownloadError {
         guard case .sessionUnavailable(.badExchange("", let message)) = error else { return error }
         return .sessionUnavailable(.badExchange(identifier, message: message))
     }
 
-    /// `v2`.
+    /// Returns whether a part of a path is a version, such as `v2`.
     private static func isVersion(_ part: String) -> Bool {
         part.first == "v" && part.count > 1 && part.dropFirst().allSatisfy { $0.isASCII && $0.isNumber }
     }
 }
 
-/// The first of two results.
+/// The first of two results, for a race between a task and a time limit.
 private final class Race<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value, any Error>?
@@ -147,7 +147,7 @@ private final class Race<Value: Sendable>: Sendable {
 }
 
 extension DecodingError {
-    /// What is wrong with the JSON, and where; never its content, which may be a secret.
+    /// The error of the JSON with its place, but without its content, which may be a secret.
     var words: String {
         switch self {
         case .typeMismatch(let type, let context): "\(Self.place(context)): not a \(type)"

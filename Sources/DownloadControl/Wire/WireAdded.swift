@@ -4,7 +4,7 @@ import Foundation
 /// The result of adding one URL.
 struct WireAdded: Codable, Sendable {
     let id: DownloadID
-    /// `inserted`, `adopted` or `joined`.
+    /// The result: `inserted`, `adopted` or `joined`.
     let kind: String
     let name: String
     let state: String

@@ -2,7 +2,7 @@ import DownloadCore
 import Foundation
 
 /// The options for how a request is sent, as `POST /v1/downloads` and `resume` take them under `options`. An option
-/// that was not asked for is nil. The values themselves never encode secrets, so secrets have fields of their own.
+/// that was not given is nil. The values themselves never encode secrets, so secrets have their own fields.
 struct WireOptions: Codable, Sendable, Equatable {
     var http: HTTPOptions?
     /// The bytes of the body.

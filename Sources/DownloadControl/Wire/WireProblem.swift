@@ -1,6 +1,6 @@
 import DownloadCore
 
-/// What is wrong with a request that was read: 400.
+/// A fault of a request, which is answered with status 400.
 package struct WireProblem: Error {
     package let error: DownloadError
 
@@ -19,7 +19,8 @@ package struct WireProblem: Error {
 }
 
 extension Optional where Wrapped: Comparable {
-    /// - Throws: when there is a value and it lies outside.
+    /// Returns the value, which may be nil.
+    /// - Throws: ``WireProblem`` if the value is outside of the range.
     func within(_ range: ClosedRange<Wrapped>, _ name: String) throws(WireProblem) -> Wrapped? {
         guard let value = self else { return nil }
         guard range.contains(value) else { throw WireProblem("\(name): \(value) is out of range") }
@@ -28,7 +29,7 @@ extension Optional where Wrapped: Comparable {
 }
 
 extension RequestHeader {
-    /// `["Name", "value"]`, or the name alone.
+    /// The field in the API's form: `["Name", "value"]`, or the name alone if there is no value.
     var wire: [String] { [name] + (value.map { [$0] } ?? []) }
 
     static func fields(_ wire: [[String]]) throws(WireProblem) -> [RequestHeader] {

@@ -1,4 +1,4 @@
-/// Continues what another tool left unfinished under the final name (`-c`).
+/// The step that continues a file which another program left unfinished under the final name (`-c`).
 struct Adoption: AttemptPhase {
     let attempt: Attempt
     let probe: Probe
@@ -27,12 +27,12 @@ struct Adoption: AttemptPhase {
 
     private var size: Int64 { found.file.size }
     private var path: String { FileNaming.path(record.request.destination.folder, found.name) }
-    /// The last 64 KiB.
+    /// The range of the last 64 KiB, which is compared.
     private var compared: Range<Int64> { max(0, size - (64 << 10))..<size }
 
     private func differs(_ why: String) -> DownloadError { .verificationFailed(.notItsBeginning(path: path, why: why)) }
 
-    /// Returns the size of the server's file, or nil when that file has another name. The file on disk is not changed.
+    /// Returns the size of the server's file, or nil if that file has another name. The file on disk is not changed.
     private func compareWithServer() async throws -> Int64? {
         let answer: ProbeAnswer
         do {
@@ -90,7 +90,8 @@ struct Adoption: AttemptPhase {
         }
     }
 
-    /// The store has the file before it is renamed: if the process ends in between, the file is found under either name.
+    /// Makes the file the partial file. The store has the identity of the file before the rename. If the process ends
+    /// in between, the next attempt finds the file under either name.
     private func makePartial() async throws {
         let before = record
         record.fileName = found.name

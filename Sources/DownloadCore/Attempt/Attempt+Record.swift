@@ -1,6 +1,7 @@
-/// What the attempt enters into its record, and when the store gets it.
+/// The changes of the record by its attempt, and the saves of the record.
 extension Attempt {
-    /// - Parameter other: saved in the place of the record.
+    /// Saves the record. Throws if another session owns the download.
+    /// - Parameter other: A record to save instead.
     func save(_ other: DownloadRecord? = nil, durably: Bool = false) async throws(DownloadError) {
         record.updated = context.time.date
         let lost: Set<DownloadID>
@@ -30,7 +31,7 @@ extension Attempt {
         return true
     }
 
-    /// Enters the ranges that the disk has into the record.
+    /// Enters the ranges that are on disk into the record.
     func readFile() {
         guard let file = local.file else { return }
         record.resume.written = proven(file.written)
@@ -54,10 +55,10 @@ extension Attempt {
         checkpoints.save(record, in: context, for: control)
     }
 
-    /// Waits for the save that is under way: what is saved afterwards comes after every checkpoint.
+    /// Waits for the running save, so that the next save comes after all checkpoints.
     func finishCheckpoint() async { await checkpoints.saving?.value }
 
-    /// Enters how many bytes of a stream went out: no file has them.
+    /// Enters the number of bytes that went out to a stream. No file has these bytes.
     func recordDelivered(_ stream: StreamOutput) {
         let count = stream.written
         record.resume.written = count > 0 ? ByteRanges([0..<count]) : ByteRanges()
@@ -69,7 +70,7 @@ extension Attempt {
         record.lastAttempt.outcome = outcome
     }
 
-    /// Enters what a transfer that has ended brought, and the cookies that it knew.
+    /// Enters the bytes that an ended transfer brought, and the cookies that it knew.
     @inline(never)
     func recordEnd(of segment: SegmentWriter, _ result: TransferResult) {
         // The cookies of the head were recorded with the head; another transfer may have changed them since.
@@ -89,7 +90,7 @@ extension Attempt {
         try transfers.secrets.cookies.save(to: jar, now: context.time.date)
     }
 
-    /// What must be hidden in texts that a server may have sent.
+    /// The secrets that must be hidden in texts which a server may have sent.
     var requestSecrets: RequestSecrets { RequestSecrets(record.request, transfers.secrets) }
 
     /// Starts over, because the source has another file. A mirror is wrong then, and the URL of the request is right.
@@ -98,9 +99,10 @@ extension Attempt {
         try await startOver(why: why)
     }
 
-    /// Forgets everything that is here, because it belongs to another version. A file that was to be continued from
-    /// another URL is an error instead. The record forgets it, durably, before the file does: otherwise a crash or a loss
-    /// of power in between would leave bytes of the new version under the ranges and validators of the old one.
+    /// Forgets all bytes on disk, because they belong to another version. If the file was to be continued from another
+    /// URL, throws an error instead. The bytes are removed from the record durably before the file changes. Otherwise a
+    /// crash or a loss of power in between would leave bytes of the new version under the ranges and validators of the
+    /// old version.
     func startOver(why: String) async throws(DownloadError) {
         if record.resume.movedFrom != nil, !record.resume.written.isEmpty {
             if record.resume.movedFrom == record.request.url, let path = local.file?.path {
@@ -112,7 +114,7 @@ extension Attempt {
         var forgetful = record
         forgetful.resume = record.startedOver
         if record.isMirror {
-            // What the URL said of the file still holds.
+            // The digest that the URL's own server gave still holds.
             forgetful.resume.digest = record.resume.digest
         } else {
             forgetful.request.forgetDescription()
@@ -144,7 +146,7 @@ extension Attempt {
 }
 
 extension DownloadRecord {
-    /// The record of the attempt that runs.
+    /// The record of the running attempt.
     var lastAttempt: AttemptRecord {
         get { attempts[attempts.count - 1] }
         _modify { yield &attempts[attempts.count - 1] }

@@ -1,11 +1,12 @@
 import HTTPTypes
 
-/// Beginning transfers, and what they leave in the file.
+/// The begin of transfers, and the treatment of the bytes that they leave in the file.
 extension Attempt {
-    /// Returns the receiver of a first answer, which must be what the user accepts. No other transfer runs then.
+    /// Returns the receiver of a first answer, which must meet the user's conditions. No other transfer runs at that
+    /// time.
     /// - Parameters:
-    ///   - countedFrom: the bytes before this offset are compared and do not count as received.
-    ///   - countedTo: the same for the bytes from this offset on.
+    ///   - countedFrom: The bytes before this offset are compared, and do not count as received.
+    ///   - countedTo: The bytes from this offset on are compared, and do not count as received.
     func makeProbe(_ judge: ResponseJudge, countedFrom: Int64, countedTo: Int64 = .max) -> SegmentWriter {
         var judge = judge
         judge.validation = record.request.validation
@@ -28,7 +29,7 @@ extension Attempt {
         if let turned = request.network.turned(record.attempts.count - 1) { request.network = turned }
         let judge = segment.judge
         if judge.asksRange {
-            // The last range has no end: a server that is wrong about the total shows it.
+            // The last range has no end, so that a server that gave a wrong size sends too many or too few bytes.
             let end = judge.end.flatMap { $0 == record.resume.total ? nil : "\($0 - 1)" }
             request.range = "\(judge.start)-\(end ?? "")"
             if let value = judge.known?.validators.ifRange { request.fields[.ifRange] = value }
@@ -48,45 +49,47 @@ extension Attempt {
         show(received: written.count)
     }
 
-    /// Hashes what is written, a little behind.
+    /// Begins to hash the written bytes, shortly after each write.
     func startDigest() {
         guard local.digest == nil, let file = local.file, let expected = record.expected else { return }
         local.digest = FileDigest(of: file, checksum: expected.checksum, queue: context.disk.digests)
     }
 
-    /// Bytes that were hashed are no longer in the file.
+    /// Begins the digest again, because bytes that were hashed are no longer in the file.
     func restartDigest() {
         guard local.digest != nil else { return }
         local.digest = nil
         startDigest()
     }
 
-    /// Gives up bytes in the file that cannot be believed.
+    /// Gives up bytes in the file that cannot be trusted.
     func forget(_ ranges: ByteRanges) {
         local.file?.forget(ranges)
         control.add(received: -Int(ranges.count))
         restartDigest()
     }
 
-    /// Returns the facts of an ended transfer. A body may exceed its length where a digest, or the user, proves the file.
+    /// Returns the facts of an ended transfer. A body may exceed its length if a digest proves the file, or if the user
+    /// accepts it unverified.
     func ended(_ segment: SegmentWriter, _ result: TransferResult, hasAll: Bool = false) -> EndedTransfer {
         let isProved = record.expected != nil || record.request.acceptsUnverified
         return segment.ended(result, hasAll: hasAll, excess: isProved ? nil : SegmentWriter.overlong)
     }
 
-    /// Forgets what an ended transfer brought and cannot be believed. Returns the offset up to which its bytes can.
+    /// Forgets the bytes of an ended transfer that cannot be trusted. Returns the offset up to which its bytes can be
+    /// trusted.
     func forgetDoubtful(of segment: SegmentWriter, _ result: TransferResult) async -> Int64 {
         let doubtful = segment.doubtful(after: ended(segment, result).ending)
         if !doubtful.isEmpty { context.stream?.isDoubted = true }
         guard !doubtful.isEmpty, local.file != nil else { return segment.position }
         await context.disk.afterWrites()
-        // Bytes of earlier attempts were compared with the answer, and are the same.
+        // Bytes of earlier attempts stay: they were compared with the answer, and are the same.
         forget(local.inherited.missing(in: doubtful))
         return doubtful.lowerBound
     }
 
-    /// A body that only the end of its connection ends may have been cut short (RFC 9112 section 8). Over TLS
-    /// close_notify tells; otherwise a digest must.
+    /// Throws if nothing proves the end of the body. A body that only the end of its connection ends may have been cut
+    /// (RFC 9112 section 8). Over TLS, close_notify proves the end. Without TLS, a digest must prove the file.
     func requireKnownEnd(of answer: ProbeAnswer) throws(DownloadError) {
         let head = answer.head
         guard record.resume.total == nil, ResponseJudge.contentLength(head) == nil, head.httpVersion.hasPrefix("1"),

@@ -1,6 +1,6 @@
-/// What proves that bytes belong to the version of the file that is here.
+/// The proofs that new bytes belong to the same version of the file as the bytes on disk.
 extension Attempt {
-    /// The validators that the answers of the source that is asked must have.
+    /// The validators that answers of the current source must have.
     var validators: Validators {
         guard let sourceCheck, sourceCheck.way != .tagged else { return record.resume.validators }
         return sourceCheck.validators
@@ -12,33 +12,37 @@ extension Attempt {
             contentEncoding: record.resume.contentEncoding, digest: record.asksForDigest ? record.resume.digest : nil)
     }
 
-    /// Whether parts may be joined: a strong validator or a digest proves that they are of one version (RFC 9110 section
-    /// 15.3.7.3), or the user says so.
+    /// Whether parts may be joined: a strong validator or a digest proves that they are of one version (RFC 9110
+    /// section 15.3.7.3), or the user accepts unverified files.
     var mayJoinParts: Bool {
         validators.ifRange != nil || record.expected != nil || record.request.acceptsUnverified
             || record.resume.movedFrom != nil || isKnownBySizeAndTime || record.hasPieces
     }
 
-    /// Servers without HTTP tell only size and time of a version. If both match, the end of what is here is compared.
+    /// Whether size and time identify the version. Servers without HTTP report nothing else. If both match, the last
+    /// bytes on disk are compared.
     var isKnownBySizeAndTime: Bool {
         !record.source.isHTTP && record.resume.total != nil && validators.lastModified != nil
     }
 
-    /// Whether the request begins near the end of what is here. Otherwise all of it is fetched again and compared.
+    /// Whether the request begins near the end of the bytes on disk. Otherwise all of these bytes are fetched again and
+    /// compared.
     var mayResume: Bool {
         let written = record.resume.written
         return mayJoinParts || written.prefix == written.count && written.count <= Overlap.unproven
     }
 
-    /// How many bytes are compared before new ones are joined to those that are here. More where no `If-Range` asks for
-    /// the same version, or the size is unknown; fewer where an earlier attempt brought so few that it would never end.
+    /// The number of bytes that are compared before new bytes are joined to the bytes on disk. It is larger if no
+    /// `If-Range` asks for the same version, or if the size is unknown. It is smaller if an earlier attempt brought so
+    /// few bytes that the download would never end.
     var overlapSize: Int64 {
         if validators.ifRange == nil || record.resume.total == nil { return Overlap.unproven }
         let brought = record.attempts.last { $0.received > 0 }?.received ?? .max
         return min(Overlap.resumed, max(Overlap.joined, brought / 8))
     }
 
-    /// Throws if the file takes no more bytes: a write failed, or bytes that came again differ from those that are here.
+    /// Throws if the file takes no more bytes, because a write failed or bytes that came again differ from those on
+    /// disk.
     func requireWritten() throws {
         if let failure = local.file?.failure { throw failure }
         guard local.file?.differs == true else { return }
@@ -49,7 +53,7 @@ extension Attempt {
         throw claimsSameVersion ? RoundEnd.misplaced(why: why) : RoundEnd.changed(why: why)
     }
 
-    /// Begins the check of a source that the bytes in the file do not come from. Called before each probe.
+    /// Begins the check of a source if the bytes in the file come from another source. Called before each probe.
     func beginSourceCheck() {
         guard sourceCheck == nil, record.isJoining, context.stream == nil else { return }
         let way: SourceOverlapCheck.Way =
@@ -59,12 +63,13 @@ extension Attempt {
                 record.resume.validators.hasStrongTag ? .tagged : .compared
             }
         sourceCheck = SourceOverlapCheck(way, before: record.resume.written)
-        // A killed attempt did not record what its source had brought.
+        // An attempt that was killed did not record how many bytes its source had brought.
         let owner = record.resume.sources?.owner ?? record.request.url.string
         record.resume.sources?.change(owner) { $0.received = max($0.received, 1) }
     }
 
-    /// The source has another ETag, or none: then only a comparison of the bytes can tell whether it has the same file.
+    /// Changes the check to a comparison of all bytes if the source has another ETag or none. Then only the bytes can
+    /// show whether the source has the same file. Returns whether the check was changed.
     func comparesInstead(of verdict: ResponseJudge.Verdict) -> Bool {
         guard let sourceCheck, sourceCheck.way == .tagged else { return false }
         switch verdict {
@@ -75,7 +80,8 @@ extension Attempt {
         return true
     }
 
-    /// A whole answer of the same size, from a source that sends no parts or no validators, is compared.
+    /// Compares a whole answer of the same size, from a source that sends no parts or no validators, with the bytes on
+    /// disk. Returns false if there is nothing to compare.
     func comparesWhole(_ total: Int64?) -> Bool {
         guard let sourceCheck, sourceCheck.way != .tagged, total == nil || total == record.resume.total else {
             return false
@@ -85,7 +91,7 @@ extension Attempt {
         return true
     }
 
-    /// Records what the first answer of a source says of its version.
+    /// Records the version in the first answer of a source.
     func recordSource(_ answer: ProbeAnswer) {
         guard let sourceCheck else {
             if record.resume.written.isEmpty { recordOwner() }
@@ -106,7 +112,7 @@ extension Attempt {
         record.resume.changeSources { $0.owner = owner }
     }
 
-    /// From now on the bytes in the file count as those of the source that is asked.
+    /// Ends the check: from now on the bytes in the file count as bytes of the current source.
     func prove(_ check: SourceOverlapCheck) {
         record.resume.validators = check.validators
         recordOwner()

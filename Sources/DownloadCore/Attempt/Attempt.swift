@@ -1,18 +1,19 @@
-/// What the phases of one attempt share: the record, the messages, the file and the transfers. Used by one task.
+/// The state that the phases of one attempt share: the record, the messages, the file and the transfers. Used by one
+/// task.
 final class Attempt {
     var record: DownloadRecord
     let context: RunnerContext
     let control: RunnerControl
-    /// When the time that the request allows is over.
+    /// The moment at which the time that the request allows is over.
     let deadline: ContinuousClock.Instant?
     var local = LocalFile()
     var transfers: Transfers
     var checkpoints: Checkpoints
-    /// Set while the bytes in the file come from another source than the one that is asked.
+    /// The check of the current source, while the bytes in the file come from another source.
     var sourceCheck: SourceOverlapCheck?
-    /// Set once an answer in part did not bring the bytes that it named. From then on no request has a range.
+    /// Whether a partial answer has brought other bytes than its range. From then on no request has a range.
     var distrustsRanges = false
-    /// How long the server of the last answer wants no request.
+    /// The pause that the server of the last answer asks for.
     var serverPause: ServerPause?
     private lazy var messages = control.messages.makeAsyncIterator()
 
@@ -36,7 +37,7 @@ final class Attempt {
         throw RoundEnd.stopped
     }
 
-    /// Handles any message but a change, and returns whether a phase must handle it, too.
+    /// Handles any message except a change, and returns whether a phase must handle the message, too.
     @inline(never)
     private func isForPhase(_ message: RunnerControl.Message) throws -> Bool {
         switch message {
@@ -78,10 +79,10 @@ final class Attempt {
         }
     }
 
-    /// Makes a checkpoint once everything that was handed to the disk so far is written.
+    /// Makes a checkpoint after everything that was handed to the disk so far is written.
     private func awaitFlush() { context.disk.afterWrites { [control] in control.send(.flushed) } }
 
-    /// Reads no more messages. A change that nobody has read gets nil as its answer.
+    /// Closes the messages of the attempt. A change that was not handled gets nil as its answer.
     func close() async {
         control.close()
         while let message = await messages.next() {
@@ -89,18 +90,18 @@ final class Attempt {
         }
     }
 
-    /// Returns once everything handed over so far went out, however slow the reader of the stream is.
+    /// Waits until all bytes handed to the stream so far went out, however slow the reader of the stream is.
     func deliverAll() async throws {
         context.disk.afterWrites { [control] in control.send(.delivered) }
         try await awaitDelivered()
     }
 
-    /// Waits for the message that something went out. No transfer may end meanwhile.
+    /// Waits for the message ``RunnerControl/Message/delivered``. No transfer may end meanwhile.
     func awaitDelivered() async throws {
         while true { if case .delivered = try await nextMessage() { return } }
     }
 
-    /// Sends a message to this attempt at the moment, unless the task that is returned is cancelled before.
+    /// Sends a message to this attempt at a moment, unless the returned task is cancelled before.
     func send(_ message: RunnerControl.Message, at moment: ContinuousClock.Instant) -> Task<Void, Never> {
         Task { [control, time = context.time] in
             guard (try? await time.sleep(until: moment)) != nil else { return }
@@ -126,8 +127,8 @@ final class Attempt {
         }
     }
 
-    /// Ends the running transfers. Afterwards everything received is on disk and in the record. Only what a transfer
-    /// without a file brought is lost: it may belong to another version than the file.
+    /// Ends the running transfers. Afterwards all received bytes are on disk and in the record. Only the bytes of a
+    /// transfer without a file are lost, because they may belong to another version than the file.
     func endTransfers() async {
         for segment in transfers.running { segment.cancel() }
         while !transfers.running.isEmpty, let message = await messages.next() {

@@ -1,10 +1,10 @@
-/// What an attempt does when a round of its transfers ends before the whole file is here.
+/// Recovery from a round of transfers that ended before the whole file had come.
 extension AttemptTask {
-    /// A file that changes again and again is not fetched for ever.
+    /// The number of rounds after which a file that changes again and again is given up.
     private static let roundLimit = 3
 
     /// Prepares another round, or throws the end itself if no other round follows.
-    /// - Parameter round: how many rounds there were before the one that ended.
+    /// - Parameter round: The number of rounds before the round that ended.
     @inline(never)
     func recover(from end: RoundEnd, round: Int) async throws {
         switch end {
@@ -20,7 +20,8 @@ extension AttemptTask {
         }
     }
 
-    /// Returns whether another program removed bytes from the partial file: then no answer was misplaced.
+    /// Returns whether another program removed bytes from the partial file. In that case no answer was misplaced, and
+    /// the removed bytes are forgotten.
     private func forgetHoles() async throws(DownloadError) -> Bool {
         guard let file, let total = record.resume.total else { return false }
         await attempt.finishCheckpoint()
@@ -38,9 +39,9 @@ extension AttemptTask {
         return true
     }
 
-    /// Gives up everything that this attempt brought, because nobody can say which part of it was misplaced. From now on
-    /// the file is asked for in one answer, without a range. The bytes of earlier attempts are compared with that answer,
-    /// and dropped only if they differ.
+    /// Gives up all bytes that this attempt brought, because nothing shows which of them were misplaced. From now on
+    /// the file is asked for in one answer, without a range. The bytes of earlier attempts are compared with that
+    /// answer, and dropped only if they differ.
     private func distrustRanges(_ why: String) async throws(DownloadError) {
         await attempt.finishCheckpoint()
         let inherited = attempt.local.inherited
@@ -50,14 +51,14 @@ extension AttemptTask {
         }
         if attempt.transfers.sources.isMixed { attempt.record.resume.changeSources { $0.beAlone() } }
         try await saveLoss()
-        // The bytes that are here came from another source.
+        // The bytes on disk came from another source.
         if record.isMirror, !inherited.isEmpty { throw .verificationFailed(.otherMirror(why)) }
         attempt.distrustsRanges = true
         attempt.announceRestart(
             "a part of it was not from the place that the server named; the file is fetched in one answer")
     }
 
-    /// The store must not believe in bytes that were given up.
+    /// Saves durably that bytes were given up, so that the store no longer has them.
     private func saveLoss() async throws(DownloadError) {
         attempt.readFile()
         try await attempt.save(durably: true)

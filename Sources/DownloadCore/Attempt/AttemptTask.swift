@@ -1,7 +1,8 @@
 import Foundation
 import HTTPTypes
 
-/// One attempt at a download, from its first request to the final name: probe, fetch, verify, commit. Used by one task.
+/// One attempt at a download, from its first request to the final name: probe, fetch, verify, commit. It is used by one
+/// task.
 package final class AttemptTask: AttemptPhase {
     package enum Outcome: Sendable, Equatable {
         case completed
@@ -18,8 +19,8 @@ package final class AttemptTask: AttemptPhase {
     private let started: Date
 
     /// - Parameters:
-    ///   - probe: the first transfer, if it was begun before.
-    ///   - started: when that transfer was begun.
+    ///   - probe: The first transfer, if it has begun already.
+    ///   - started: The time at which that transfer began.
     package init(
         record: DownloadRecord, context: RunnerContext, control: RunnerControl, prefersMultiplexing: Bool,
         deadline: ContinuousClock.Instant? = nil, probe begun: SegmentWriter? = nil, started: Date? = nil
@@ -47,7 +48,8 @@ package final class AttemptTask: AttemptPhase {
             outcome = await end(with: error)
         }
         alarm?.cancel()
-        // Not left to the end of this object: others may retain the file a little longer, and the next attempt opens it.
+        // The file is closed here and not with this object, because other code may retain the file a little longer, and
+        // the next attempt opens it.
         attempt.local.close()
         attempt.transfers.sources.leaveHosts()
         await attempt.close()
@@ -87,7 +89,8 @@ package final class AttemptTask: AttemptPhase {
     @inline(never)
     private func reportTransfersEnded() { context.transfersEnded(record.id, control) }
 
-    /// Why nothing that is here can be kept: a request with a body cannot be made for a part, and may not be made twice.
+    /// The reason why no byte on disk can be kept: a request with a body cannot ask for a part, and may not be
+    /// repeated.
     private var whyAskedWhole: String? {
         @inline(never) get {
             guard !record.request.isPlain, !record.resume.written.isEmpty else { return nil }
@@ -95,7 +98,7 @@ package final class AttemptTask: AttemptPhase {
         }
     }
 
-    /// Has the session's adapter change the request. If the adapter gives another URL, the bytes that are here are compared,
+    /// Lets the session's adapter change the request. If the adapter gives another URL, the bytes on disk are compared,
     /// as after any change of the URL.
     @inline(never)
     private func adaptRequest(with adapter: any RequestAdapter) async throws {
@@ -110,7 +113,7 @@ package final class AttemptTask: AttemptPhase {
     private func prepare() async throws(DownloadError) {
         try requireSecrets()
         await LinkRenewal(attempt: attempt).renewExpired()
-        // The URL may have become another one since it was asked for.
+        // The URL may have changed since it was requested.
         try requireAllowed()
         attempt.transfers.secrets = try await LoadedSecrets.load(record.request.secretFiles, context.time)
         rememberCookies()
@@ -128,7 +131,7 @@ package final class AttemptTask: AttemptPhase {
     @inline(never)
     private func rememberCookies() { attempt.transfers.secrets.remember(context.memory(of: record)) }
 
-    /// Returns true once all bytes are in the partial file, false when there is nothing to fetch.
+    /// Returns true when all bytes are in the partial file, or false if there is nothing to fetch.
     private func fetch() async throws -> Bool {
         for number in 0... {
             let existing: ExistingFile?
@@ -144,9 +147,9 @@ package final class AttemptTask: AttemptPhase {
         return false
     }
 
-    /// Returns the file that has the final name already; nil where all bytes are in the partial file.
+    /// Returns the file that has the final name already, or nil if all bytes are in the partial file.
     private func round() async throws -> ExistingFile? {
-        // A transfer that was begun before has brought bytes, which are kept first.
+        // A transfer that has begun already has brought bytes, which are kept before the attempt stops.
         if !probe.isBegun { try attempt.obeyStop() }
         if let existing = try naming.checkBeforehand() { return existing }
         if record.request.url.known == .file {
@@ -160,7 +163,8 @@ package final class AttemptTask: AttemptPhase {
         return nil
     }
 
-    /// Returns why the answer is of another version than the file that is here; nil if it is not, or is compared.
+    /// Returns why the answer is of another version than the file on disk. Returns nil if the version is the same, or
+    /// if the bytes are compared.
     @inline(never)
     private func whyReplaced(by answer: ProbeAnswer) -> String? {
         guard case .newVersion(let total, let why)? = answer.segment.verdict, !attempt.comparesWhole(total) else {
@@ -171,7 +175,7 @@ package final class AttemptTask: AttemptPhase {
 
     @inline(never)
     private func learn(from answer: ProbeAnswer) throws(DownloadError) {
-        // The whole file is in one buffer: what is left needs the disk and the store, and no slot.
+        // If the whole file is in one buffer, the remaining steps need only the disk and the store, and no slot.
         if answer.isWhole { reportTransfersEnded() }
         try probe.learn(from: answer)
     }
@@ -190,10 +194,10 @@ package final class AttemptTask: AttemptPhase {
         }
     }
 
-    /// From this size on a file is saved before it is hashed and synced, in bytes: that takes its time.
+    /// The size in bytes above which the record is saved before the file is hashed and synced, because that takes time.
     private static let slowlyFinished: Int64 = 1 << 20
 
-    /// All bytes are written: verifies and syncs the file, gives it its name and records it.
+    /// Completes a file whose bytes are all written: verifies and syncs it, gives it its name and records it.
     @inline(never)
     private func commit() async throws {
         guard let file, let total = record.resume.total else {
@@ -210,7 +214,7 @@ package final class AttemptTask: AttemptPhase {
         }
         if !lost.isEmpty { throw DownloadError.fileFailed(.truncated, path: file.path) }
         attempt.readFile()
-        // Whatever ends the process meanwhile, all of the file is known to be here.
+        // If the process ends meanwhile, the record shows that the whole file is on disk.
         if total > Self.slowlyFinished { try await attempt.save() }
         FaultPoint.reached("beforeChecksum")
         try await Verification(attempt: attempt).verify(file, total)
@@ -225,11 +229,11 @@ package final class AttemptTask: AttemptPhase {
     /// Ends the attempt and keeps everything received.
     private func end(with error: any Error) async -> Outcome {
         await attempt.endTransfers()
-        // The error of the attempt is worth more than a failure to keep the cookies.
+        // The error of the attempt is reported, not a failure to save the cookies.
         try? attempt.saveCookies()
         await attempt.finishCheckpoint()
         if let file, !record.resume.written.isEmpty {
-            // If the file system cannot tell the time, the next attempt looks at the file again.
+            // If the file system reports no exact time, the record has no time to compare with.
             attempt.record.resume.modified =
                 file.isWrittenByOthers ? ResumeData.altered : (try? file.modified()) ?? nil
         }

@@ -1,17 +1,17 @@
 import Foundation
 
-/// Decides when the store gets what an attempt has on disk, and when that becomes durable. One save runs at a time: a
-/// slow store delays nothing else.
+/// The checkpoints of an attempt: when the store gets the ranges on disk, and when the file is synced. One save runs at
+/// a time, and nothing waits for it, so a slow store delays nothing else.
 struct Checkpoints {
-    /// The save that is under way.
+    /// The running save.
     private(set) var saving: Task<Void, Never>?
-    /// Counts the saves: the end of one may be reported when the next is under way.
+    /// The number of saves so far. The end of a save may be reported when the next save has begun.
     private var number = 0
     private var lastSync: ContinuousClock.Instant
-    /// The durable ranges of the file that the store was last given.
+    /// The durable ranges of the file in the last save.
     private var savedDurable: ByteRanges
     private var speedMark: (at: ContinuousClock.Instant, received: Int64)
-    /// How many bytes were on disk when the attempt began.
+    /// The number of bytes on disk when the attempt began.
     private let receivedBefore: Int64
 
     init(_ record: DownloadRecord, now: ContinuousClock.Instant) {
@@ -21,12 +21,12 @@ struct Checkpoints {
         receivedBefore = record.received
     }
 
-    /// Enters how many bytes this attempt has brought.
+    /// Enters the number of bytes that this attempt has brought.
     func enterReceived(into record: inout DownloadRecord) {
         record.lastAttempt.received = max(0, record.received - receivedBefore)
     }
 
-    /// The store does not know yet that the download runs.
+    /// Whether the store does not know yet that the download runs.
     var isFirst: Bool { number == 0 }
 
     mutating func save(_ record: DownloadRecord, in context: RunnerContext, for control: RunnerControl) {
@@ -39,7 +39,8 @@ struct Checkpoints {
             // If the store fails, the next checkpoint asks it again, and the end of the attempt reports the failure.
             let lost = (try? await context.store.save([record], session: context.session, durably: isDurable)) ?? []
             FaultPoint.reached("afterCheckpoint")
-            // Another session owns the download now, and two must not write one file.
+            // If another session owns the download now, this attempt ends, because two sessions must not write one
+            // file.
             if lost.contains(record.id) { control.send(.disowned) }
             control.send(.checkpointSaved(number))
         }
@@ -47,7 +48,7 @@ struct Checkpoints {
 
     mutating func didSave(_ number: Int) { if number == self.number { saving = nil } }
 
-    /// Returns the smoothed speed in bytes per second; nil where too little time has passed.
+    /// Returns the smoothed speed in bytes per second, or nil if too little time has passed.
     mutating func speed(of record: DownloadRecord, now: ContinuousClock.Instant) -> Double? {
         let seconds = (now - speedMark.at) / .seconds(1)
         guard seconds > 0.2 else { return nil }
@@ -56,7 +57,7 @@ struct Checkpoints {
         return record.speed.map { 0.7 * $0 + 0.3 * speed } ?? speed
     }
 
-    /// Returns whether to sync the file: every few seconds where much is unsynced (in bytes), else twice a minute.
+    /// Returns whether to sync the file: every 5 seconds if at least 64 MiB are unsynced, otherwise twice a minute.
     mutating func isSyncDue(unsynced: Int64, now: ContinuousClock.Instant) -> Bool {
         let bytes = FaultPoint.limit("DLM_FAULT_SYNC_BYTES", 64 << 20 as Int64)
         let seconds = FaultPoint.limit("DLM_FAULT_SYNC_SECONDS", 5.0)

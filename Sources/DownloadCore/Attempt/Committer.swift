@@ -1,9 +1,9 @@
 import Foundation
 
-/// Gives whole files their final names, in batches of all the files that are ready. The order of the steps makes a crash
-/// between any two of them harmless. First the bytes are synced, then `isFinishing` is saved durably, then the file gets
-/// its name, then the folder is synced. Finally `completed` is saved, in the same transaction as the `isFinishing` of
-/// the next batch.
+/// The component that gives whole files their final names, in batches of all files that are ready. The order of the
+/// steps makes a crash between any two of them harmless. First the bytes are synced, then `isFinishing` is saved
+/// durably, then the file gets its name, then the folder is synced. Finally `completed` is saved, in the same
+/// transaction as the `isFinishing` of the next batch.
 package final class Committer: Sendable {
     /// A whole file on its way to its name. Only one step at a time has a job, so a job needs no lock. A class, because a
     /// value with a record would be copied in each step, which took a thirtieth of the instructions of a small file.

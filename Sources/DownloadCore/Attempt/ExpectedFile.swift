@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 
-/// What the record says the file must be.
+/// The conditions in the record that the file must meet.
 extension DownloadRecord {
     /// The checksum that the user gave, or else the server's digest of this version.
     var expected: VerifiedChecksum? {
@@ -9,25 +9,27 @@ extension DownloadRecord {
             ?? resume.digest.map { VerifiedChecksum($0, by: .server) }
     }
 
-    /// With a checksum from the user nothing depends on what a server says of the digest.
+    /// Whether the server's digest is used. It is ignored if the user gave a checksum.
     var asksForDigest: Bool { request.checksum == nil }
 
-    /// A mirror is asked. Its validators are its own; where the bytes come from elsewhere they prove nothing.
+    /// Whether the download asks a mirror. The validators of a mirror prove nothing about bytes from other sources.
     var isMirror: Bool { source != request.url }
 
-    /// The digests of the pieces prove that parts are of one version.
+    /// Whether digests of pieces are known for this size. They prove that parts are of one version.
     var hasPieces: Bool { resume.total.map { request.pieces?.fits(size: $0) ?? false } ?? false }
 
-    /// The field that may name the file; nil where the user wants the URL to, or a mirror is asked.
+    /// Returns the field that may name the file. Returns nil if the user wants the name in the URL, or if a mirror is
+    /// asked.
     func disposition(_ head: ResponseHead) -> String? { isMirror ? nil : request.destination.disposition(head) }
 
-    /// The size that a Metalink document tells holds for each source.
+    /// Throws if a source has another size than the request or its Metalink document.
     func requireSize(_ total: Int64?) throws(DownloadError) {
         guard let size = request.size, let total, total != size else { return }
         throw .verificationFailed(.size(expected: size, actual: total))
     }
 
-    /// Records the digest that a first answer tells and, for a list of checksums, the name of the file.
+    /// Records the digest in the first answer of a source. If the request has a list of checksums, also records the
+    /// server's name for the file.
     mutating func learnDigest(from head: ResponseHead, _ url: SourceURL) throws(DownloadError) {
         if request.checksums != nil {
             let field = disposition(head)
@@ -37,23 +39,25 @@ extension DownloadRecord {
             try findListedChecksum()
         }
         let digest = ServerDigest.checksum(of: head)
-        // A later answer was found to be of the same version, so its digest is as good, and tells if the version differs.
-        // What the URL told before a mirror is asked stays: the mirror has to prove that.
+        // A later answer was found to be of the same version, so the known digest stays, and shows if the version
+        // differs. The digest from the URL also stays while a mirror is asked: the mirror's bytes must match it.
         let isNew = resume.written.isEmpty && !isMirror
         resume.digest = isNew ? digest : resume.digest ?? digest
     }
 
-    /// Looks up the checksum in the list that came with the request, by the names that the server gave.
+    /// Looks up the checksum of the file in the list of the request, by the names that the server gave.
     mutating func findListedChecksum() throws(DownloadError) { request.checksum = try askedChecksum(of: fileName) }
 
-    /// Returns the checksum that the user gave, or that is listed for the file that has this name on disk, if any.
+    /// Returns the checksum that the user gave, or the listed checksum of the file with this name on disk, if there is
+    /// one.
     func askedChecksum(of name: String?) throws(DownloadError) -> Checksum? {
         if let checksum = request.checksum { return checksum }
         let names = [resume.servedName, resume.finalURL.map(ChecksumList.path), name]
         return try request.checksums?.checksum(forFirstOf: names.compactMap(\.self))
     }
 
-    /// The file of an earlier completion, if it is unchanged, is what is asked for, and has validators to ask with.
+    /// The file of an earlier completion, if it is unchanged, meets the request, and has validators for a conditional
+    /// request.
     var currentFile: CompletedFile? {
         guard let completed = unchangedCompletion else { return nil }
         do throws(DownloadError) {
@@ -65,14 +69,14 @@ extension DownloadRecord {
         }
     }
 
-    /// The same, whatever checksum is asked for.
+    /// The same file as ``currentFile``, whatever checksum the request has.
     var unchangedCompletion: CompletedFile? {
         let destination = request.destination
         guard request.isPlain, let completed, resume.written.isEmpty, !completed.validators.isEmpty,
-            // An alternative name answers for the one asked for only where alternatives are wanted.
+            // A file with an alternative name counts only if the user accepts alternative names.
             destination.ifExists == .rename
                 || destination.fileName.map({ FileNaming.path(destination.folder, $0) == completed.path }) ?? true,
-            // What an earlier run accepted may not be what is asked for now.
+            // The conditions of this request may be stricter than those of the earlier run.
             request.validation.failure(type: resume.contentType) == nil,
             request.validation.failure(size: completed.bytes) == nil,
             let now = FileStatus.of(completed.path), now.identity.isSame(as: completed.identity),
@@ -90,7 +94,8 @@ extension DownloadRecord {
 }
 
 extension CompletedFile {
-    /// The server ignored the condition, but its answer is the version that is here.
+    /// Returns whether an answer to a conditional request is of the version on disk, although the server ignored the
+    /// condition.
     func isSame(as head: ResponseHead, _ verdict: ResponseJudge.Verdict, now: Date) -> Bool {
         if let checksum, ServerDigest.contradicts(checksum, head) != nil { return false }
         let served = Validators(head: head, now: now)

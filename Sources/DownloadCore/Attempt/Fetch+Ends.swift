@@ -1,7 +1,7 @@
-/// What the end of a transfer means for its connection and for its source.
+/// The handling of ended transfers: what follows for the connection and for its source.
 extension Fetch {
-    /// Handles the message that a transfer has ended: its connection continues, or other connections get what the transfer
-    /// did not bring.
+    /// Handles the message that a transfer has ended. Its connection continues, or other connections get the bytes that
+    /// the transfer did not bring.
     @inline(never)
     func settle(_ message: RunnerControl.Message) async throws {
         guard case .segmentFinished(let segment, let result) = message else { return }
@@ -61,19 +61,20 @@ extension Fetch {
         let url = sources.members[0].route.url
         attempt.serverPause = segment.head.flatMap { ServerPause($0, url, now: context.time.date) }
         guard case .serverRefused(let status, _) = error else {
-            // Some FTP servers cannot begin within a file: then all of it is fetched, and compared.
+            // Some FTP servers cannot begin within a file. The whole file is then fetched and compared.
             if running.isEmpty { throw url.isHTTP ? error : RoundEnd.stale(error) }
             return .unfit
         }
         if url != record.source, [403, 404, 410].contains(status) { throw RoundEnd.stale(error) }
-        // The server gives no more connections: those that run continue.
+        // The server accepts no more connections. The running connections continue.
         if running.isEmpty { throw error }
         return [429, 503].contains(status) ? .refused : .unfit
     }
 
-    /// A server without HTTP that has enough connections refuses the login, or closes the next connection at once. If it
-    /// refuses the only connection, it may still count one that has just ended, and is asked again.
-    /// - Returns: nil where the connection failed for another reason.
+    /// Returns what follows if a server without HTTP has refused a connection because it has enough of them. Such a
+    /// server refuses the login, or closes the connection at once. If the server refuses the only connection, it may
+    /// still count a connection that has just ended, so it is asked again.
+    /// - Returns: Nil if the connection failed for another reason.
     private func refusal(
         of segment: SegmentWriter, _ error: DownloadError
     ) async throws -> SegmentPlanner.Ending? {
@@ -81,7 +82,7 @@ extension Fetch {
         switch error {
         case .authenticationFailed: break
         case .networkFailed(.connect, let diagnosis), .networkFailed(.connectionLost, let diagnosis):
-            // With an errno the network failed, not the server.
+            // If there is an errno, the network failed, not the server.
             if running.isEmpty, diagnosis.errno != 0 { return nil }
         default: return nil
         }
@@ -97,7 +98,7 @@ extension Fetch {
         return .cut
     }
 
-    /// A source that fails leaves the rest of the file to the others.
+    /// Returns what follows if one of several sources has failed: the other sources fetch the rest of the file.
     private func ending(
         _ outcome: TransferOutcome, ofOneOfSeveral segment: SegmentWriter
     ) throws -> SegmentPlanner.Ending {
@@ -123,7 +124,8 @@ extension Fetch {
         }
     }
 
-    /// - Parameter isFinal: one such failure is enough to ask the source no more.
+    /// Records the failure of a source. Throws if no source is left.
+    /// - Parameter isFinal: Whether one such failure is enough to stop using the source.
     private func fail(
         _ index: Int, _ error: DownloadError, isFinal: Bool = true
     ) throws(DownloadError) -> SegmentPlanner.Ending {
@@ -143,7 +145,7 @@ extension Fetch {
         if !brought.isEmpty { sources.note(brought, from: sources.member(of: segment.connection)) }
     }
 
-    /// A piece does not have its digest: it is fetched again, and no longer from the source that brought it.
+    /// Fetches a piece again that does not match its digest, and stops using the source that brought it.
     func fetchAgain(_ piece: Int) throws {
         guard let verifier = attempt.local.verifier, let pieces = record.request.pieces, let total = record.resume.total
         else { return }
@@ -164,7 +166,7 @@ extension Fetch {
         try follow(.tick)
     }
 
-    /// Returns whether every piece that came has its digest.
+    /// Waits for the digests of all pieces that have come. Returns whether every piece matches.
     func piecesAreRight() async throws -> Bool {
         guard let verifier = attempt.local.verifier else { return true }
         await context.disk.afterWrites()

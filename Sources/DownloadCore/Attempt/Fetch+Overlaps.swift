@@ -1,25 +1,27 @@
-/// Every join of two parts is proved by bytes that are fetched twice (``Overlap``): a server may send the right
-/// `Content-Range` and a strong ETag with bytes from another place of the file.
+/// Checks of the joins of parts. Every join is proved by bytes that are fetched twice (``Overlap``). A server may send
+/// the right `Content-Range` and a strong ETag with bytes from another place of the file.
 extension Fetch {
-    /// Where digests of the pieces, or of the file, prove what several sources bring, joins are not compared: a difference
-    /// would not tell which source was wrong, and a digest does.
+    /// Returns whether overlaps are compared. With several sources and digests of the file or its pieces, they are not.
+    /// A difference would not show which source was wrong, and a digest does.
     static func comparesOverlaps(_ attempt: Attempt) -> Bool {
         !attempt.transfers.sources.isShared || attempt.local.verifier == nil && attempt.record.expected == nil
     }
 
     var comparesOverlaps: Bool { Self.comparesOverlaps(attempt) }
 
-    /// Returns the wanted range with the bytes before and behind it that are compared.
+    /// Returns the range extended by the bytes before and after it that are compared.
     func overlapping(_ range: Range<Int64>) -> Range<Int64> {
         let held = target.written
-        // Within an attempt the neighbour was asked for the same version a moment ago.
+        // Within an attempt few bytes are enough, because the neighbouring part was requested with the same validator a
+        // moment ago.
         let size = attempt.validators.ifRange == nil ? Overlap.unproven : Overlap.joined
         return Overlap.startOfPart(
             before: range.lowerBound, held: held, size: size)..<Overlap.end(after: range.upperBound, held: held)
     }
 
-    /// Remembers where an answer in part began and ended. An answer that contradicts itself makes the edges of all others
-    /// doubtful: they are fetched again, and so compared with what lies between them. Pieces have digests for that.
+    /// Records the range of a partial answer. If the answer contradicts itself, the edges of all other answers are
+    /// doubtful. They are fetched again, and so compared with the bytes between them. This is not needed if the pieces
+    /// have digests.
     func checkEdges(of segment: SegmentWriter, upTo position: Int64) async {
         guard segment.isContradictory, attempt.local.verifier == nil else {
             if segment.head?.status == 206, position > segment.countedStart {

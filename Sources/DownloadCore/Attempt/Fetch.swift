@@ -1,5 +1,5 @@
-/// Fetches a file over as many connections and from as many sources as there may be, beginning with the transfer of the
-/// probe, until every byte is in the partial file. One source is a pool of one.
+/// The phase that fetches a file until every byte is in the partial file, over one or more connections and from one or
+/// more sources. It begins with the transfer of the probe. A single source is a pool of one.
 final class Fetch: AttemptPhase {
     let attempt: Attempt
     private let answer: ProbeAnswer
@@ -7,13 +7,13 @@ final class Fetch: AttemptPhase {
     let sources: SourcePool
     var planner: SegmentPlanner
     private let started: ContinuousClock.Instant
-    /// The timer for the next look at the speeds.
+    /// The timer for the next check of the speeds.
     private var pulse: Task<Void, Never>?
-    /// What each answer in part brought, without the answers that are still coming.
+    /// The ranges that ended partial answers brought.
     var answered: [Range<Int64>] = []
-    /// How often bytes were still missing when every request was over.
+    /// The number of times that bytes were still missing when every request had ended.
     private var rounds = 0
-    /// How often the only connection may still be refused and asked for again.
+    /// The number of times that the server may still refuse the only connection before the fetch fails.
     var patience = 5
     var lastError: DownloadError?
 
@@ -34,11 +34,11 @@ final class Fetch: AttemptPhase {
         started = attempt.context.time.now
     }
 
-    /// The part in the connections with the host of the answer; nil where one connection is all there can be.
+    /// The share of the session's connections to the host of the answer; nil if the file needs only one connection.
     var share: ConnectionShare? { sources.members[0].share }
     var running: [SegmentWriter] { attempt.transfers.running }
 
-    /// Returns once every byte is written.
+    /// Fetches the file. Returns when every byte is written.
     func run() async throws {
         defer { end() }
         if let end = answer.endMessage {
@@ -80,7 +80,8 @@ final class Fetch: AttemptPhase {
         planner.progress(running.map { ($0.connection, $0.position) }, at: now)
         var decisions = planner.handle(event, at: now)
         if share != nil {
-            // How many connections the planner wants may have changed, or how many others have given back.
+            // The planner may want another number of connections now, or other downloads may have given connections
+            // back.
             let demand = planner.demand
             planner.grant(
                 sources.grant(has: demand.has, wants: demand.wants, running: attempt.transfers.connections))
@@ -90,7 +91,7 @@ final class Fetch: AttemptPhase {
         for decision in decisions {
             switch decision {
             case .ask(let connection, let range):
-                // The connection that was cut had brought more by then. At least one byte must be asked for.
+                // The connection that was cut may have brought more bytes by then. At least one byte must be requested.
                 let start = min(overrun.missing(in: range).ranges.first?.lowerBound ?? .max, range.upperBound - 1)
                 planner.skip(connection, to: start)
                 try ask(connection, start..<range.upperBound)
@@ -121,11 +122,11 @@ final class Fetch: AttemptPhase {
         attempt.start(segment, sources.members[member].route)
     }
 
-    /// Returns what the answers of a source must be of.
+    /// Returns the version that the answers of a source must have.
     private func version(for member: Int) -> ResponseJudge.Version {
         var known = attempt.version
         guard sources.isShared else { return known }
-        // Without digests the ETag is what proves the version.
+        // Without digests, the ETag proves the version.
         let isProved = record.expected != nil || attempt.local.verifier != nil
         known.validators = sources.members[member].validators ?? (isProved ? Validators() : record.resume.validators)
         return known
@@ -136,7 +137,7 @@ final class Fetch: AttemptPhase {
         planner.answered(segment.connection, after: answer.after, at: (answer.at - started) / .seconds(1))
     }
 
-    /// There is one timer at a time, and none where speeds make no difference.
+    /// Starts the timer. There is one timer at a time, and none if the speeds make no difference.
     private func startPulse() {
         guard pulse == nil, !running.isEmpty, let interval = planner.tickInterval else { return }
         pulse = attempt.send(.pulse, at: context.time.now + .seconds(interval))
@@ -147,7 +148,8 @@ final class Fetch: AttemptPhase {
         pulse = nil
     }
 
-    /// Asks for what is missing when every request is over: the comparison at a join did not come to its end.
+    /// Requests the bytes that are missing when every request has ended, because a comparison at a join was not
+    /// completed.
     private func fetchRest() async throws {
         guard record.resume.acceptsRanges, comparesOverlaps, let total = record.resume.total else { return }
         await context.disk.afterWrites()
@@ -161,7 +163,7 @@ final class Fetch: AttemptPhase {
 
     private static let roundLimit = 3
 
-    /// Everything received is written, and it is everything.
+    /// Throws if a write failed, or if bytes are missing. Records the total size.
     @inline(never)
     private func confirm() throws {
         try attempt.requireWritten()
@@ -181,16 +183,16 @@ final class Fetch: AttemptPhase {
         if let best = planner.learned { await remember(share?.learn(best: best, at: context.time.date)) }
     }
 
-    /// Keeps what was learned about the host of the answer for later sessions.
+    /// Saves what was learned about the host of the answer, for later sessions.
     func remember(_ knowledge: HostKnowledge?) async {
         guard let knowledge else { return }
-        // If the store fails, the next session learns it anew.
+        // If the store fails, the next session learns the same again.
         try? await context.store.learn(knowledge, ofHost: answer.url.origin)
     }
 }
 
 extension DownloadError {
-    /// The server sends parts that nothing allows to join.
+    /// The error for a server that sends parts which nothing proves to be of one version.
     package static let partsUnproved = DownloadError.verificationFailed(
         .unverifiable(
             "the server sends it in parts, without a strong ETag or Last-Modified to prove that they are of one version; "

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Decides, before more than the probe runs, which sources a file is fetched from and over how many connections.
+/// The plan of a fetch: the sources of the file and the number of connections. It is made while only the probe runs.
 struct FetchPlan: AttemptPhase {
     let attempt: Attempt
     let answer: ProbeAnswer
@@ -9,8 +9,8 @@ struct FetchPlan: AttemptPhase {
     private var origin: String { answer.url.origin }
     private var sendsPart: Bool { answer.head.status == 206 }
 
-    /// Returns the source of the answer, with others where something proves what each of them brings: a strong ETag that
-    /// all have, the digest of the file, or those of its pieces (RFC 6249 section 5).
+    /// Returns the source of the answer. Adds other sources if their bytes can be proved (RFC 6249 section 5). The
+    /// proof is a strong ETag that all sources have, the digest of the file, or the digests of its pieces.
     func makeSources() -> SourcePool {
         let others = otherSources()
         let sources = SourcePool(
@@ -37,17 +37,18 @@ struct FetchPlan: AttemptPhase {
         return record.request.sources.filter { $0 != source && !book.standing(of: $0.string).isFinal }
     }
 
-    /// Asks the store what earlier sessions learned about the host, once and only where it may make a difference.
+    /// Asks the store what earlier sessions learned about the host. It is asked once for each host, and only if the
+    /// answer can make a difference.
     func recallHost() async {
         guard !answer.isWhole, !record.request.hasFixedConnections,
             record.resume.total.map({ $0 >= ConnectionRamp.leastSize }) ?? false,
             context.hosts.knowledge(of: origin, at: context.time.date) == nil
         else { return }
-        // A store that fails here costs only time.
+        // If the store fails, only time is lost.
         context.hosts.recall(try? await context.store.knowledge(ofHost: origin), of: origin)
     }
 
-    /// Joins the connections of the session with each host, unless one connection is all there can be.
+    /// Takes a share of the session's connections to each host, unless the file needs only one connection.
     func joinHosts(_ sources: SourcePool) {
         let isFixed = record.request.hasFixedConnections
         let share = { [hosts = context.hosts, now = context.time.date] (origin: String) in
@@ -58,8 +59,9 @@ struct FetchPlan: AttemptPhase {
 
     private var connectionLimit: Int { record.request.connectionLimit ?? SegmentPlanner.automaticLimit }
 
-    /// Plans several connections only where a strong validator, or what stands for one without HTTP, makes sure that they
-    /// fetch the same version. Without HTTP each connection logs in, so there is one unless the user asks for more.
+    /// Makes the planner of the fetch. Plans several connections only if they certainly fetch the same version: a
+    /// strong validator proves that, or for servers without HTTP the size and time. Without HTTP each connection has to
+    /// log in, so one is used unless the user asks for more.
     func makePlanner(_ sources: SourcePool) -> SegmentPlanner {
         let segment = answer.segment
         let isCompared = attempt.sourceCheck?.way == .compared
@@ -86,7 +88,8 @@ struct FetchPlan: AttemptPhase {
             start: sources.usable, keepsConnections: isHTTP, now: 0)
     }
 
-    /// A time of change tells versions apart only when it is a minute old (as in RFC 9110 section 8.8.2.2).
+    /// Whether the time of change is at least a minute old. A younger time cannot tell two versions apart (as in RFC
+    /// 9110 section 8.8.2.2).
     private var isOld: Bool {
         let now = context.time.date
         let modified = attempt.validators.lastModified.flatMap { HTTPDate.parse($0, now: now) }
@@ -95,7 +98,8 @@ struct FetchPlan: AttemptPhase {
 }
 
 extension SegmentWriter {
-    /// Returns where the range that was asked for ends, or the whole file that came instead, or the file.
+    /// Returns the end of the requested range, or of the whole file if the server sent it instead. Never beyond
+    /// `total`.
     func end(of total: Int64?) -> Int64 {
         let end = unfinished?.upperBound ?? position
         return max(position, min(end, total ?? end))

@@ -1,4 +1,5 @@
-/// What the server's `Link` fields say of the file: its mirrors, and the Metalink document that describes it (RFC 6249).
+/// The description of the file in the server's `Link` fields: its mirrors, and the Metalink document about it (RFC
+/// 6249).
 final class FileDescription: AttemptPhase {
     let attempt: Attempt
     private var links: MirrorLinks?
@@ -7,7 +8,8 @@ final class FileDescription: AttemptPhase {
 
     init(_ attempt: Attempt) { self.attempt = attempt }
 
-    /// Records the mirrors and the document that a head names. A redirect names them, too, where a server chooses a mirror.
+    /// Records the mirrors and the document that a head names. The head of a redirect may name them, too, if the server
+    /// redirects to a mirror.
     func observe(_ head: ResponseHead, from url: SourceURL) {
         guard record.request.mirrors.isEmpty || record.request.describedBy != nil, record.request.asksRanges,
             context.stream == nil
@@ -23,7 +25,7 @@ final class FileDescription: AttemptPhase {
         }
     }
 
-    /// For the document, with its redirects: the file waits for it.
+    /// The time limit for the document, including its redirects. The download waits for the document.
     private static var timeLimit: Duration { .seconds(FaultPoint.limit("DLM_FAULT_DOCUMENT_SECONDS", 10.0)) }
 
     /// Reads the document at the URL before the answer is used. If the transfer ends meanwhile, its end is entered into the
@@ -63,7 +65,7 @@ final class FileDescription: AttemptPhase {
             !record.isMirror
         else { return nil }
         if record.request.describedBy != nil {
-            // The URL itself says anew what the file is.
+            // The answer of the URL itself describes the file again, so the older description is dropped.
             guard record.resume.written.isEmpty, !record.request.repairs else { return nil }
             record.request.forgetDescription()
         }
@@ -83,7 +85,8 @@ final class FileDescription: AttemptPhase {
         applyLinks()
     }
 
-    /// A document that describes what the answer brings is believed like the answer: its digest is the server's.
+    /// Applies a document if it describes the file of the answer. The document is trusted like the answer, so its
+    /// digest counts as the server's digest.
     private func apply(_ metalink: Metalink, _ document: SourceURL) {
         let urls = [record.request.url] + [record.resume.finalURL].compactMap(\.self)
         guard let file = metalink.file(at: urls, size: record.resume.total) else {
@@ -108,7 +111,7 @@ final class FileDescription: AttemptPhase {
         record.request.mirrors = file.sources(preferring: record.request.location).filter(mayBeMirror)
     }
 
-    /// The links are used where a digest says what the file is (RFC 6249 section 7).
+    /// Applies the mirrors of the links, if a digest proves the file (RFC 6249 section 7).
     private func applyLinks() {
         guard let links else { return }
         if record.asksForDigest, record.resume.digest == nil, record.resume.written.isEmpty {
@@ -118,14 +121,14 @@ final class FileDescription: AttemptPhase {
         record.request.mirrors = (record.request.mirrors + links.mirrors.filter(mayBeMirror)).firstOccurrences
     }
 
-    /// A file that was asked for over TLS is not fetched without.
+    /// Returns whether a mirror may be used. A file that was requested over TLS is not fetched without TLS.
     private func mayBeMirror(_ mirror: SourceURL) -> Bool {
         let url = record.request.url
         return mirror != url && (url.scheme != "https" || mirror.scheme == "https")
             && record.request.onlyScheme ?? mirror.scheme == mirror.scheme
     }
 
-    /// The file is fetched as if there were no document.
+    /// Records why the document is not used. The file is then fetched as if there were no document.
     private func refuse(_ why: String) {
         let failure = attempt.requestSecrets.hidden(in: why)
         record.resume.changeSources { $0.documentFailure = failure }
@@ -133,7 +136,8 @@ final class FileDescription: AttemptPhase {
 }
 
 extension DocumentFetch {
-    /// A fetch of a document about the file of an attempt. What the user accepts of the file does not matter for it.
+    /// Creates a fetch of a document about the file of an attempt. The user's conditions for the file, such as its
+    /// type, do not apply to the document.
     init(at url: SourceURL, for attempt: Attempt, sendsCredentials: Bool = true, acceptsCompressed: Bool?) {
         let context = attempt.context
         var asked = attempt.record.request
@@ -155,7 +159,8 @@ extension Checksum {
 }
 
 extension Metalink {
-    /// Returns the one file that lists one of these URLs, or has the name of one, or is alone and has the size.
+    /// Returns the only file that lists one of these URLs. Without such a file, returns the only file with the name of
+    /// one of the URLs, or else the only file of the document if it has the size.
     func file(at urls: [SourceURL], size: Int64?) -> File? {
         let fitting = files.filter { $0.size == nil || size == nil || $0.size == size }
         let listed = fitting.filter { file in file.sources.contains { urls.contains($0.url) } }

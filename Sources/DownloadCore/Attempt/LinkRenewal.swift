@@ -1,10 +1,11 @@
 import Foundation
 
-/// URLs that expire, and the command of the user that prints new ones.
+/// The step that replaces a URL which has expired by the one that the user's command prints.
 struct LinkRenewal: AttemptPhase {
     let attempt: Attempt
 
-    /// Replaces a URL that is known to have expired before it is tried. If there is no other, the server has the last word.
+    /// Replaces a URL that is known to have expired, before it is requested. If the command gives no other URL, the old
+    /// URL is requested anyway.
     @inline(never)
     func renewExpired() async {
         guard let expiry = LinkExpiry.date(of: record.request.url),
@@ -13,7 +14,7 @@ struct LinkRenewal: AttemptPhase {
         _ = await renew(status: nil)
     }
 
-    /// Returns what becomes of a failure that a new URL may mend.
+    /// Returns the outcome of an attempt whose failure may be due to an expired URL.
     func outcome(of failure: DownloadError) async -> AttemptTask.Outcome {
         guard let status = failure.httpStatus, LinkExpiry.statuses.contains(status),
             record.request.hooks?.urlCommand != nil, !control.isStopping, let renewal = await renew(status: status)
@@ -30,7 +31,8 @@ struct LinkRenewal: AttemptPhase {
         }
     }
 
-    /// Runs the command, if there is one. What is here is compared with what the new URL brings, as after `set-url`.
+    /// Runs the command, if there is one. The bytes on disk will be compared with those of the new URL, as after
+    /// ``DownloadChange/url(_:_:)``.
     private func renew(status: Int?) async -> Result<Void, LinkFailure>? {
         guard let command = record.request.hooks?.urlCommand, let links = context.links else { return nil }
         switch await links.newURL(for: record, command: command, status: status) {

@@ -1,15 +1,16 @@
 import Foundation
 import HTTPTypes
 
-/// Copies the file of a `file` URL: the kernel moves the bytes, not a transport. All else is as with any other download.
+/// The copy of the file of a `file` URL. The kernel moves the bytes, not a transport. All other steps are those of any
+/// download.
 struct LocalCopy: AttemptPhase {
     let attempt: Attempt
     let probe: Probe
 
-    /// Bytes copied at once: long enough to be cheap, short enough to be stopped.
+    /// The most bytes of one copy call: enough to be cheap, and few enough for a quick stop.
     private static let longestStep: Int64 = 8 << 20
 
-    /// Returns the file that has the name already; nil where all bytes are in the partial file.
+    /// Returns the file that has the name already, or nil if all bytes are in the partial file.
     @inline(never)
     func run(_ naming: Naming) async throws -> ExistingFile? {
         let source = try LocalSource(try record.request.url.localPath())
@@ -53,7 +54,7 @@ struct LocalCopy: AttemptPhase {
         }
     }
 
-    /// Reads the file and writes it to the stream, to which the kernel cannot copy.
+    /// Reads the file and writes the bytes to the stream, because the kernel cannot copy to the stream.
     func send(to delivery: StreamDelivery) async throws {
         let stream = delivery.stream
         let source = try LocalSource(try record.request.url.localPath())
@@ -86,14 +87,14 @@ struct LocalCopy: AttemptPhase {
 
     private var limits: [RateLimit] { [context.rateLimit, control.rateLimit] }
 
-    /// Waits until the rate limits allow some bytes, and returns how many.
+    /// Waits until the rate limits allow some bytes, and returns their number.
     private func nextCount(upTo most: Int64, _ allowance: any RateAllowance) async throws -> Int64 {
         while true {
             let limit = limits.compactMap(\.bytesPerSecond).min()
             let step = limit.map { max(1 << 12, min(Self.longestStep, $0 / 20)) } ?? Self.longestStep
             let count = allowance.take(Int(min(most, step)))
             if count > 0 { return Int64(count) }
-            // As long as engines wait before they look at the limits again.
+            // Engines wait equally long before they check the limits again.
             try await attempt.wait(until: context.time.now + .milliseconds(10))
         }
     }
@@ -113,7 +114,7 @@ struct LocalCopy: AttemptPhase {
         return ProbeAnswer(segment: segment, head: head, route: RequestRoute(record.request.url))
     }
 
-    /// Describes the file in the words of HTTP, so that the same rules judge it.
+    /// Returns an HTTP head that describes the file, so that the same rules judge it.
     private static func head(of source: LocalSource, from start: Int64) -> ResponseHead {
         let size = source.status.size
         var fields = HTTPFields()

@@ -1,16 +1,16 @@
-/// The partial file of an attempt, and what reads it a little behind the writes.
+/// The partial file of an attempt, and the digests that are computed shortly after the writes.
 struct LocalFile {
     private(set) var file: PartialFile?
     /// The bytes of earlier attempts that were in the file when this attempt opened it.
     var inherited = ByteRanges()
-    /// Hashes the file; nil where no digest is expected.
+    /// The digest of the file; nil if no digest is expected.
     var digest: FileDigest? {
         didSet {
             oldValue?.abandon()
             observeWrites()
         }
     }
-    /// Hashes the pieces of a file that several sources bring.
+    /// The verifier of the pieces, if several sources bring the file.
     var verifier: PieceVerifier? {
         didSet {
             oldValue?.abandon()
@@ -25,14 +25,14 @@ struct LocalFile {
         self.inherited = inherited
     }
 
-    /// Lets others open the file, whoever retains its object, and gives up what reads it.
+    /// Unlocks the file, so that the next attempt can open it while this object still exists. Ends the digests.
     mutating func close() {
         file?.unlock()
         digest = nil
         verifier = nil
     }
 
-    /// Reports the writes to those that read now.
+    /// Reports later writes to the current digests.
     private func observeWrites() {
         guard digest != nil || verifier != nil else {
             file?.notifyWrites(nil)

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// An answer that is a Metalink document: the file that it describes is downloaded.
+/// The step for an answer that is a Metalink document: the file that the document describes is downloaded instead.
 struct MetalinkAnswer: AttemptPhase {
     let attempt: Attempt
 
@@ -10,7 +10,8 @@ struct MetalinkAnswer: AttemptPhase {
             && record.resume.written.isEmpty && context.stream == nil && record.request.asksRanges
     }
 
-    /// Fetches the document and asks for the file in it. A document of several files is downloaded as a file itself.
+    /// Fetches the document, and changes the request to the file that it describes. A document that describes several
+    /// files is downloaded itself.
     @inline(never)
     func follow() async throws {
         await attempt.endTransfers()
@@ -30,7 +31,7 @@ struct MetalinkAnswer: AttemptPhase {
         let path = try file.path()
         let url = record.request.url
         var sources = file.sources(preferring: record.request.location)
-        // A file whose document came over TLS is not fetched without TLS where nothing else proves it.
+        // If the document came over TLS and has no digest, the file is not fetched without TLS.
         if url.scheme == "https", file.checksum == nil { sources.removeAll { $0.scheme != "https" } }
         if let only = record.request.onlyScheme { sources.removeAll { $0.scheme != only } }
         guard !sources.isEmpty else {

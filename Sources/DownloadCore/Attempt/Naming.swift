@@ -3,31 +3,31 @@ import HTTPTypes
 
 /// A file that has the final name already and changes what the attempt does.
 enum ExistingFile {
-    /// The file is current, and is recorded as that.
+    /// The file is current, and is recorded as current.
     case current
     /// The file is left alone, and the download succeeds.
     indirect case kept(CompletedFile)
-    /// The file may be the beginning of the wanted one.
+    /// The file may be the beginning of the wanted file.
     indirect case beginning(FileBeginning)
 }
 
-/// A file under the final name that may be the beginning of the wanted one.
+/// A file under the final name that may be the beginning of the wanted file.
 struct FileBeginning {
     let name: String
     let file: FileStatus.Info
 }
 
-/// Decides the name of the file and makes the partial file.
+/// The phase that decides the name of the file and makes the partial file.
 final class Naming: AttemptPhase {
     let attempt: Attempt
-    /// Set once the server has given the file another name than its URL does.
+    /// Whether the server has given the file another name than its URL.
     var isNamedByServer = false
 
     init(_ attempt: Attempt) { self.attempt = attempt }
 
     private var destination: Destination { record.request.destination }
 
-    /// Finds out, without the server, that a name which was asked for is taken.
+    /// Returns the file that already has the requested name, if there is one. The server is not asked.
     @inline(never)
     func checkBeforehand() throws(DownloadError) -> ExistingFile? {
         guard file == nil, record.currentFile == nil else { return nil }
@@ -38,7 +38,8 @@ final class Naming: AttemptPhase {
         return try existing(named: name)
     }
 
-    /// Makes sure that there is a partial file for the answer. Returns nil, or the file that has the name already.
+    /// Makes sure that there is a partial file for the answer. Returns the file that has the name already, if there is
+    /// one.
     func openFile(for answer: ProbeAnswer) async throws(DownloadError) -> ExistingFile? {
         if file == nil, let existing = try await createFile(for: answer) { return existing }
         guard let file else { throw .unexpected("a transfer without a file") }
@@ -58,19 +59,21 @@ final class Naming: AttemptPhase {
         context.announce(.didStart(DownloadSnapshot(record: record), atOffset: file.written.count))
     }
 
-    /// Returns how the partial file gets its final name. What came to the name meanwhile may be newer than the server's.
+    /// Returns the rule by which the partial file gets its final name. A file that has got the name meanwhile may be
+    /// newer than the server's file.
     func rule(for file: PartialFile, modified: Date?) -> NameRule {
         let existing = record.finalPath.flatMap { FileStatus.of($0) }
         return NameRule(
             name: file.name, replaces: replaces(existing, modified: modified), renames: destination.ifExists == .rename)
     }
 
-    /// Applies the rules for a name that is taken, where no alternative is wanted. Returns nil if the name may be used.
-    /// - Parameter modified: when the server's file changed, where the server was asked.
+    /// Applies the rule for a name that is taken. Returns nil if the name may be used, or if the user wants an
+    /// alternative name.
+    /// - Parameter modified: The time at which the server's file changed; nil if the server was not asked.
     @inline(never)
     private func existing(named name: String, modified: Date? = nil) throws(DownloadError) -> ExistingFile? {
         let path = FileNaming.path(destination.folder, name)
-        // The file could be reached through its folder, but not by a program that is given its path.
+        // dlm could reach the file through its open folder, but other programs could not use a path of this length.
         if path.utf8.count >= PATH_MAX { throw .fileFailed(.nameUnusable, path: path) }
         guard let existing = FileStatus.of(path) else { return nil }
         try requireNoPartial(name, path)
@@ -84,14 +87,14 @@ final class Naming: AttemptPhase {
             }
             return .beginning(FileBeginning(name: name, file: existing))
         case .skip:
-            // A folder is no file that the user has already. A link to a file is one.
+            // A folder does not count as the file that the user already has. A link to a file does.
             guard FileStatus.isFile(path) else { throw .fileFailed(.notReplaceable, path: path) }
         case .rename: return nil
         }
         return .kept(CompletedFile(path, existing))
     }
 
-    /// Whether the server's file may take the place of one that has its name.
+    /// Returns whether the server's file may replace a file that has its name.
     private func replaces(_ existing: FileStatus.Info?, modified: Date?) -> Bool {
         switch destination.ifExists {
         case .overwrite: return true
@@ -102,7 +105,8 @@ final class Naming: AttemptPhase {
         }
     }
 
-    /// This download left the file, and the server has told since that its own file changed, whatever the date of that.
+    /// Returns whether this download left the file, and the server's validators have changed since. The dates of the
+    /// files do not matter then.
     private func isOutdated(_ existing: FileStatus.Info) -> Bool {
         guard let completed = record.completed, existing.identity.isSame(as: completed.identity),
             existing.size == completed.bytes, existing.modified == completed.modified
@@ -113,15 +117,17 @@ final class Naming: AttemptPhase {
         return old != new
     }
 
-    /// A finished file that a server calls `NAME.part` does not replace what another download has fetched so far, nor a
-    /// file of the user that a program writes to.
+    /// Throws if the name is that of a partial file which must not be replaced. A server may call its file `NAME.part`.
+    /// Such a file must not replace the partial file of another download, or a file of the user that a program writes
+    /// to.
     private func requireNoPartial(_ name: String, _ path: String) throws(DownloadError) {
         guard [.overwrite, .newer].contains(destination.ifExists), FileNaming.isPartial(name) else { return }
         if PartialFile.isLocked(path) { throw .fileFailed(.locked, path: path) }
         if destination.fileName == nil { throw .fileFailed(.partialExists, path: path) }
     }
 
-    /// Decides the name and makes the partial file. The store has the name first, so that a file found has an owner.
+    /// Decides the name and makes the partial file. The store has the name first, so that every partial file on disk
+    /// has an owner.
     private func createFile(for answer: ProbeAnswer) async throws(DownloadError) -> ExistingFile? {
         let destination = destination
         if destination.createsFolders {
@@ -146,7 +152,7 @@ final class Naming: AttemptPhase {
         throw .fileFailed(.exists, path: FileNaming.path(destination.folder, wanted))
     }
 
-    /// The name that a mirror gives the file does not count.
+    /// Returns the name for the file. A name that a mirror gives is ignored.
     @inline(never)
     private func wantedName(for answer: ProbeAnswer) -> String {
         guard record.isMirror else { return destination.name(of: answer.head, from: answer.url) }
@@ -154,13 +160,14 @@ final class Naming: AttemptPhase {
             ?? FileNaming.name(contentDisposition: nil, url: record.request.url)
     }
 
-    /// - Returns: false where a partial file of that name belongs to another download.
+    /// Makes the partial file for a name.
+    /// - Returns: False if a partial file of that name exists and belongs to another download.
     private func createFile(named name: String) async throws(DownloadError) -> Bool {
         let folder = destination.folder
         if FileStatus.of(FileNaming.path(folder, FileNaming.partial(name))) != nil { return false }
         record.fileName = name
         do throws(DownloadError) {
-            // A name lost with the power would leave the partial file without an owner.
+            // Without a durable save, a loss of power could leave a partial file without an owner.
             try await attempt.save(durably: true)
             FaultPoint.reached("beforeCreate")
             let made = try await context.disk.onWriter { [time = context.time] () throws(DownloadError) in
@@ -178,12 +185,12 @@ final class Naming: AttemptPhase {
 }
 
 extension Destination {
-    /// Returns the name asked for, or what the server calls the file.
+    /// Returns the requested name, or the name that the server gives.
     func name(of head: ResponseHead, from url: SourceURL) -> String {
         fileName ?? FileNaming.name(contentDisposition: disposition(head), url: url)
     }
 
-    /// The field that may name the file; nil where the user wants the URL to.
+    /// Returns the field that may name the file, or nil if the user wants the name in the URL.
     func disposition(_ head: ResponseHead) -> String? {
         takesServerName ? head.fields.values(.contentDisposition).first : nil
     }

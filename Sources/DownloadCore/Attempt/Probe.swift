@@ -1,18 +1,18 @@
 import Foundation
 
-/// The first request of an attempt, which learns what the file is: the head of its answer tells size, validators, name and
-/// whether the server sends parts. The body is the beginning of what is fetched.
+/// The first request of an attempt. The head of its answer gives the size, the validators and the name of the file, and
+/// shows whether the server sends parts. The body is the beginning of the file.
 final class Probe: AttemptPhase {
-    /// What follows an answer.
+    /// The step that follows an answer.
     private enum Step {
-        /// The answer led elsewhere, or to another request.
+        /// Another request follows, for example after a redirect.
         case ask
         /// The answer is given up, and the file is asked for in another way.
         case askAgain
-        /// The file that is here is current.
+        /// The file on disk is current.
         case keepCurrent
         case open(ProbeAnswer)
-        /// The answer is a Metalink document, which says where the file is.
+        /// The answer is a Metalink document, which names the URLs of the file.
         case followMetalink
     }
 
@@ -20,11 +20,11 @@ final class Probe: AttemptPhase {
     private let description: FileDescription
     private var route: RequestRoute
     private var asksRange = true
-    /// A complete file that is here and may be current.
+    /// A complete file on disk that may be current.
     private var candidate: CompletedFile?
     /// A transfer that was begun before the attempt (``SmallFileAttempt``), until its answer is read.
     private var begun: SegmentWriter?
-    /// Parts of the file cannot be joined, so all of it is asked for in one answer.
+    /// Whether the whole file is requested in one answer, because its parts cannot be joined.
     private var asksWhole = false
     /// The end of a file under the final name that is compared with the server's file.
     private var compared: Range<Int64>?
@@ -39,11 +39,12 @@ final class Probe: AttemptPhase {
         attempt.transfers.add(begun)
     }
 
-    /// A transfer that was begun before the attempt is still to be read.
+    /// Whether there is a transfer that began before the attempt and whose answer was not read yet.
     var isBegun: Bool { begun != nil }
 
-    /// Follows redirects, and asks without a range where the server refuses one, until an answer is the file itself.
-    /// - Returns: nil when there is nothing to fetch, because the file that is here is current.
+    /// Sends requests until an answer is the file itself. Follows redirects, and asks without a range if the server
+    /// refuses a range.
+    /// - Returns: The answer, or nil if there is nothing to fetch because the file on disk is current.
     func run() async throws -> ProbeAnswer? {
         prepare()
         while true {
@@ -88,8 +89,8 @@ final class Probe: AttemptPhase {
     @inline(never)
     private func keepCandidate() { record.keepCurrent(candidate) }
 
-    /// Returns whether the file that the Metalink document describes is here and current. Otherwise the file is asked for
-    /// next.
+    /// Returns whether the file that the Metalink document describes is on disk and current. Otherwise the file is
+    /// requested next.
     @inline(never)
     private func keepsDescribed() -> Bool {
         if record.request.checksum != nil, let current = record.currentFile {
@@ -176,18 +177,19 @@ final class Probe: AttemptPhase {
         description.observe(head, from: url)
     }
 
-    /// A large file leaves a shared connection, which has one window for all: libcurl keeps in memory what comes while the
-    /// disk is busy.
+    /// Returns whether a large file needs a connection of its own. A shared connection has one window for all its
+    /// transfers, and libcurl keeps the bytes in memory that come while the disk is busy.
     private func wantsOwnConnection(_ verdict: ResponseJudge.Verdict) -> Bool {
         let request = record.request
         return request.multiplexes(byDefault: attempt.transfers.prefersMultiplexing) && request.asksRanges
             && request.network.httpVersion != .http2 && verdict.total ?? 0 > Self.largestOnSharedConnection
     }
 
-    /// Bytes.
+    /// The size in bytes above which a file needs a connection of its own.
     private static let largestOnSharedConnection: Int64 = 4 << 20
 
-    /// A part of the file to which no other part can be joined: all of it is wanted in one answer.
+    /// Returns whether the answer is a part of the file to which no other part can be joined. The whole file is then
+    /// requested in one answer.
     private func isFirstOfUnprovenParts(_ head: ResponseHead, _ verdict: ResponseJudge.Verdict) -> Bool {
         guard record.resume.written.isEmpty, case .body(_, let end?, let total?) = verdict, end < total else {
             return false
@@ -198,7 +200,7 @@ final class Probe: AttemptPhase {
 }
 
 extension Probe {
-    /// Enters what the answer says of the file into the record.
+    /// Enters the facts about the file in the answer into the record.
     @inline(never)
     func learn(from answer: ProbeAnswer) throws(DownloadError) {
         let (head, total) = (answer.head, answer.segment.verdict?.total)
@@ -208,10 +210,10 @@ extension Probe {
             record.resume.contentType = ResponseJudge.mediaType(head)
             record.resume.contentEncoding = ResponseJudge.contentEncoding(head)
         } else {
-            // The validators stay those of the bytes that are here. Newer ones prove nothing about these bytes.
+            // The record keeps the validators of the bytes on disk. Newer validators prove nothing about these bytes.
             record.resume.total = total ?? record.resume.total
         }
-        // The URL is only shown, never asked again. A URL that repeats a secret is not kept.
+        // The URL is only shown, and never requested again. A URL that contains a secret is not kept.
         record.resume.finalURL = attempt.requestSecrets.occur(in: answer.url) ? nil : answer.url
         record.resume.acceptsRanges = head.status == 206
         try record.requireSize(total)
@@ -222,7 +224,8 @@ extension Probe {
         announceComparison(with: answer)
     }
 
-    /// Without a proof, what is here is fetched again. It is kept, and dropped only if it differs.
+    /// Announces that the bytes on disk are fetched again and compared, because nothing proves their version. They are
+    /// dropped only if they differ.
     private func announceComparison(with answer: ProbeAnswer) {
         guard case .body? = answer.segment.verdict, answer.segment.judge.start == 0, !record.resume.written.isEmpty,
             context.stream == nil, !attempt.distrustsRanges
@@ -234,10 +237,11 @@ extension Probe {
         attempt.announceRestart(why)
     }
 
-    /// With several connections the first answer is short, so that none of it has to be cut off. Bytes.
+    /// The length in bytes of the first range if several connections are wanted. It is short, so that the first answer
+    /// need not be cut off.
     static let firstLease: Int64 = 4 << 20
 
-    /// Returns the receiver of the next first answer, with the range that is asked for.
+    /// Returns the receiver of the next first answer, with the requested range.
     func makeSegment(asksRange: Bool, isConditional: Bool) throws(DownloadError) -> SegmentWriter {
         if let stream = context.stream { return try makeSegment(for: stream, asksRange: asksRange) }
         if let compared {
@@ -265,7 +269,7 @@ extension Probe {
             countedTo = wanted
             end = Overlap.end(after: wanted, held: file.written)
         }
-        // A server that ignores the condition need not send what is here already.
+        // If the server ignores the condition, it need not send the bytes on disk again.
         if isConditional { end = start + 1 }
         var judge = ResponseJudge(
             start: askedStart, end: end, asksRange: asksRange, known: hasData ? attempt.version : nil)
@@ -273,8 +277,9 @@ extension Probe {
         return attempt.makeProbe(judge, countedFrom: comparesAll ? 0 : start, countedTo: countedTo)
     }
 
-    /// A stream continues behind what went out where a validator proves the version, and a little before that where the
-    /// checksum at the end, or the user, makes that enough. Otherwise it begins with the first byte, to compare all.
+    /// Returns the receiver of the next answer for a stream. If a validator proves the version, the request begins a
+    /// little before the end of the bytes that went out. If only the checksum of the file or the user's consent does,
+    /// it begins further before. Otherwise it begins with the first byte, so that all bytes are compared.
     private func makeSegment(for stream: StreamOutput, asksRange: Bool) throws(DownloadError) -> SegmentWriter {
         let count = stream.written
         var judge = ResponseJudge(start: 0, end: nil, asksRange: asksRange)

@@ -1,10 +1,10 @@
-/// The first answer of an attempt that is the file itself, or its beginning. A class, to keep it out of the async frames
-/// (``AttemptPhase``).
+/// The first answer of an attempt that is the file itself, or its beginning. It is a class, so that the async frames
+/// have only a reference (``AttemptPhase``).
 final class ProbeAnswer {
     let segment: SegmentWriter
     let head: ResponseHead
     let route: RequestRoute
-    /// How the transfer ended; nil while it runs.
+    /// The result of the transfer; nil while it runs.
     var result: TransferResult?
 
     init(segment: SegmentWriter, head: ResponseHead, route: RequestRoute, result: TransferResult? = nil) {
@@ -21,7 +21,7 @@ final class ProbeAnswer {
         @inline(never) get { result.map { .segmentFinished(segment, $0) } }
     }
 
-    /// The answer is the whole file, and all of it has come.
+    /// Whether the answer is the whole file and all of it has come.
     var isWhole: Bool {
         guard result?.ending == .complete, segment.unfinished?.isEmpty == true else { return false }
         switch segment.verdict {
@@ -33,7 +33,7 @@ final class ProbeAnswer {
 }
 
 extension ResponseJudge.Verdict {
-    /// The size of the file, where the answer brings some of it and tells the size.
+    /// The size of the file, if the answer has bytes of the file and states the size.
     var total: Int64? {
         switch self {
         case .body(_, _, let total), .newVersion(let total, _): total

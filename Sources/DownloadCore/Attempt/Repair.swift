@@ -1,8 +1,9 @@
-/// `--repair`: of a file that is here, only the pieces that do not have their digests are fetched again.
+/// The step for `--repair`: fetches only those pieces of a file on disk again that do not match their digests.
 struct Repair: AttemptPhase {
     let attempt: Attempt
 
-    /// Continues in the file, finished or not, with the pieces that are right. Returns whether all of it is right.
+    /// Makes the file on disk, finished or not, the partial file with the pieces that are right. Returns true if all
+    /// pieces are right.
     @inline(never)
     func run() async throws -> Bool {
         guard let pieces = record.request.pieces else {
@@ -47,7 +48,8 @@ struct Repair: AttemptPhase {
         return (try await Verification(attempt: attempt).rightPieces(of: path, pieces, total: total), total)
     }
 
-    /// The store has the right ranges before the file is renamed: if the process ends in between, they are looked for again.
+    /// Saves the right ranges and opens the file as the partial file. The store has the ranges before the file is
+    /// renamed. If the process ends in between, the pieces are checked again.
     private func open(
         _ name: String, _ existing: FileStatus.Info, _ right: (ranges: ByteRanges, size: Int64),
         _ open: @escaping @Sendable () throws(DownloadError) -> PartialFile

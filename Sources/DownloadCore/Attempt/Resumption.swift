@@ -1,9 +1,9 @@
 import Foundation
 
-/// Opens the partial file of an earlier attempt, or finds what became of it.
+/// The step that opens the partial file of an earlier attempt, or finds out the fate of that file.
 struct Resumption: AttemptPhase {
     enum Found {
-        /// Bytes are missing, or all of them.
+        /// Some bytes are missing, or all of them.
         case unfinished
         /// All bytes are in the partial file.
         case whole
@@ -27,7 +27,8 @@ struct Resumption: AttemptPhase {
             return try await partialIsGone()
         }
         guard let file else { return .unfinished }
-        // Before the first write: whatever ends the process, the file is no longer as the last attempt left it.
+        // This is saved before the first write: the file is then no longer as the last attempt left it, even if the
+        // process is killed.
         if record.resume.modified != nil {
             record.resume.modified = nil
             try await attempt.save()
@@ -44,12 +45,13 @@ struct Resumption: AttemptPhase {
         return .whole
     }
 
-    /// A small file that was about to get its first name (``SmallFileLane``) either has its name now or is gone.
+    /// Whether the download is a small file that was about to get its first name (``SmallFileLane``). Such a file
+    /// either has its name now or is gone.
     private var hadNoPartial: Bool {
         record.isFinishing && record.resume.written.isEmpty && record.resume.total ?? 0 > 0
     }
 
-    /// Better known now than after the last byte.
+    /// Throws if a file has the final name, so that the user learns of it now and not after the last byte.
     private func requireFinalNameFree() throws(DownloadError) {
         guard record.request.destination.ifExists == .fail, let path = record.finalPath,
             let existing = FileStatus.of(path), file?.identity.isSame(as: existing.identity) != true
@@ -61,17 +63,18 @@ struct Resumption: AttemptPhase {
         if let identity = record.resume.file, !identity.isSame(as: file.identity) {
             throw .fileFailed(.replaced, path: file.path)
         }
-        // Before the look at the time of change: a program that writes after that look is noticed, too.
+        // The watch begins before the time of change is read, so that a program that writes later is noticed, too.
         if context.watchesWriters { file.watchWriters() }
         try requireUnaltered(file)
-        // After a loss of power, or when somebody cut the file off, the disk has less than the record says.
+        // After a loss of power, or if another program cut the file off, the disk has fewer bytes than the record.
         let trusted = record.resume.trusted(bootID: FileStatus.bootID).clipped(to: try file.length())
         let durable = record.resume.durable.clipped(to: trusted.end)
         record.resume.written = trusted
         attempt.resume(in: file, written: trusted, durable: durable)
     }
 
-    /// Refuses a file that another program wrote to, unless a checksum tells. On another boot the time may be older.
+    /// Refuses a file that another program wrote to, unless a checksum can decide. After a reboot the time is not
+    /// compared, because the disk may have an older time.
     private func requireUnaltered(_ file: PartialFile) throws(DownloadError) {
         guard let modified = record.resume.modified, record.expected == nil, !record.resume.written.isEmpty else {
             return
@@ -81,7 +84,8 @@ struct Resumption: AttemptPhase {
         if let now = try file.modified(), now != modified { throw .fileFailed(.altered, path: file.path) }
     }
 
-    /// The file has its final name already, or it was deleted and there is nothing to resume.
+    /// Handles a missing partial file. Either the file has its final name already, or it was deleted and the download
+    /// starts over.
     private func partialIsGone() async throws -> Found {
         if let finished = finishedFile() {
             let folder = record.request.destination.folder
@@ -103,7 +107,8 @@ struct Resumption: AttemptPhase {
         return .unfinished
     }
 
-    /// The file under the final name, where an earlier attempt was cut off between the rename and its record.
+    /// Returns the file under the final name, if an earlier attempt was killed after the rename and before the record
+    /// was saved.
     private func finishedFile() -> CompletedFile? {
         guard let name = record.fileName, let identity = record.resume.file else { return nil }
         let count = record.request.destination.ifExists == .rename ? 9999 : 0
@@ -122,7 +127,8 @@ struct Resumption: AttemptPhase {
     }
 
     /// Throws if the disk with the file is not mounted, which looks like a folder without the file.
-    /// - Returns: whether the folder was deleted: then its parent is still on the device, and the folder is made again.
+    /// - Returns: Whether the folder was deleted. In that case its parent is still on the device, and the folder is
+    ///   made again.
     private func requireSameDevice() throws(DownloadError) -> Bool {
         let folder = record.request.destination.folder
         let (place, parent) = (FileNaming.path(folder, "."), (folder as NSString).deletingLastPathComponent)

@@ -1,15 +1,16 @@
-/// Why a round of transfers ends before the whole file is here. Any step of a round can find it out and throws it.
+/// The reason why a round of transfers ends before the whole file has come. Any step of a round can throw it.
 enum RoundEnd: Error {
     /// The session asked for the end of the attempt.
     case stopped
     /// An answer proves that the bytes on disk belong to another version of the file.
     case changed(why: String)
-    /// Bytes that came again differ under the same validator: one of two answers brought another place than it said.
+    /// Bytes that were fetched twice differ under the same validator. One of the two answers had bytes from another
+    /// place of the file than it said.
     case misplaced(why: String)
-    /// The URL behind the redirects no longer answers, or not with parts: the original URL is asked again, once.
+    /// The URL after the redirects no longer answers, or no longer sends parts. The original URL is asked again, once.
     case stale(DownloadError)
 
-    /// The error of an attempt that ends with this; nil where the attempt was asked to stop.
+    /// The error of an attempt that ends for this reason; nil if the attempt was asked to stop.
     var failure: DownloadError? {
         switch self {
         case .stopped: nil

@@ -1,7 +1,7 @@
 import HTTPTypes
 
-/// A download that goes to a stream and not to a file: in order, over one connection. What went out cannot be taken back,
-/// so whatever follows must prove to be of the same version.
+/// A download to a stream instead of a file, in order and over one connection. Bytes that went out cannot be taken
+/// back, so the following bytes must be proved to be of the same version.
 struct StreamDelivery: AttemptPhase {
     let attempt: Attempt
     let probe: Probe
@@ -31,7 +31,8 @@ struct StreamDelivery: AttemptPhase {
         throw TransferOutcome.tooShort
     }
 
-    /// - Returns: whether all of the file went out; false when the server sent less than was asked for.
+    /// Sends the answer of one request to the stream.
+    /// - Returns: Whether the whole file went out. False if the server sent less than was requested.
     private func sendPart() async throws -> Bool {
         guard let answer = try await probe.run() else { throw DownloadError.unexpected("a stream without an answer") }
         if case .newVersion(_, let why)? = answer.segment.verdict, stream.written > 0 {
@@ -67,7 +68,8 @@ struct StreamDelivery: AttemptPhase {
         if let error = attempt.ended(segment, result, hasAll: hasAll).outcome.error { throw error }
     }
 
-    /// Hashes what goes out: without a validator, only a digest can prove that what comes again is the same.
+    /// Begins to hash the bytes that go out. Without a validator, only a digest can prove that bytes that come again
+    /// are the same.
     private func beginDigest(_ head: ResponseHead) throws(DownloadError) {
         if let expected = record.expected { return try stream.beginDigest(expected.checksum.algorithm) }
         let isChunked = head.fields.value(.transferEncoding) != nil
@@ -75,7 +77,7 @@ struct StreamDelivery: AttemptPhase {
         if !isProved { try stream.beginDigest(.sha256) }
     }
 
-    /// All of the file went out.
+    /// Completes the download after the whole file went out.
     func complete() throws(DownloadError) {
         control.show(received: stream.written)
         control.show(total: stream.written)

@@ -1,9 +1,9 @@
-/// What the end of a transfer means for its attempt.
+/// The meaning of a transfer's end for its attempt.
 enum TransferOutcome: Sendable, Equatable {
     /// The answer ended by its own framing. It may be shorter than the range that was asked for (RFC 9110 section
     /// 15.3.7).
     case complete
-    /// The transfer ended early and nothing is missing: its last bytes are here, or other connections fetch them.
+    /// The transfer ended early and nothing is missing: its last bytes have come, or other connections fetch them.
     case cut
     /// The attempt itself ended the transfer.
     case stopped
@@ -20,7 +20,7 @@ enum TransferOutcome: Sendable, Equatable {
     /// The answer cannot be the file, whichever connection asks for it, so the attempt fails.
     case failed(DownloadError)
 
-    /// The error that ends an attempt with only this transfer, or nil where nothing is missing.
+    /// The error that ends an attempt with only this transfer, or nil if nothing is missing.
     var error: (any Error)? {
         switch self {
         case .complete, .cut: nil
@@ -32,17 +32,18 @@ enum TransferOutcome: Sendable, Equatable {
         }
     }
 
-    /// RFC 9110 allows a 206 that is shorter than asked. This is the error where such answers bring nothing.
+    /// The error for repeated 206 answers that bring nothing. RFC 9110 allows a 206 that is shorter than the requested
+    /// range.
     static let tooShort = DownloadError.protocolViolated(.wrongRange("answers shorter than asked"))
     static let redirectOfPart = DownloadError.protocolViolated(.wrongRange("a redirect for a part of the file"))
 }
 
-/// The facts of a transfer that has ended, as a pure value. The rule is ``outcome``.
+/// The facts about a transfer that has ended. ``outcome`` is computed from them.
 struct EndedTransfer: Sendable, Equatable {
     let result: TransferResult
     /// The verdict on the head of the answer, or nil if no head came.
     var verdict: ResponseJudge.Verdict?
-    /// Why the sink ended the transfer, or nil if the sink did not end it.
+    /// The reason why the sink ended the transfer, or nil if the sink did not end it.
     var refusal: SegmentWriter.Refusal?
     /// Whether the range was shortened after it was asked for.
     var isCut = false
@@ -50,8 +51,8 @@ struct EndedTransfer: Sendable, Equatable {
     var hasAll = false
     /// The maximum size in bytes that the user allows, if the sink checks it.
     var maximumSize: Int64?
-    /// The error for a body that goes on after its Content-Length. Nil where a digest proves the file whole, or the user
-    /// accepts it.
+    /// The error for a body that continues after its Content-Length. Nil if a digest proves the file, or if the user
+    /// accepts it unverified.
     var excess: DownloadError? = SegmentWriter.overlong
 
     /// The ending of the transfer. It is a failure if the body exceeds its length and nothing else proves the file
@@ -71,7 +72,7 @@ struct EndedTransfer: Sendable, Equatable {
         }
     }
 
-    /// The outcome where the transport reported no failure. The sink may still have refused the answer.
+    /// The outcome if the transport reported no failure. The sink may still have refused the answer.
     private var answered: TransferOutcome {
         switch refusal {
         case .cut: .cut

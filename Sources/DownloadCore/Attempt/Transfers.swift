@@ -1,13 +1,13 @@
-/// The transfers of an attempt that run, and what their requests carry.
+/// The running transfers of an attempt, and the data for their requests.
 struct Transfers {
     private(set) var running: [SegmentWriter] = []
     /// The first transfer, until its bytes have a file.
     var probe: SegmentWriter? { didSet { if oldValue !== probe { oldValue?.discard() } } }
-    /// Which connection asks which source.
+    /// The pool that assigns connections to sources.
     var sources: SourcePool
-    /// What the files that the request names say, and the cookies that servers set.
+    /// The secrets from the files that the request names, and the cookies that servers set.
     var secrets = LoadedSecrets()
-    /// Whether the transfers share a connection with other downloads where they can: one of many small files.
+    /// Whether the transfers share a connection with other downloads if possible. True for one of many small files.
     var prefersMultiplexing: Bool
 
     init(sources: SourcePool, prefersMultiplexing: Bool) {

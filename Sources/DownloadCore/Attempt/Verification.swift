@@ -1,17 +1,18 @@
 import Foundation
 
-/// Whether a file hashes to what it must.
+/// The step that compares files with their expected digests.
 struct Verification: AttemptPhase {
     let attempt: Attempt
 
-    /// Compares the partial file, all of whose bytes are written, with the digest or the piece digests that are expected.
+    /// Compares a partial file with the expected digest, or with the digests of its pieces. All bytes of the file are
+    /// written.
     func verify(_ file: PartialFile, _ total: Int64) async throws {
         guard let expected = record.expected else {
             guard let wrong = try await forgetWrongPieces(of: file, total), !wrong.isEmpty else { return }
             throw DownloadError.verificationFailed(.wrongPieces(wrong.count))
         }
         if file.isWrittenByOthers {
-            // What was hashed may no longer be in the file.
+            // The hashed bytes may no longer be in the file.
             attempt.local.digest = nil
             file.forgetOtherWriters()
         }
@@ -42,7 +43,8 @@ struct Verification: AttemptPhase {
         return expected.source == .user ? error : .verificationFailed(.serverDigest(expected: checksum, actual: actual))
     }
 
-    /// Where only the whole file has a digest, what other sources brought is fetched again from the first one alone.
+    /// Gives up the bytes of all sources but the first, so that the first source brings them again. Used if only the
+    /// whole file has a digest, which does not tell the sources apart. Returns false if one source brought all bytes.
     private func keepsOwnOnly(_ file: PartialFile) -> Bool {
         let sources = attempt.transfers.sources
         guard sources.isMixed, record.resume.sources?.isAlone != true else { return false }
@@ -54,7 +56,8 @@ struct Verification: AttemptPhase {
         return true
     }
 
-    /// Forgets the pieces that do not have their digests, and returns their ranges; nil where no digests are known.
+    /// Forgets the pieces that do not match their digests, and returns their ranges. Returns nil if no digests are
+    /// known.
     private func forgetWrongPieces(of file: PartialFile, _ total: Int64) async throws -> ByteRanges? {
         guard let pieces = record.request.pieces, pieces.fits(size: total) else { return nil }
         let wrong = try await rightPieces(of: file.path, pieces, total: total).missing(in: 0..<total)
@@ -63,8 +66,8 @@ struct Verification: AttemptPhase {
         return wrong
     }
 
-    /// Returns the ranges of a file whose pieces have their digests. Throws ``RoundEnd/stopped`` when the session asks for
-    /// the end meanwhile: a piece that was not hashed is neither right nor wrong.
+    /// Returns the ranges of a file whose pieces match their digests. Throws ``RoundEnd/stopped`` if the session stops
+    /// the attempt meanwhile, because a piece that was not hashed is neither right nor wrong.
     func rightPieces(of path: String, _ pieces: PieceHashes, total: Int64) async throws -> ByteRanges {
         let result: Result<ByteRanges, DownloadError> = await withCheckedContinuation { continuation in
             context.disk.digests.async { [control] in
@@ -79,7 +82,8 @@ struct Verification: AttemptPhase {
         return right
     }
 
-    /// Hashes what an earlier run completed: with the checksum that is asked for now, the file only has to be current.
+    /// Hashes a file that an earlier run completed, if the request has a new checksum. If the file matches, it only has
+    /// to be current.
     @inline(never)
     func verifyCompleted() async throws {
         guard let completed = record.completed, let asked = try? record.askedChecksum(of: completed.path),
@@ -95,7 +99,7 @@ struct Verification: AttemptPhase {
         }
     }
 
-    /// Records a file that has its final name already, if it hashes to what it must.
+    /// Records a file that has its final name already, if it matches the checksum of the request.
     func complete(with file: CompletedFile) async throws {
         record.completed = try await verified(file)
         record.fileName = FileNaming.lastComponent(file.path)
@@ -104,8 +108,8 @@ struct Verification: AttemptPhase {
         attempt.show(received: file.bytes)
     }
 
-    /// Verifies a file that has its final name already: from an attempt that was cut off behind the rename, from an earlier
-    /// run or from somebody else. The digest that a server tells is not asked of such a file.
+    /// Verifies a file that has its final name already. The file may be from an attempt that was killed after the
+    /// rename, from an earlier run, or from another program. It is not compared with the server's digest.
     @inline(never)
     func verified(_ file: CompletedFile) async throws -> CompletedFile {
         guard let checksum = try record.askedChecksum(of: file.path), checksum != file.checksum else { return file }

@@ -20,8 +20,8 @@ package protocol WholeFile: Sendable {
 /// The key of an open folder. Files with equal keys share one sync of the folder.
 package struct FolderKey: Hashable, Sendable {
     let path: String
-    /// The descriptor of the open folder, which tells apart two folders that had the same path at different times. Nil
-    /// if each file's name was already checked to be in place.
+    /// The descriptor of the open folder, which distinguishes two folders that had the same path at different times.
+    /// Nil if each file's name was already checked to be in place.
     var descriptor: Int32?
 }
 

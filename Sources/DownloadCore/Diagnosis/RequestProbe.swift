@@ -1,11 +1,11 @@
 import HTTPTypes
 
-/// One request for the first byte of what a URL leads to, told in full: it is what a download would begin with, and
-/// takes at most a few KiB.
+/// One request for the first byte of a URL, reported in all details. A download would begin with the same request. It
+/// transfers at most a few KiB.
 package struct RequestProbe: Sendable {
     private let asked: RedirectingRequest
 
-    /// - Parameter strictHosts: hosts that want https alone; nothing is added to them.
+    /// - Parameter strictHosts: the hosts that must be asked over https. No hosts are added to them.
     package init(
         _ request: DownloadRequest, over transport: any Transport, userAgent: String, strictHosts: HSTSStore? = nil,
         time: any TimeSource = SystemTime()
@@ -38,7 +38,7 @@ package struct RequestProbe: Sendable {
         case (nil, _):
             let message = "no answer within \(RedirectingRequest.limit)"
             probed.error = .networkFailed(.timedOut, TransportDiagnosis(code: 0, message: message))
-        // An empty file has no first byte, which is no failure; neither is a server that wants no ranges.
+        // Neither an empty file, which has no first byte, nor a server that rejects ranges is a failure.
         default:
             guard let head = last.answer.head else { break }
             var abilities = ServerAbilities(secrets.hidden(in: head), url: last.url, now: asked.time.date)
@@ -49,14 +49,14 @@ package struct RequestProbe: Sendable {
     }
 }
 
-/// What came of a probe, step by step.
+/// The result of a probe, step by step.
 package struct ProbedRequest: Sendable, Equatable {
     /// One request and its answer.
     package struct Step: Sendable, Equatable {
         package var url: SourceURL
-        /// The URL without what a server may have repeated in it of the request's secrets.
+        /// The URL without secrets of the request that a server may have repeated in it.
         package var text: String
-        /// Nil when none came.
+        /// The head of the answer; nil if no head came.
         package var head: ResponseHead?
         package var metrics: TransferMetrics
         package var connection: ConnectionTrace
@@ -72,11 +72,11 @@ package struct ProbedRequest: Sendable, Equatable {
         }
     }
 
-    /// The redirects, and what they lead to.
+    /// The redirects, and the request to which they lead.
     package var steps: [Step] = []
-    /// Of the last step, when it answered with the file.
+    /// The abilities of the server in the last step; nil if it did not answer with the file.
     package var abilities: ServerAbilities?
-    /// Why a download would fail.
+    /// The error with which a download would fail; nil if it would not.
     package var error: DownloadError?
 
     package init() {}
@@ -93,7 +93,7 @@ extension ProbedRequest.Step {
 }
 
 extension RequestSecrets {
-    /// The head without them: some servers repeat what they were sent.
+    /// Returns the head without the secrets, because some servers repeat values of the request.
     fileprivate func hidden(in head: ResponseHead) -> ResponseHead {
         var head = head
         head.phrase = hidden(in: head.phrase)

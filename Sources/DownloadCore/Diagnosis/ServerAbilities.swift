@@ -1,25 +1,25 @@
 import Foundation
 import HTTPTypes
 
-/// What an answer to a request for the first byte tells of its server, and of the file.
+/// The properties of a server and a file, as the answer to a request for the first byte shows them.
 package struct ServerAbilities: Sendable, Equatable {
     package enum Ranges: Sendable, Equatable {
         case honoured
-        /// The file is empty: there is nothing to ask a range of.
+        /// The file is empty, so it has no ranges.
         case unsatisfiable
-        /// The whole file came instead.
+        /// The server ignored the range and sent the whole file.
         case ignored
     }
 
     package var ranges: Ranges
     package var validators: Validators
-    /// Bytes of the whole file; nil when they are not said.
+    /// The size of the whole file in bytes; nil if the answer does not state it.
     package var total: Int64?
     package var mediaType: String?
     package var contentEncoding: String?
-    /// What the file would be called.
+    /// The name that the file would get.
     package var name: String
-    /// `Alt-Svc` names HTTP/3 (RFC 9114 section 3.1.1).
+    /// Whether `Alt-Svc` names HTTP/3 (RFC 9114 section 3.1.1).
     package var offersHTTP3: Bool
 
     /// - Parameter now: see ``Validators/init(head:now:)``.

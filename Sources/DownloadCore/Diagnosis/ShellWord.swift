@@ -1,4 +1,4 @@
-/// Quotes text so that a shell reads it as one word, for commands that the user can copy.
+/// The quoting of text as one word of a shell, for commands that the user can copy.
 package enum ShellWord {
     package static func quoted(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { byte in

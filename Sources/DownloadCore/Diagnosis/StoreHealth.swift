@@ -1,17 +1,17 @@
-/// How a store is, found out without changing it.
+/// The condition of a store, examined without changing the store.
 package struct StoreHealth: Sendable, Equatable {
     package var path: String
-    /// Of the database with its log; nil when there is no store.
+    /// The size of the database with its log, in bytes; nil if there is no store.
     package var bytes: Int64?
-    /// Nil when it could not be read.
+    /// The version of the schema; nil if it could not be read.
     package var schema: Int?
-    /// What this program brings a store to.
+    /// The version of the schema that this program uses.
     package var newestSchema: Int
-    /// Recorded downloads.
+    /// The number of recorded downloads.
     package var downloads: Int?
-    /// False: it is too large for a quick look.
+    /// Whether the database was checked for errors. It is not checked if it is too large for a quick check.
     package var isChecked = false
-    /// Why it cannot be used.
+    /// The reason why the store cannot be used; nil if it can.
     package var error: DownloadError?
 
     package init(path: String, newestSchema: Int) {
@@ -20,14 +20,14 @@ package struct StoreHealth: Sendable, Equatable {
     }
 }
 
-/// What is left or held of a session in `sessions/`.
+/// The files of a session in `sessions/`.
 package struct SessionTrace: Sendable, Equatable {
     package var identifier: String
-    /// Its process holds the lock.
+    /// Whether the process of the session holds the lock.
     package var isAlive: Bool
-    /// As it says itself.
+    /// The process id in the file of the session.
     package var pid: Int32?
-    /// There is a socket, whoever listens.
+    /// Whether there is a socket, even if no process listens on it.
     package var hasSocket: Bool
 
     package init(identifier: String, isAlive: Bool, pid: Int32?, hasSocket: Bool) {

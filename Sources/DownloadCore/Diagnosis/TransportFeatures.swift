@@ -1,20 +1,20 @@
-/// What the library that moves the bytes can do on this machine.
+/// The abilities of the transfer library on this machine.
 package struct TransportFeatures: Sendable, Equatable {
-    /// Of libcurl.
+    /// The version of libcurl.
     package var version: String
     /// The TLS library with its version; nil without TLS.
     package var tls: String?
-    /// URL schemes.
+    /// The supported URL schemes.
     package var protocols: [String] = []
-    /// The library that speaks HTTP/2, with its version; nil where none does.
+    /// The library for HTTP/2 with its version; nil if HTTP/2 is not supported.
     package var http2: String?
     package var http3: String?
-    /// Content codings that it decodes: `gzip`, `br`, `zstd`.
+    /// The supported content codings: `gzip`, `br`, `zstd`.
     package var codings: [String] = []
     package var ssh: String?
-    /// Names are looked up without holding up other transfers.
+    /// Whether name lookups do not block other transfers.
     package var resolvesAsynchronously = false
-    /// The library that looks names up; nil for the system's resolver.
+    /// The library for name lookups; nil for the system's resolver.
     package var resolver: String?
     package var hasIPv6 = false
     package var hasIDN = false
@@ -28,9 +28,9 @@ package struct TransportFeatures: Sendable, Equatable {
     /// The certificate authorities that servers are verified by.
     package struct Authorities: Sendable, Equatable {
         package var file: String?
-        /// Of certificates named by their hashes.
+        /// The folder with certificates whose file names are their hashes.
         package var folder: String?
-        /// The environment's variable that names them; nil for the system's.
+        /// The environment variable with the path; nil for the authorities of the system.
         package var origin: String?
 
         package init(file: String? = nil, folder: String? = nil, origin: String? = nil) {
@@ -41,14 +41,14 @@ package struct TransportFeatures: Sendable, Equatable {
     }
 }
 
-/// How a transfer came by its connection.
+/// The connection of a transfer, and how it was opened.
 package struct ConnectionTrace: Sendable, Equatable {
-    /// Every one that a connection was tried to, with its port, in order.
+    /// The addresses that were tried, with their ports, in order.
     package var addresses: [String] = []
-    /// Such as `TLSv1.3`; nil without TLS, or when the library does not tell.
+    /// The TLS version, such as `TLSv1.3`; nil without TLS, or if the library does not report it.
     package var tlsVersion: String?
     package var cipher: String?
-    /// The fingerprint of the server's key, over SSH.
+    /// The fingerprint of the SSH server's key.
     package var hostKey: String?
 
     package init() {}

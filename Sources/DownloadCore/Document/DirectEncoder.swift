@@ -1,6 +1,7 @@
-/// Writes a value as JSON straight into bytes. Several columns of each recorded file are JSON, and Foundation's encoder
-/// takes several times as long, because it first builds a tree of dictionaries. Keys stand in the order in which the
-/// value writes them. Numbers that JSON lacks are written as words, in the form that ``JSONText`` reads.
+/// An encoder that writes a value directly as the bytes of JSON. Several columns of each recorded file are JSON, and
+/// Foundation's encoder takes several times as long, because it first builds a tree of dictionaries. The keys are in
+/// the order in which the value writes them. Numbers that JSON lacks are written as words, in the form that
+/// ``JSONText`` reads.
 package struct DirectEncoder: Encoder {
     fileprivate let output: Output
     /// The number of containers that are open around the value that this encoder writes.

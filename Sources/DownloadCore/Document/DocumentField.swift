@@ -17,7 +17,7 @@ package struct DocumentField<Root: Sendable>: Sendable {
     package typealias Path<Value> = WritableKeyPath<Root, Value> & Sendable
 
     package let name: String
-    /// The fields of the object that this field is. Empty for a single value.
+    /// The inner fields, if this field is an object. Empty for a single value.
     package let parts: [DocumentField]
     /// Whether this field is written whenever the object around it is written. Earlier versions of dlm cannot read that
     /// object without this field.

@@ -1,11 +1,11 @@
-/// A request as JSON, in the store and between processes: the fields in which it differs from ``baseline``. What is
-/// missing is as there, and unknown fields are ignored, so documents of other versions of dlm are read alike. Secrets are
-/// never in it; whoever sends them puts them beside it.
+/// A request as JSON, in the store and between processes. It has the fields in which the request differs from
+/// ``baseline``. Missing fields have the values of the baseline, and unknown fields are ignored, so that documents of
+/// other versions of dlm can be read. A document never has secrets; they are sent beside it.
 package struct RequestDocument: Codable, Sendable {
     package let request: DownloadRequest
 
-    /// The version of the format. It is raised where older programs would misread new documents, as by a change of
-    /// ``baseline``. A document that names none is of version 1.
+    /// The version of the format. It is raised if older programs would misread new documents, for example after a
+    /// change of ``baseline``. A document without a version has version 1.
     static let version = 1
 
     package init(_ request: DownloadRequest) { self.request = request }
@@ -46,8 +46,8 @@ extension RequestDocument {
         return parsed.url
     }()
 
-    /// Part of the format, as the steps of a store's migration are: what is set here is never edited, whatever the
-    /// defaults become. A new field is here with the default that it begins with.
+    /// The request from which documents state the differences. It is part of the format, so its values are never
+    /// changed, even if defaults change. A new field gets its first default here.
     package static let baseline: DownloadRequest = {
         var request = DownloadRequest(
             url: placeholder,
@@ -69,7 +69,7 @@ extension RequestDocument {
         return request
     }()
 
-    /// Returns the name of a field with a number that nobody can ask for, as `retry.limit`; nil where there is none.
+    /// Returns the name of a field with an impossible number, such as `retry.limit`, or nil if there is none.
     package static func impossibleField(of request: DownloadRequest) -> String? {
         let seconds = 0.0...1e9
         func isPositive(_ time: Double?) -> Bool { time.map { $0 > 0 && seconds.contains($0) } ?? true }

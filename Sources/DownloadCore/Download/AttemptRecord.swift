@@ -2,9 +2,9 @@ import Foundation
 
 /// One attempt at a download, from its first request to its end.
 public struct AttemptRecord: Codable, Sendable, Equatable {
-    /// When the attempt began.
+    /// The time at which the attempt began.
     public var started: Date
-    /// When the attempt ended; nil while it runs.
+    /// The time at which the attempt ended; nil while it runs.
     public var ended: Date?
     /// The bytes that this attempt added.
     public var received: Int64 = 0
@@ -12,9 +12,9 @@ public struct AttemptRecord: Codable, Sendable, Equatable {
     public var connections = 1
     /// The number of redirects that were followed.
     public var redirects = 0
-    /// What the first transfer of the attempt cost.
+    /// The times and other metrics of the attempt's first transfer.
     public var metrics: TransferMetrics?
-    /// How it ended, in a few words.
+    /// The end of the attempt, in a few words.
     public var outcome: String?
 
     package init(started: Date) { self.started = started }

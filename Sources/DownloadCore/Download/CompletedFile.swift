@@ -4,21 +4,21 @@ import Foundation
 package struct CompletedFile: Codable, Sendable, Equatable {
     package var path: String
     package var bytes: Int64
-    /// It went to a stream, and is no file.
+    /// Whether the download went to a stream, so that there is no file.
     package var isStream: Bool { path == StreamOutput.name }
     package var identity: FileIdentity
-    /// Nanoseconds since 1970.
+    /// The modification time, in nanoseconds since 1970.
     package var modified: Int64
     package var validators: Validators
-    /// What was verified: the checksum asked for, or else the server's digest.
+    /// The verified checksum: that of the request, or else the server's digest.
     package var checksum: Checksum?
-    /// Who said so; in old records nobody else than the user.
+    /// The source of the checksum. Nil in old records, in which the source is always the user.
     package var verifiedBy: ChecksumSource?
-    /// What was verified, and who said what it must be.
+    /// The verified checksum with its source.
     package var verified: VerifiedChecksum? { checksum.map { VerifiedChecksum($0, by: verifiedBy ?? .user) } }
-    /// What it was found not to hash to.
+    /// A checksum that the file was found not to have.
     package var mismatched: Checksum?
-    /// The remote said that this very file is still current: nothing was fetched.
+    /// Whether the server said that this file is still current, so that nothing was fetched.
     package var wasCurrent = false
 
     package init(
@@ -34,7 +34,7 @@ package struct CompletedFile: Codable, Sendable, Equatable {
         self.verifiedBy = verifiedBy
     }
 
-    /// A file that is here already and is left as it is.
+    /// Creates the description of an existing file that is not changed.
     init(_ path: String, _ existing: FileStatus.Info, _ validators: Validators = Validators()) {
         self.init(
             path: path, bytes: existing.size, identity: existing.identity, modified: existing.modified,

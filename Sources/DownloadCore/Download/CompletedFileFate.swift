@@ -1,17 +1,17 @@
 import Glibc
 
-/// What became of the file of a completed download since its download ended.
+/// The fate of a completed download's file since the download ended.
 public enum CompletedFileFate: String, Codable, Sendable, CaseIterable {
-    /// The file has the size and the time of change that it was left with.
+    /// The file has the size and the modification time with which it was left.
     case there
-    /// Nothing has the file's name any more.
+    /// No file has the name any more.
     case gone
     /// The name leads to another file, or the file was written to.
     case changed
 }
 
 extension CompletedFileFate: CustomStringConvertible {
-    /// For people, after the word "completed".
+    /// The text for users, after the word "completed".
     public var description: String {
         switch self {
         case .there: "file is there"
@@ -22,14 +22,14 @@ extension CompletedFileFate: CustomStringConvertible {
 }
 
 extension CompletedFile {
-    /// Compares the file with what a look at its path found. A copy with the same size and time of change counts as the
-    /// file, because backups and moves between disks make such copies.
-    /// - Returns: nil where the look failed, so that nothing can be told.
+    /// Returns the fate of the file, from the status of its path. A copy with the same size and modification time
+    /// counts as the file, because backups and moves between disks make such copies.
+    /// - Returns: Nil if the status could not be read, so that the fate is unknown.
     package func fate(_ look: FileStatus.Look) -> CompletedFileFate? {
         switch look {
         case .unknown: nil
         case .absent: .gone
-        // Without an inode the record only says that there was a file.
+        // A record without an inode only shows that there was a file.
         case .found where identity.inode == 0: .there
         case .found(let now): now.isRegular && now.size == bytes && now.modified == modified ? .there : .changed
         }
@@ -37,13 +37,13 @@ extension CompletedFile {
 }
 
 extension DownloadRecord {
-    /// Looks once at the file of a completed download (one `statx`).
-    /// - Returns: nil for a download without a finished file, and where the look fails (a folder that may not be
-    ///   entered).
+    /// The fate of a completed download's file, from one `statx`.
+    /// - Returns: Nil for a download without a finished file, and if the status cannot be read (a folder that may not
+    ///   be entered).
     package var completedFileFate: CompletedFileFate? {
         guard state == .completed else { return nil }
         if let completed { return completed.isStream ? nil : completed.fate(.of(completed.path)) }
-        // The record of the file is missing: only the existence of the name can be asked.
+        // The record has no description of the file, so only the existence of the name can be checked.
         switch finalPath.map(FileStatus.Look.of) {
         case nil, .unknown: return nil
         case .absent: return .gone
@@ -51,14 +51,15 @@ extension DownloadRecord {
         }
     }
 
-    /// Whether the download is to be fetched again when it is resumed: its finished file is gone. A program that ran at
-    /// the end may have moved the file, and a changed file is the user's.
+    /// Whether the finished file is gone, so that the download is fetched again when it is resumed. False if a program
+    /// ran at the end, because it may have moved the file, and for a changed file, which belongs to the user.
     package var lacksFile: Bool { completedFileFate == .gone && !runsProgramAtEnd }
 
     /// Whether a program was started with the finished file (``Hooks``).
     package var runsProgramAtEnd: Bool { request.hooks?.onComplete != nil }
 
-    /// Why a completed download is not what it was any more; nil while its file is there.
+    /// Returns the error for a completed download whose file is gone or was changed. Returns nil if the file is
+    /// unchanged.
     package func failure(of fate: CompletedFileFate?) -> DownloadError? {
         guard let fate, fate != .there, let path = completed?.path ?? finalPath else { return nil }
         return .completedFile(fate, path: path)
@@ -66,11 +67,11 @@ extension DownloadRecord {
 }
 
 extension FileStatus {
-    /// The answer to a question about a path.
+    /// The result of reading the status of a path.
     package enum Look: Equatable, Sendable {
         case found(Info)
         case absent
-        /// The path cannot be looked at; with errno.
+        /// The status cannot be read, with the error number.
         case unknown(Int32)
 
         package static func of(_ path: String) -> Look {

@@ -1,16 +1,16 @@
 import Foundation
 
 extension DownloadError {
-    /// Another attempt may succeed without anybody doing anything.
+    /// Whether another attempt may succeed without any action of the user.
     public var isTransient: Bool {
         switch self {
         case .networkFailed(let failure, _): failure != .timeLimit
         case .serverRefused(let status, _): Self.transientStatuses.contains(status)
         case .protocolViolated(.malformedReply), .protocolViolated(.wrongRange): true
         case .verificationFailed(.changed): true
-        // What was cut off is known to be missing, and is fetched again.
+        // The bytes that were cut off are fetched again.
         case .fileFailed(.truncated, _): true
-        // Other downloads hold the descriptors, and will give them back.
+        // Other downloads use the descriptors, and will release them.
         case .fileFailed(.system(_, let code), _): code == EMFILE || code == ENFILE
         case .requestInvalid, .fileFailed, .trustFailed, .authenticationFailed, .protocolViolated,
             .verificationFailed, .noSuchDownload, .cancelled, .sessionUnavailable, .completedFile, .unexpected:
@@ -18,10 +18,11 @@ extension DownloadError {
         }
     }
 
-    /// curl's `--retry` set, with 425 (RFC 8470) and the gateway answers that content networks give.
+    /// The transient statuses: those of curl's `--retry`, 425 (RFC 8470), and the statuses of content networks'
+    /// gateways.
     static let transientStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]
 
-    /// What the process ends with: 1 to 8 mean what they mean for wget.
+    /// The exit status for the error. 1 to 8 mean what they mean for wget.
     package var exitStatus: Int32 {
         switch self {
         case .requestInvalid: 2
@@ -79,7 +80,7 @@ extension DownloadError {
         }
     }
 
-    /// libcurl's code; nil when libcurl was content and dlm was not.
+    /// The code of libcurl; nil if libcurl reported no error.
     package var curlCode: Int? {
         switch self {
         case .networkFailed(_, let diagnosis) where diagnosis.code != 0: diagnosis.code
@@ -88,7 +89,7 @@ extension DownloadError {
         }
     }
 
-    /// The status code of the answer; nil when it is not the reason.
+    /// The status code of the answer; nil if it is not the reason.
     public var httpStatus: Int? {
         switch self {
         case .authenticationFailed(let status, _): [401, 407].contains(status) ? status : nil
@@ -97,7 +98,7 @@ extension DownloadError {
         }
     }
 
-    /// The error number of the system; nil when there was none.
+    /// The error number of the system; nil if there was none.
     public var systemErrno: Int32? {
         switch self {
         case .networkFailed(_, let diagnosis) where diagnosis.errno != 0: diagnosis.errno
@@ -111,7 +112,8 @@ extension DownloadError {
     /// The subject of a problem with the program that gets new links (``Hooks/urlCommand``).
     package static let newLinkCommand = "the command for a new link"
 
-    /// - Parameter last: what another attempt would have followed, for which there is no time left.
+    /// Returns the error for a download whose time limit has passed.
+    /// - Parameter last: The error of the last attempt, after which there is no time for another.
     static func overdue(_ request: DownloadRequest, last: DownloadError?) -> DownloadError {
         let limit = (request.timeouts.total ?? 0).formatted(.number.grouping(.never))
         let why = last.map { "the limit of \(limit) s leaves no time for another attempt after: \($0)" }
@@ -121,7 +123,7 @@ extension DownloadError {
 }
 
 extension DownloadError: CustomStringConvertible {
-    /// What failed and why, in one line; control characters are the printer's business.
+    /// What failed and why, in one line. Code that prints the text must escape its control characters.
     public var description: String {
         switch self {
         case .requestInvalid(let failure): failure.description
@@ -145,7 +147,7 @@ extension DownloadError: CustomStringConvertible {
 }
 
 extension DownloadError {
-    /// Without a status of HTTP it is the login of FTP or SSH.
+    /// Returns the text for a refused login. Without an HTTP status, it is the login of FTP or SSH.
     private static func refusedLogin(_ status: Int) -> String {
         switch status {
         case 407: "407 Proxy Authentication Required"
@@ -157,9 +159,9 @@ extension DownloadError {
 }
 
 extension RequestFailure {
-    /// Why a request with a body or a method cannot be sent to another kind of server.
+    /// The reason why a request with a body cannot be sent to a server without HTTP.
     package static let bodyIsForHTTP = "only http and https have request bodies"
-    /// An option that libcurl was built without.
+    /// The reason for an option that this libcurl was built without.
     package static let beyondLibcurl = "the libcurl here cannot do all that is asked for"
     package static let methodIsForHTTP = "only http and https have request methods"
 }
@@ -201,7 +203,7 @@ extension RequestFailure: CustomStringConvertible {
         return "not a URL; did you mean \(completed(text))?"
     }
 
-    /// What was probably meant by `example.org/x` or `http:/example.org/x`.
+    /// Returns the URL that was probably meant by `example.org/x` or `http:/example.org/x`.
     private static func completed(_ text: String) -> String {
         let scheme = ["https:", "http:"].first { text.lowercased().hasPrefix($0) } ?? ""
         let rest = SourceURL.hidingUserInformation(String(text.dropFirst(scheme.count).drop { $0 == "/" }))
@@ -304,7 +306,8 @@ extension VerificationFailure: CustomStringConvertible {
 }
 
 extension VerificationFailure {
-    /// Pages instead of files are the usual case, and a status 200 hides them.
+    /// Returns the text for an unwanted content type. Usually the server has sent a page with status 200 instead of the
+    /// file.
     private static func unwanted(_ type: String?, _ wanted: String) -> String {
         guard let type else { return "the server tells no type, wanted is \(wanted)" }
         let isPage = ["text/html", "application/xhtml+xml"].contains(type)

@@ -1,4 +1,5 @@
-/// The stable words for reasons in `--json`: public API, so they are spelled out and no renamed case changes them.
+/// The stable words for reasons in `--json`. They are spelled out, so that a renamed case does not change this public
+/// interface.
 extension RequestFailure {
     var word: String {
         switch self {

@@ -1,5 +1,5 @@
-/// Why a download, or a command, failed: the case says what failed, the nested reason why.
-/// Foreign errors arrive as code and message.
+/// The error of a download or a command. The case says what failed, and the nested reason says why. Errors of libcurl
+/// and the system are kept as codes and messages.
 public enum DownloadError: Error, Codable, Equatable, Sendable {
     /// The request cannot be sent as it is.
     case requestInvalid(RequestFailure)
@@ -9,13 +9,14 @@ public enum DownloadError: Error, Codable, Equatable, Sendable {
     case networkFailed(NetworkFailure, TransportDiagnosis)
     /// The server did not prove its identity.
     case trustFailed(TransportDiagnosis)
-    /// - Parameter hint: why, where more than the refusal is known.
+    /// The server or a proxy refused the login.
+    /// - Parameter hint: The reason, if more is known than the refusal.
     case authenticationFailed(status: Int, hint: String? = nil)
-    /// The server does not keep to its protocol.
+    /// The server violated its protocol.
     case protocolViolated(ProtocolFailure)
-    /// The server answered with an error status; 0 where its protocol has none.
+    /// The server answered with an error status; 0 if its protocol has no statuses.
     case serverRefused(status: Int, phrase: String)
-    /// What the server sends is not the file that is wanted.
+    /// The server's bytes are not the wanted file.
     case verificationFailed(VerificationFailure)
     /// The store has no download of this number.
     case noSuchDownload(DownloadID)
@@ -23,89 +24,90 @@ public enum DownloadError: Error, Codable, Equatable, Sendable {
     case cancelled
     /// A session or its store cannot be used.
     case sessionUnavailable(SessionFailure)
-    /// The download is complete, and its file is not there as it was left.
+    /// The download is complete, and its file is gone or was changed.
     case completedFile(CompletedFileFate, path: String)
     /// A failure of another kind, in words.
     case unexpected(String)
 }
 
-/// Why a request cannot be sent.
+/// The reason why a request cannot be sent.
 public enum RequestFailure: Codable, Equatable, Sendable {
     /// The text is no URL.
     case malformedURL(String)
     /// The text has no scheme such as `https:`.
     case missingScheme(String)
-    /// With the URL.
+    /// The scheme is not supported; with the URL.
     case unsupportedScheme(String)
-    /// With the URL; libcurl was built without it.
+    /// libcurl was built without the scheme; with the URL.
     case missingProtocol(String, scheme: String)
-    /// With the URL of a folder.
+    /// The URL is that of a folder; with the URL.
     case folder(String)
-    /// With the URL, and what its scheme has no place for.
+    /// The request has an option that the scheme does not support; with the URL and the option.
     case notForScheme(String, what: String)
-    /// Secrets are not stored: they must be given again.
+    /// Secrets are missing, because they are not stored. They must be given again.
     case missingSecrets([String])
-    /// With the URL, and what is asked of it.
+    /// The options of the request allow another scheme only; with the URL and that scheme.
     case schemeNotAllowed(String, only: String)
-    /// A file that was to hold a secret holds none; with its path and why.
+    /// A file has no usable secret; with its path and the reason.
     case unusableSecret(String)
-    /// A rule for the answer that no answer can satisfy: no media type, or no status code.
+    /// A condition for the answer is not a media type or a status code.
     case unusableValidation(String)
 }
 
-/// Why a file or folder cannot be used.
+/// The reason why a file or folder cannot be used.
 public enum FileFailure: Codable, Equatable, Sendable {
     /// The final name is taken.
     case exists
     /// The final name is taken by something that is never replaced: a folder, a link, a device.
     case notReplaceable
-    /// `NAME.part` is there and no download owns it.
+    /// `NAME.part` exists, and no download owns it.
     case partialExists
     /// Another process writes the partial file.
     case locked
-    /// The partial file is not the one that was written.
+    /// The partial file was replaced by another file.
     case replaced
     /// The partial file was written to by another program since its download stopped.
     case altered
-    /// Another program cut the partial file short.
+    /// Another program cut bytes off the partial file.
     case truncated
-    /// The partial file is not there, and neither is the file system it was on.
+    /// The partial file is missing, and so is its file system.
     case partialMissing
-    /// The partial file was deleted while it was written to.
+    /// The partial file was deleted during the download.
     case deleted
-    /// The folder is missing, and is not to be made.
+    /// The folder is missing and must not be created.
     case folderMissing
     /// The path of the folder leads somewhere else now, or nowhere.
     case folderMoved
-    /// The permissions do not allow it.
+    /// The permissions do not allow the operation.
     case permissionDenied
     /// The file system is mounted read-only, whatever the permissions are.
     case readOnly
-    /// The disk is full; with the bytes that are needed, where they are known.
+    /// The disk is full; with the number of bytes that are needed, if it is known.
     case noSpace(needed: Int64?)
     /// The name, or the path to it, is too long.
     case nameUnusable
     /// A document names a file that would lie outside of the folder, or be hidden in it.
     case nameOutside
-    /// A folder, a device, a pipe.
+    /// The path is not a regular file, but for example a folder, a device or a pipe.
     case notRegular
     /// A system call failed, with its error number.
     case system(operation: String, errno: Int32)
 }
 
-/// Why there was no connection, or none that lasted.
+/// The reason why there was no connection, or why it broke.
 public enum NetworkFailure: String, Codable, Equatable, Sendable {
-    /// The name has no address; no connection; too slow to connect; no bytes for too long; the connection broke.
+    /// The name was not resolved; no connection; the connection took too long; no bytes came for too long; the
+    /// connection broke.
     case nameResolution, connect, timedOut, stalled, connectionLost
-    /// The time that the user gave the download is over.
+    /// The time limit of the request has passed.
     case timeLimit
-    /// The address of this machine that the connection came from is gone, or the machine has slept.
+    /// The local address of the connection is gone, or the machine has slept.
     case networkChanged
 }
 
-/// What the transport said: libcurl's code and its message, and the system's error number if there was one.
+/// The diagnosis of the transport: libcurl's code and message, and the system's error number if there was one.
 public struct TransportDiagnosis: Codable, Equatable, Sendable {
-    /// The code of libcurl; 0 when libcurl was content.
+    /// The code of libcurl; 0 if libcurl reported no error.
     public let code: Int
     /// The message of libcurl, or of its TLS library.
     public let message: String
@@ -118,82 +120,83 @@ public struct TransportDiagnosis: Codable, Equatable, Sendable {
         self.errno = errno
     }
 
-    /// Such words begin so; certificates are spoken of by the TLS library.
+    /// Whether the message is about an SSH host key. Messages about certificates come from the TLS library and begin
+    /// otherwise.
     var isAboutHostKey: Bool { message.hasPrefix("SSH: ") }
 }
 
-/// How a server does not keep to its protocol.
+/// The violation of a protocol by a server.
 public enum ProtocolFailure: Codable, Equatable, Sendable {
-    /// A redirect that the policy does not follow; with where it led.
+    /// A redirect that the policy does not follow; with its target.
     case redirectRefused(String)
     /// More redirects than the policy follows.
     case tooManyRedirects(Int)
-    /// A redirect that names no address.
+    /// A redirect without a target.
     case redirectWithoutLocation
-    /// A range was asked for and the answer holds another one.
+    /// The answer has another range than the request.
     case wrongRange(String)
-    /// An answer that cannot be read; with what is wrong.
+    /// An answer that cannot be parsed; with the fault.
     case malformedReply(String)
-    /// A Metalink document that cannot be used: which one, and why.
+    /// A Metalink document that cannot be used; with the document and the reason.
     case badMetalink(String)
 }
 
-/// Why what the server sends is not the file that is wanted.
+/// The reason why the server's bytes are not the wanted file.
 public enum VerificationFailure: Codable, Equatable, Sendable {
-    /// The file does not have the digest that was asked for.
+    /// The file does not have the checksum of the request.
     case checksum(expected: Checksum, actual: String)
-    /// The file does not have the size that was asked for or announced.
+    /// The file does not have the requested or announced size.
     case size(expected: Int64, actual: Int64)
-    /// The server now answers with another kind of content than the download began with (a login page, say).
+    /// The server now sends another kind of content than at the beginning of the download, such as a login page.
     case unexpectedType(was: String, is: String)
-    /// The server sends another kind of content than the user wants; nil when it does not tell.
+    /// The server sends another kind of content than the user wants; nil if it does not name the kind.
     case unwantedType(wanted: String, is: String?)
     /// The server answers with a status that the user does not want.
     case unwantedStatus(wanted: String, is: String)
-    /// More bytes than the user wants; without a size they came without one.
+    /// The file is larger than the user wants; nil if the server announced no size.
     case tooLarge(limit: Int64, size: Int64?)
-    /// A file that was to be continued is not the beginning of the server's.
+    /// A file that was to be continued is not the beginning of the server's file.
     case notItsBeginning(path: String, why: String)
-    /// Bytes went to a stream that cannot take them back, and the rest is of another version.
+    /// The rest of the file is of another version than the bytes that went to a stream.
     case streamBroken(String)
     /// The file on the server changed while it was being fetched, and the answer does not show a whole new version.
     case changed(String)
-    /// The address that was given for the rest of a download has another file.
+    /// The new URL of a download has another file.
     case otherFile(String)
-    /// So many bytes are in pieces that are not what they should be; they are given up.
+    /// Pieces do not match their digests, and are given up; with the number of their bytes.
     case wrongPieces(Int64)
-    /// A mirror has another file than the one that was begun.
+    /// A mirror has another file than the download began with.
     case otherMirror(String)
-    /// The file is not what its server says that it is.
+    /// The file does not match the digest that the server sent.
     case serverDigest(expected: Checksum, actual: String)
-    /// Nothing but the end of its connection ended the body, and that may have been cut (RFC 9112 section 8).
+    /// Only the end of the connection ended the body, which may have been cut (RFC 9112 section 8).
     case endUnproved
-    /// There is nothing to verify it against; with what, and why.
+    /// There is nothing against which the file can be verified; with the reason.
     case unverifiable(String)
 }
 
-/// Why a session or its store cannot be used.
+/// The reason why a session or its store cannot be used.
 public enum SessionFailure: Codable, Equatable, Sendable {
     /// The store cannot be opened.
     case storeUnreadable(path: String, message: String)
-    /// Another live session runs it.
+    /// Another live session owns the download.
     case ownedElsewhere(DownloadID, session: String)
     /// A live session has this identifier.
     case alreadyRunning(String)
-    /// Nobody has this name at the moment.
+    /// No live session has this identifier.
     case notRunning(String)
-    /// It lives, and does not answer.
+    /// The session is alive, but does not answer.
     case notAnswering(String, message: String)
-    /// It speaks another version of the control API.
+    /// The session has another version of the control API.
     case incompatible(String, version: Int)
-    /// What it answered makes no sense, or it could make no sense of the question.
+    /// The answer of the session cannot be understood, or the session could not understand the request.
     case badExchange(String, message: String)
     /// The background session could not be started.
     case startFailed(message: String)
     /// Neither `HOME` nor `XDG_STATE_HOME` names a folder.
     case noHome
-    /// The session has ended, or is about to.
+    /// The session has ended or is about to end.
     case shuttingDown
-    /// It is to be found by this identifier, which is no file name.
+    /// The identifier is not usable as a file name.
     case unusableIdentifier(String)
 }

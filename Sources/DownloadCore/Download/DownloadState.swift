@@ -1,14 +1,14 @@
 import Foundation
 
-/// Where a download stands. There is never a flag beside it.
+/// The state of a download. No other flag is needed to know what the download does.
 public enum DownloadState: Codable, Sendable, Equatable {
     /// The download waits for its turn.
     case queued
-    /// An attempt is under way.
+    /// An attempt is running.
     case running
-    /// The download goes on by itself, at the latest at this time where one is known.
+    /// The download continues by itself, at this time at the latest if a time is known.
     case waiting(WaitReason, until: Date?)
-    /// The download goes on when it is resumed.
+    /// The download continues when it is resumed.
     case paused(PauseReason)
     /// The file has its final name.
     case completed
@@ -17,34 +17,35 @@ public enum DownloadState: Codable, Sendable, Equatable {
     /// The download was cancelled, and can be resumed.
     case cancelled
 
-    /// Why a download waits.
+    /// The reason why a download waits.
     public enum WaitReason: Codable, Sendable, Equatable {
-        /// A transient failure; the next attempt follows.
+        /// An attempt failed, and another attempt follows.
         case retry(DownloadError)
-        /// This machine has no way to the server; it goes on once there is one, which costs no attempt.
+        /// This machine has no network to the server. The download continues when there is one, and no attempt is
+        /// counted.
         case network(DownloadError)
-        /// It is not to run now.
+        /// The schedule does not let the download run now.
         case schedule
     }
 
-    /// Who paused a download.
+    /// The reason why a download is paused.
     public enum PauseReason: String, Codable, Sendable, CaseIterable {
-        /// A caller; or the end of the process by SIGHUP, by SIGINT, or in order.
+        /// A caller paused it; or the process was ended by SIGHUP, by SIGINT, or in order.
         case user, hangup, interrupt, terminate
-        /// Its session ended without a word (kill -9, power loss) and the download was found afterwards.
+        /// Its session was killed (kill -9, loss of power), and the download was found afterwards.
         case interrupted
     }
 
-    /// The state without its data: what lists filter by and the store indexes.
+    /// The state without its data. Lists are filtered by it, and the store has an index of it.
     public enum Kind: String, Codable, Sendable, CaseIterable {
         /// A state of this name.
         case queued, running, waiting, paused, completed, failed, cancelled
 
-        /// A session works on it, or will.
+        /// Whether a session works on the download, or will.
         public var isActive: Bool { self == .queued || self == .running || self == .waiting }
-        /// Nothing happens to it any more unless it is asked for again.
+        /// Whether the download has ended. It does not change any more unless it is requested again.
         public var isEnded: Bool { self == .completed || self == .failed || self == .cancelled }
-        /// `resume` has nothing to do.
+        /// Whether the download is complete, so that `resume` has nothing to do.
         public var isCompleted: Bool { self == .completed }
     }
 
@@ -61,7 +62,7 @@ public enum DownloadState: Codable, Sendable, Equatable {
         }
     }
 
-    /// Why it failed, or is to be tried again.
+    /// The error because of which the download failed, or waits for another attempt.
     public var error: DownloadError? {
         switch self {
         case .failed(let error), .waiting(.retry(let error), _), .waiting(.network(let error), _): error
@@ -73,7 +74,8 @@ public enum DownloadState: Codable, Sendable, Equatable {
         if case .waiting(.network, _) = self { true } else { false }
     }
 
-    /// The legal moves. A completed download may be asked for again; the file decides whether there is anything to do.
+    /// Returns whether the state may change to another kind. A completed download may be requested again; its file
+    /// decides whether there is anything to do.
     package func canMove(to next: Kind) -> Bool {
         switch (kind, next) {
         case (.queued, .running), (.queued, .waiting), (.queued, .paused), (.queued, .cancelled), (.queued, .failed):

@@ -1,49 +1,51 @@
-/// Everything needed to go on with a partial file, and to refuse when it no longer belongs to the remote.
+/// Everything that is needed to continue a partial file, and to detect that the file no longer belongs to the remote
+/// file.
 package struct ResumeData: Codable, Sendable, Equatable {
     package var validators = Validators()
-    /// The size of the whole representation, once known.
+    /// The size of the whole file in bytes, once it is known.
     package var total: Int64?
-    /// Where the redirects led.
+    /// The URL to which the redirects led.
     package var finalURL: SourceURL?
-    /// The media type the download began with.
+    /// The media type of the first answer.
     package var contentType: String?
-    /// The content coding of the bytes that are here (RFC 9110 section 8.4), which nobody asked for: parts of another
-    /// coding do not fit.
+    /// The content coding of the bytes on disk (RFC 9110 section 8.4), which dlm had not requested. Parts with another
+    /// coding cannot be joined to them.
     package var contentEncoding: String?
-    /// The server answered a range request with 206.
+    /// Whether the server answered a range request with 206.
     package var acceptsRanges = false
-    /// `pwrite` has returned: safe against the death of the process.
+    /// The ranges whose `pwrite` has returned. They survive the death of the process.
     package var written = ByteRanges()
-    /// `fdatasync` has returned: safe against power loss.
+    /// The ranges whose `fdatasync` has returned. They survive a loss of power.
     package var durable = ByteRanges()
-    /// The partial file.
+    /// The identity of the partial file.
     package var file: FileIdentity?
-    /// When the partial file last changed, in nanoseconds since 1970, if its last attempt ended in order: later changes
-    /// are not ours.
+    /// The modification time of the partial file, in nanoseconds since 1970, if its last attempt ended in order. Later
+    /// changes are from another program.
     package var modified: Int64?
-    /// `modified` of a file that another program wrote to during an attempt: no time of change will do.
+    /// The value of ``modified`` for a file that another program wrote to during an attempt. No modification time is
+    /// equal to it.
     static let altered: Int64 = .min
-    /// The file system it lies on, as the kernel numbers them on this boot.
+    /// The device number of the file's file system, which is valid during this boot.
     package var device: UInt64?
-    /// The boot that `written` belongs to: after another one only `durable` counts.
+    /// The boot to which ``written`` belongs. After a reboot only ``durable`` counts.
     package var bootID: String?
-    /// All bytes came, and this checksum did not match: another try with the same one begins anew.
+    /// The checksum that did not match after all bytes had come. Another attempt with the same checksum starts over.
     package var mismatched: Checksum?
-    /// What the server says that this version hashes to.
+    /// The digest of this version from the server.
     package var digest: Checksum?
-    /// All bytes came, and hash to this.
+    /// The checksum that all bytes were found to have.
     package var verified: VerifiedChecksum?
-    /// The name that the server gave it, where its checksum is to be found in a list.
+    /// The server's name for the file, if its checksum has to be found in a list.
     package var servedName: String?
-    /// Where the bytes that are here came from, until those behind the new address have proved to be the same file: a
-    /// difference is an error then, and no reason to start over.
+    /// The URL from which the bytes on disk came, until the new URL is proved to have the same file. A difference is
+    /// then an error, and no reason to start over.
     package var movedFrom: SourceURL?
-    /// How its sources did; nil where there is but one.
+    /// The history of the download's sources; nil if there is only one source.
     package var sources: SourceBook?
 
     package init() {}
 
-    /// What is still worth knowing when nothing is left to resume.
+    /// The facts that are kept after the download has completed.
     var afterCompletion: ResumeData {
         var rest = ResumeData()
         rest.finalURL = finalURL
@@ -53,17 +55,17 @@ package struct ResumeData: Codable, Sendable, Equatable {
         return rest
     }
 
-    /// The ranges that may be believed on the running boot.
+    /// Returns the ranges that are trusted during the current boot.
     package func trusted(bootID current: String?) -> ByteRanges {
         bootID != nil && bootID == current ? written : durable
     }
 }
 
-/// A file as the kernel knows it, whatever its name.
+/// The identity of a file for the kernel, whatever its name.
 package struct FileIdentity: Codable, Sendable, Equatable {
     package let inode: UInt64
-    /// When it was made, in nanoseconds since 1970: a file system gives the inode of a deleted file to the next one.
-    /// Nil where it is not recorded.
+    /// The time of the file's creation, in nanoseconds since 1970. It is needed because a file system reuses the inode
+    /// of a deleted file. Nil if the file system does not record it.
     package let born: Int64?
 
     package init(inode: UInt64, born: Int64?) {
@@ -71,19 +73,19 @@ package struct FileIdentity: Codable, Sendable, Equatable {
         self.born = born
     }
 
-    /// The same file, as far as its file system can tell.
+    /// Returns whether both are the same file, as far as the file system can tell.
     package func isSame(as other: FileIdentity) -> Bool {
         inode == other.inode && (born == nil || other.born == nil || born == other.born)
     }
 }
 
-/// What tells one version of a remote file from another (RFC 9110 section 8.8).
+/// The validators, which distinguish versions of a remote file (RFC 9110 section 8.8).
 package struct Validators: Codable, Sendable, Equatable {
     package var etag: EntityTag?
     /// The field value as the server sent it.
     package var lastModified: String?
-    /// `Last-Modified` lies far enough before `Date` to be a strong validator (RFC 9110 section 8.8.2.2). Asked for only
-    /// where there is no ETag.
+    /// Whether `Last-Modified` is so much older than `Date` that it is a strong validator (RFC 9110 section 8.8.2.2).
+    /// Used only if there is no ETag.
     package var lastModifiedIsStrong = false
 
     package init(etag: EntityTag? = nil, lastModified: String? = nil, lastModifiedIsStrong: Bool = false) {

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Handles the messages of an attempt while the attempt has no runner task.
+/// An object that handles the messages of an attempt while the attempt has no task.
 protocol RunnerAttendant: AnyObject, Sendable {
-    /// Handles a message. Called on the sender's thread. Returns false if the message is left to the runner's task,
+    /// Handles a message. Called on the sender's thread. Returns false if the message is left to the attempt's task,
     /// which receives all messages from then on.
     func takes(_ message: RunnerControl.Message) -> Bool
 }
@@ -116,7 +116,7 @@ package final class RunnerControl: Sendable {
     /// Whether the attempt was asked to stop. The request remains after its message was read.
     var isStopping: Bool { stops.load(ordering: .acquiring) }
 
-    /// Ends the inbox: no more messages are read, and the queue lets go of what the unread messages retain.
+    /// Ends the inbox: no more messages are read, and the queue releases the unread messages.
     func close() {
         let queue = inbox.withLock { inbox in
             inbox.isClosed = true

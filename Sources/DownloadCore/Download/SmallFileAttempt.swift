@@ -1,22 +1,24 @@
 import Foundation
 import Synchronization
 
-/// The short way of a new file that comes whole in one buffer: no task of its own, no partial file, and the disk and the
-/// store are asked for many at once. At anything else it becomes an ordinary attempt, with what it has so far.
+/// The attempt at a new file that comes whole in one buffer. It has no task and no partial file, and the disk and the
+/// store handle many such files at once. If anything else happens, it becomes an ordinary attempt, which continues with
+/// the bytes that have come.
 ///
-/// What is not locked belongs to one after the other: to whoever begins it, to the finisher once all of it has come.
+/// The properties without a lock are used by one thread after another: first by the code that begins the attempt, and
+/// after all bytes have come by ``SmallFileLane``.
 final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
     private enum Stage {
-        /// Its turn has not come.
+        /// The transfer has not begun.
         case ready
         /// - Parameter ticks: The number of ticks since the transfer began.
         case transferring(SegmentWriter, ticks: Int)
-        /// There is nothing to stop or change any more.
+        /// All bytes have come, so there is nothing to stop or change.
         case whole(SegmentWriter)
         case left
     }
 
-    /// As it was when it was begun.
+    /// The record at the beginning of the attempt.
     let started: DownloadRecord
     let control: RunnerControl
     let origin: String
@@ -27,11 +29,11 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
     /// The route of the request, from when the transfer began.
     private var route: RequestRoute?
     private var result: TransferResult?
-    /// Cookies that servers set.
+    /// The cookies that servers set.
     private var memory: CookieMemory?
-    /// At last as the committer left it.
+    /// The current record. At the end it is the committer's record.
     private(set) var record: DownloadRecord
-    /// About to get its name.
+    /// The record when the file was about to get its name.
     private(set) var whole: DownloadRecord?
 
     init(_ record: DownloadRecord, origin: String, prefersMultiplexing: Bool, _ lane: SmallFileLane) {
@@ -49,7 +51,8 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
 
     // MARK: The transfer
 
-    /// - Returns: false when it went on in the ordinary way before its turn came.
+    /// Begins the transfer.
+    /// - Returns: False if the file has become an ordinary attempt before its turn.
     @discardableResult
     func begin() -> Bool {
         let end = started.request.connections > 1 ? Probe.firstLease : nil
@@ -111,7 +114,7 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
         }
     }
 
-    /// It goes on in the ordinary way, with what it has.
+    /// Changes this attempt into an ordinary one, which continues with the bytes that have come.
     func leave() {
         let last = stage.withLock { stage in
             defer { stage = .left }
@@ -133,11 +136,12 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
 
     // MARK: The file
 
-    /// Puts the bytes into a file without a name, and says so in the record.
-    /// - Returns: nil when it must go the ordinary way.
+    /// Writes the bytes to a file without a name, and enters that file into the record.
+    /// - Returns: Nil if the file must become an ordinary attempt.
     func write(in folder: UnnamedFile.Folder) throws(DownloadError) -> Committer.Job? {
         guard case .whole(let scout) = stage.withLock({ $0 }), let (head, size) = scout.wholeFile, let route,
-            // What is to be verified goes the ordinary way; that is looked up here, and not on the engine's thread.
+            // Files with digests or mirrors need an ordinary attempt. This is checked here to keep it off the engine's
+            // thread.
             ServerDigest.checksum(of: head) == nil, !Metalink.isDocument(head), !MirrorLinks.mayDescribe(head)
         else { return nil }
         lane.context.strictHosts?.learn(head, route.url, of: started.request)
@@ -175,13 +179,13 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
         record.attempts.removeFirst(max(0, record.attempts.count - DownloadRecord.attemptsKept))
     }
 
-    /// Takes over what became of it.
+    /// Adopts the committer's result.
     func settle(_ job: Committer.Job) {
         record = job.record
         if let failure = job.failure { record.state = .failed(failure) }
     }
 
-    /// The record for another attempt: where the file has its name, that attempt finds it there.
+    /// Returns the record for another attempt. If the file has its name already, that attempt finds it there.
     func anew(_ job: Committer.Job) -> DownloadRecord {
         guard job.isNamed, var marked = whole else { return started }
         marked.isFinishing = true
@@ -190,7 +194,8 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
 }
 
 extension DownloadRecord {
-    /// It was complete, and its file is not here any more: it is as new. A partial file by its name is somebody else's.
+    /// Makes a completed download whose file is gone like a new download. A partial file of the same name belongs to
+    /// another download.
     mutating func forgetLostFile() {
         guard let completed, !completed.isStream, !isFinishing, resume == resume.afterCompletion, resume.sources == nil,
             !request.repairs, fileName.map({ $0 == FileNaming.lastComponent(completed.path) }) ?? true,
@@ -201,8 +206,8 @@ extension DownloadRecord {
         resume = ResumeData()
     }
 
-    /// Nothing of it is here, and nothing is asked for that the short way does not know: what is not named here must be
-    /// as by default.
+    /// Whether the short way is possible: nothing was fetched, and the request has no option that the short way does
+    /// not support. All options that are not named here must have their defaults.
     var mayBeSmall: Bool {
         guard fileName == nil, completed == nil, resume == ResumeData(), request.url.isHTTP else { return false }
         let request = request
@@ -228,10 +233,10 @@ extension DownloadRecord {
         plain.timeouts = DownloadRequest.Timeouts(connect: request.timeouts.connect, stall: request.timeouts.stall)
         plain.acceptsUnverified = request.acceptsUnverified
         guard request == plain, [.fail, .rename, .skip].contains(place.ifExists), request.missingSecrets.isEmpty,
-            // The URL may have become another one since it was asked for.
+            // The URL may have changed since it was requested.
             (try? request.requireAllowed()) != nil
         else { return false }
-        // A name that was asked for and is taken is better known before it is fetched.
+        // If the requested name is taken, an ordinary attempt finds that before it fetches anything.
         return place.fileName.map { FileStatus.of(FileNaming.path(place.folder, $0)) == nil } ?? true
     }
 }

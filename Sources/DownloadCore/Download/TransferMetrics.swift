@@ -1,26 +1,27 @@
-/// What one transfer cost: URLSessionTaskTransactionMetrics for libcurl. Durations in seconds from its start.
+/// The metrics of one transfer: the counterpart of `URLSessionTaskTransactionMetrics`. Times are in seconds from the
+/// start of the transfer.
 public struct TransferMetrics: Codable, Sendable, Equatable {
     /// The address of the server, or of the proxy.
     public var remoteAddress: String?
     /// The port of the server, or of the proxy.
     public var remotePort: Int?
-    /// "1.1", "2", ...
+    /// The version of HTTP, such as "1.1" or "2".
     public var httpVersion: String?
     /// The status code of the answer, over HTTP.
     public var status: Int?
-    /// True when the connection was there from an earlier transfer.
+    /// Whether the connection of an earlier transfer was used.
     public var reusedConnection = false
-    /// When the address of the name was known.
+    /// The time at which the name was resolved.
     public var nameLookup = 0.0
-    /// When the connection was there.
+    /// The time at which the connection was established.
     public var connect = 0.0
-    /// When TLS was ready.
+    /// The time at which the TLS handshake was complete.
     public var tls = 0.0
-    /// When the first byte of the answer came.
+    /// The time at which the first byte of the answer came.
     public var firstByte = 0.0
-    /// When the transfer was over.
+    /// The time at which the transfer ended.
     public var total = 0.0
-    /// Bytes of the body as received.
+    /// The number of bytes of the body, as received.
     public var received: Int64 = 0
 
     package init() {}

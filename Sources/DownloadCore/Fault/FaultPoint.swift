@@ -40,7 +40,7 @@
         }
     }
 #else
-    /// Does nothing: only builds for tests can be stopped at a point.
+    /// A replacement that does nothing. Only builds for tests can be stopped at a point.
     package enum FaultPoint {
         @inlinable @inline(__always) package static func reached(_ name: StaticString) {}
 

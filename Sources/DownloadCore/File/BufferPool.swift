@@ -8,12 +8,13 @@ package struct PoolBuffer: @unchecked Sendable {
 /// The buffers between the engine threads and the disk. An empty pool is the back-pressure: a transfer that gets no
 /// buffer pauses, and the engine never waits.
 package final class BufferPool: Sendable {
-    /// 40 buffers, which are 10 MiB. More than 8 buffers are hardly faster, and a session should stay small
-    /// (docs/internals/session.md).
+    /// The usual number of buffers, which are 10 MiB together. More than 8 buffers are hardly faster, and a session
+    /// should stay small (docs/internals/session.md).
     package static let standardCapacity = 40
     /// The capacity for a session in which 200 downloads or more may run at once.
     package static let crowdedCapacity = 16
-    /// 256 KiB: large enough to make `pwrite` cheap, small enough to have many buffers (docs/internals/attempt.md).
+    /// The size of a buffer in bytes. It is large enough to make `pwrite` cheap, and small enough to have many buffers
+    /// (docs/internals/attempt.md).
     package static let bufferSize = 256 << 10
 
     private struct State: @unchecked Sendable {

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// The queues whose threads touch the disk, so that neither the engines nor Swift's thread pool wait for it. One queue
+/// The queues whose threads use the disk, so that neither the engines nor Swift's thread pool wait for it. One queue
 /// writes in order, one syncs, and one hashes several files at once.
 package final class DiskWriter: Sendable {
     private let writes = DispatchQueue(label: "dlm.write", qos: .userInitiated)
@@ -52,8 +52,8 @@ package final class DiskWriter: Sendable {
                 defer { round = [] }
                 return round
             }
-            // This turn may have waited in the queue while another write and its action were added. Queueing the actions
-            // again runs each of them behind its write.
+            // This turn may have waited in the queue while another write and its action were added. Queueing the
+            // actions again runs each of them after its write.
             writes.async { for action in actions { action() } }
         }
     }

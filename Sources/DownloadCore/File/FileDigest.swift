@@ -2,8 +2,8 @@ import CSystem
 import Foundation
 import Synchronization
 
-/// Hashes a partial file from its start as it grows, a little behind the writes. The bytes are read out of the page
-/// cache.
+/// The digest of a partial file. It is computed from the start of the file while the file grows, shortly after the
+/// writes. The bytes are read from the page cache.
 package final class FileDigest: @unchecked Sendable {
     private let file: PartialFile
     /// The serial queue of this digest.

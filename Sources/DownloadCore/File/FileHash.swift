@@ -1,18 +1,19 @@
 import CSystem
 import Foundation
 
-/// Hashes a finished file, for those who verify it later. Blocks its thread.
+/// The hash of a finished file, to verify the file after the download.
 package struct FileHash: Sendable, Equatable {
-    /// Bytes hashed.
+    /// The number of bytes hashed.
     package let size: Int64
-    /// Lower-case hexadecimal.
+    /// The digest in lower-case hexadecimal.
     package let digest: String
 
     private static let step = 1 << 20
 
-    /// - Parameter expected: bytes that it must have; nil for any number.
-    /// - Throws: ``DownloadError/fileFailed(_:path:)`` for what is missing, unreadable or no regular file; such a thing is
-    ///   never waited for.
+    /// Hashes a file. Blocks its thread.
+    /// - Parameter expected: the size that the file must have, in bytes; nil for any size.
+    /// - Throws: ``DownloadError/fileFailed(_:path:)`` if the file is missing, unreadable or not regular. A pipe or a
+    ///   device is never waited for.
     package static func of(
         _ path: String, _ algorithm: Checksum.Algorithm, size expected: Int64? = nil
     ) throws(DownloadError) -> FileHash {
@@ -24,7 +25,7 @@ package struct FileHash: Sendable, Equatable {
     ) throws(DownloadError) -> FileHash? {
         let (descriptor, length) = try open(path)
         defer { close(descriptor) }
-        // Before it is read at length.
+        // Checked before a long time of reading.
         try require(length, expected)
         posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
         guard let context = dlm_digest_create(algorithm.rawValue) else {
@@ -41,14 +42,15 @@ package struct FileHash: Sendable, Equatable {
         return FileHash(size: size, digest: checksum.digest)
     }
 
-    /// The same without blocking the caller.
+    /// Hashes a file without blocking the caller.
     package static func of(
         _ path: String, _ algorithm: Checksum.Algorithm, size: Int64? = nil, on queue: DispatchQueue
     ) async throws(DownloadError) -> FileHash {
         try await of(path, algorithm, size: size, on: queue, unless: { false })!
     }
 
-    /// - Parameter isUnwanted: asked for each MiB; nil is returned when it says so.
+    /// Hashes a file, and returns nil if the result is no longer wanted.
+    /// - Parameter isUnwanted: called for each MiB; returns whether the result is no longer wanted.
     package static func of(
         _ path: String, _ algorithm: Checksum.Algorithm, size: Int64? = nil, on queue: DispatchQueue,
         unless isUnwanted: @escaping @Sendable () -> Bool
@@ -66,7 +68,7 @@ package struct FileHash: Sendable, Equatable {
         return try result.get()
     }
 
-    /// Bytes of a regular file.
+    /// Returns the size of a regular file in bytes.
     package static func size(of path: String) throws(DownloadError) -> Int64 {
         let (descriptor, size) = try open(path)
         close(descriptor)
@@ -74,7 +76,7 @@ package struct FileHash: Sendable, Equatable {
     }
 
     private static func open(_ path: String) throws(DownloadError) -> (descriptor: Int32, size: Int64) {
-        // A pipe without a writer must not hold up the open.
+        // O_NONBLOCK: opening a pipe without a writer would block.
         let descriptor = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(errno, "open", path) }
         guard let status = FileStatus.of(descriptor: descriptor), status.isRegular else {

@@ -1,13 +1,13 @@
-/// Turns what users and servers call a file into one safe path component.
+/// The names of files: safe path components made from the names of users and servers.
 ///
-/// Everything here looks at scalars and bytes, as the kernel does: to a `Character` a slash with a combining mark is
-/// no slash.
+/// All functions compare scalars and bytes, as the kernel does. Compared as a `Character`, a slash with a combining
+/// mark would not be a slash.
 package enum FileNaming {
-    /// The longest name of a finished file in bytes: with `.part` it fits in the 255 that Linux allows.
+    /// The greatest length of a finished file's name in bytes. With `.part` it fits in the 255 bytes that Linux allows.
     package static let longest = 250
 
-    /// A name for the final file; see CONTRACT "Files". Order: `filename*`, `filename`, the last path segment of the
-    /// final URL, `download`.
+    /// Returns the name of the finished file, from the first of these that has one: `filename*`, `filename`, the last
+    /// path segment of the final URL, or the word `download`.
     package static func name(contentDisposition: String?, url: SourceURL) -> String {
         let disposition = contentDisposition.flatMap { ContentDisposition(fieldValue: $0) }
         return disposition?.extendedFileName.flatMap(sanitized)
@@ -16,8 +16,8 @@ package enum FileNaming {
             ?? "download"
     }
 
-    /// The last segment of a percent-encoded URL path as a safe name; nil when nothing usable is there. What does not
-    /// decode to UTF-8 stays encoded.
+    /// Returns the last segment of a percent-encoded URL path as a safe name, or nil if nothing of it can be used. A
+    /// segment that does not decode to UTF-8 stays encoded.
     package static func name(fromPath path: String) -> String? {
         let slash = UInt8(ascii: "/")
         guard let end = path.utf8.lastIndex(where: { $0 != slash }) else { return nil }
@@ -28,7 +28,7 @@ package enum FileNaming {
         return sanitized(decoded ?? String(Substring(segment)))
     }
 
-    /// One path component out of any text; nil when nothing is left.
+    /// Returns a text as one safe path component, or nil if nothing is left of it.
     package static func sanitized(_ text: String) -> String? {
         if isPlain(text) { return text }
         let component = text.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? Substring.UnicodeScalarView()
@@ -37,24 +37,26 @@ package enum FileNaming {
         return name.isEmpty ? nil : shortened(String(name), to: longest)
     }
 
-    /// True when a name that the user gives can be taken as it is: one plain component that leaves room for `.part`.
+    /// Returns whether a name from the user can be used without changes: it is one plain path component and leaves room
+    /// for `.part`.
     package static func isUsable(_ name: String) -> Bool {
         (1...longest).contains(name.utf8.count) && name != "." && name != ".."
             && !name.utf8.contains { $0 == UInt8(ascii: "/") || $0 == 0 }
     }
 
-    /// `name (1).ext`: the `count`-th alternative, at most ``longest`` bytes with its extension kept.
+    /// Returns the alternative name with this number: `name (1).ext`. It has at most ``longest`` bytes and keeps the
+    /// extension.
     package static func alternative(_ name: String, _ count: Int) -> String {
         let (stem, suffix) = parts(name)
         return shortened(stem, suffix: " (\(count))\(suffix)", to: longest)
     }
 
-    /// `folder/name`.
+    /// Returns `folder/name`.
     package static func path(_ folder: String, _ name: String) -> String {
         folder.isEmpty || folder.utf8.last == UInt8(ascii: "/") ? folder + name : "\(folder)/\(name)"
     }
 
-    /// Returns whether a path is that of ``path(_:_:)``, without making that.
+    /// Returns whether a path is equal to ``path(_:_:)`` of the folder and the name, without making that path.
     package static func isPath(_ path: String, of name: String, in folder: String) -> Bool {
         let (path, name, folder) = (path.utf8, name.utf8, folder.utf8)
         let slashes = folder.isEmpty || folder.last == UInt8(ascii: "/") ? 0 : 1
@@ -63,26 +65,27 @@ package enum FileNaming {
             && path.suffix(name.count).elementsEqual(name)
     }
 
-    /// What follows the last slash.
+    /// Returns the part of a path after the last slash.
     static func lastComponent(_ path: String) -> String {
         path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.utf8.index(after: $0)...]) } ?? path
     }
 
-    /// True for what ``partial(_:)`` makes, and for a final name that looks the same.
+    /// Returns whether a name ends like a name of ``partial(_:)``. A final name can end like that, too.
     static func isPartial(_ name: String) -> Bool { name.utf8.suffix(5).elementsEqual(".part".utf8) }
 
-    /// The name of the partial file, never `name` itself; `name` is shortened so that it fits in 255 bytes.
+    /// Returns the name of the partial file, which always differs from `name`. It is shortened to fit in 255 bytes.
     package static func partial(_ name: String) -> String {
         let ending = ".part"
         let partial = shortened(name, to: longest) + ending
-        // Only a name above the limit can come back; with the ending it is then shorter than it was.
+        // Only a name above the limit can lead to itself. Then it is shortened, so that it differs.
         return partial == name ? shortened(name, to: longest - ending.utf8.count) + ending : partial
     }
 }
 
 extension FileNaming {
-    /// Controls, bidirectional and other format characters, line separators, fillers: what changes how a name looks
-    /// without being seen. Variation selectors stay: they are part of the character before them.
+    /// Returns whether a character changes the look of a name without being visible: control characters, bidirectional
+    /// and other format characters, line separators and fillers. Variation selectors are kept, because they are part of
+    /// the character before them.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: true
@@ -90,7 +93,7 @@ extension FileNaming {
         }
     }
 
-    /// True for what most names are: printable ASCII that needs no change.
+    /// Returns whether a name is printable ASCII that needs no change, like most names.
     private static func isPlain(_ text: String) -> Bool {
         guard (1...longest).contains(text.utf8.count), let first = text.utf8.first, let last = text.utf8.last else {
             return false
@@ -106,15 +109,15 @@ extension FileNaming {
         return String(String.UnicodeScalarView(last.map { scalars[...$0].map(\.self) } ?? []))
     }
 
-    /// At most `limit` bytes, taken from the stem.
+    /// Returns the name with at most `limit` bytes. Only the stem is shortened.
     private static func shortened(_ name: String, to limit: Int) -> String {
         if name.utf8.count <= limit { return name }
         let (stem, suffix) = parts(name)
         return shortened(stem, suffix: suffix, to: limit)
     }
 
-    /// As much of `stem` as fits before `suffix`, cut between characters, or between the scalars of one that is too
-    /// large alone.
+    /// Returns the part of `stem` that fits before `suffix`. It is cut between characters, or between scalars if one
+    /// character alone is too large.
     private static func shortened(_ stem: String, suffix: String, to limit: Int) -> String {
         let room = limit - suffix.utf8.count
         if stem.utf8.count <= room { return stem + suffix }
@@ -135,7 +138,8 @@ extension FileNaming {
     /// The longest ending that counts as an extension, in bytes with its dot.
     private static let longestExtension = 24
 
-    /// `a.tar.gz` is `a` and `.tar.gz`; a leading dot begins no extension, and one with a space in it is none.
+    /// Divides a name into stem and extension: `a.tar.gz` into `a` and `.tar.gz`. A leading dot does not begin an
+    /// extension, and an extension has no space.
     private static func parts(_ name: String) -> (stem: String, suffix: String) {
         let scalars = name.unicodeScalars
         guard let dot = scalars.lastIndex(of: "."), dot != scalars.startIndex else { return (name, "") }

@@ -1,10 +1,11 @@
 import Foundation
 
-/// Whether this process may open more files. Libraries that make an event queue end the process where it may not.
+/// The check whether this process may open more files. Some libraries end the process if they cannot open a file for
+/// their event queue.
 package enum FreeDescriptors {
     package static func has(_ count: Int) -> Bool { self.count(atMost: count) == count }
 
-    /// Counts them by taking them for a moment: a limit does not say how many are in use.
+    /// Counts the free descriptors by opening them for a moment, because the limit does not say how many are in use.
     private static func count(atMost most: Int) -> Int {
         var taken: [Int32] = []
         defer { for descriptor in taken { close(descriptor) } }
@@ -16,8 +17,9 @@ package enum FreeDescriptors {
         return taken.count
     }
 
-    /// Returns how many downloads may run at once: at least 1, and any number where there are many descriptors. With all
-    /// descriptors taken libdispatch would end the process: it opens a file each second while threads are busy.
+    /// Returns how many downloads may run at once: at least 1, and any number if the limit of descriptors is high. If
+    /// all descriptors were in use, libdispatch would end the process, because it opens a file each second while
+    /// threads are busy.
     static func downloads() -> Int {
         var limit = rlimit()
         guard getrlimit(Int32(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < plenty else { return .max }
@@ -25,8 +27,8 @@ package enum FreeDescriptors {
     }
 
     private static let plenty: UInt64 = 1024
-    /// Engines, the server of the session, timers, more connections to a host.
+    /// The descriptors of the session: engines, server, timers, and additional connections to a host.
     private static let ofSession = 20
-    /// The connection, the file, its folder, and whoever reads it.
+    /// The descriptors of a download: the connection, the file, its folder, and one for reading the file.
     private static let ofDownload = 4
 }

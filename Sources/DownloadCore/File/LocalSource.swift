@@ -24,7 +24,7 @@ package final class LocalSource: Sendable {
 
     deinit { close(descriptor) }
 
-    /// A weak entity tag that tells this version of the file from others.
+    /// A weak entity tag that distinguishes this version of the file from others.
     package var tag: EntityTag? {
         EntityTag(fieldValue: "W/\"\(status.device)-\(status.identity.inode)-\(status.size)-\(status.modified)\"")
     }
@@ -42,7 +42,7 @@ package final class LocalSource: Sendable {
         case failed(errno: Int32)
     }
 
-    /// Has the kernel copy a part of this file to the same offset of another file. The copy ends before a hole. The
+    /// Lets the kernel copy a part of this file to the same offset of another file. The copy ends before a hole. The
     /// caller must write the zeros of the hole.
     package func copy(_ range: Range<Int64>, to other: Int32) -> Step {
         var end = range.upperBound

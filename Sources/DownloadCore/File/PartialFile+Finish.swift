@@ -3,7 +3,7 @@ import Foundation
 
 /// The end of a partial file: the rename to its final name, or its removal.
 extension PartialFile {
-    /// Truncates the file to `total` bytes. An earlier, larger version or a reservation may have left bytes behind the
+    /// Truncates the file to `total` bytes. An earlier, larger version or a reservation may have left bytes after the
     /// end.
     package func cut(to total: Int64) throws(DownloadError) {
         guard try length() > total else { return }
@@ -125,7 +125,7 @@ extension PartialFile: WholeFile {
     }
 }
 
-/// Functions that look at files by name.
+/// Functions that examine files by their names.
 package enum FileStatus {
     package struct Info: Sendable, Equatable {
         package let identity: FileIdentity

@@ -1,11 +1,11 @@
 import CSystem
 import Foundation
 
-/// What is read of the bytes that are already in the file.
+/// Reading of bytes that are in the partial file already.
 extension PartialFile {
-    /// Returns the ranges below `total` that another program cut off, as far as the file system can tell. Bytes behind
-    /// them may have been written since. Each range is extended by a margin, because a page that is cut in part is
-    /// filled with zeros.
+    /// Returns the ranges below `total` that another program cut off, as far as the file system can tell. Bytes after
+    /// these ranges may have been written since. Each range is extended by a margin, because a page that is cut in part
+    /// is filled with zeros.
     package func cutOff(before total: Int64, margin: Int64 = cutMargin) throws(DownloadError) -> ByteRanges {
         let length = try length()
         var lost = ByteRanges()

@@ -19,8 +19,8 @@ package final class PartialFile: Sendable {
         var written: ByteRanges
         var durable: ByteRanges
         var unsynced: Int64 = 0
-        /// Counts how often bytes were given up. A sync that began under an older version does not prove that today's
-        /// ranges are durable.
+        /// The number of times that bytes were given up. A sync that began under an older version does not prove that
+        /// today's ranges are durable.
         var version = 0
         var failure: DownloadError?
         var differs = false
@@ -141,7 +141,7 @@ package final class PartialFile: Sendable {
         state.withLock { $0.watch }.map { WriterWatch.shared.isWritten($0) } ?? false
     }
 
-    /// Forgets other programs' writes. Called when everything is written or hashed anew.
+    /// Forgets other programs' writes. Called when everything is written or hashed again.
     package func forgetOtherWriters() {
         if let watch = state.withLock({ $0.watch }) { WriterWatch.shared.forget(watch) }
     }
@@ -212,7 +212,7 @@ package final class PartialFile: Sendable {
     /// After the first failure or difference, later writes do nothing.
     ///
     /// After ``proveJoins(_:)``, if the bytes end where another run begins, the last byte is not marked as written at
-    /// first. It is marked once some bytes behind it have come again and were the same. So two runs of `written` never
+    /// first. It is marked once some bytes after it have come again and were the same. So two runs of `written` never
     /// touch without proof.
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) {
         let range = offset..<offset + Int64(bytes.count)
@@ -241,7 +241,7 @@ package final class PartialFile: Sendable {
     }
 
     /// Writes bytes that are missing.
-    /// - Parameter waits: Whether the last byte is not marked as written, because the join behind it is not proved yet.
+    /// - Parameter waits: Whether the last byte is not marked as written, because the join after it is not proved yet.
     private func writeMissing(_ bytes: UnsafeRawBufferPointer, at offset: Int64, waits: Bool) {
         guard failure == nil else { return }
         var done = 0

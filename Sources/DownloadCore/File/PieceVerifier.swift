@@ -2,7 +2,8 @@ import CSystem
 import Foundation
 import Synchronization
 
-/// Hashes the pieces of a partial file as they become whole, a little behind the writes and not on the writer's thread.
+/// The verifier of the pieces of a partial file. It hashes each piece shortly after the piece is complete, and not on
+/// the writer's thread.
 final class PieceVerifier: Sendable {
     private let file: PartialFile
     private let pieces: PieceHashes

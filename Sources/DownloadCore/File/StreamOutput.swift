@@ -149,7 +149,7 @@ package final class StreamOutput: SegmentTarget, @unchecked Sendable {
         state.withLock { if $0.failure == nil { $0.failure = error } }
     }
 
-    /// Returns the value of the digest so far. A copy is finished, so that the digest can go on.
+    /// Returns the value of the digest so far. The function finishes a copy, so that the digest itself can continue.
     private static func value(_ digest: OpaquePointer) -> [UInt8]? {
         guard let copy = dlm_digest_copy(digest) else { return nil }
         defer { dlm_digest_free(copy) }

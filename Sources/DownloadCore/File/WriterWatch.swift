@@ -2,8 +2,8 @@ import CSystem
 import Glibc
 import Synchronization
 
-/// Tells which partial files another program has written to. Uses inotify(7) with one descriptor for the process and no
-/// thread: events are read when a caller asks.
+/// The watch for other programs that write to partial files. It uses inotify(7) with one descriptor for the process and
+/// without a thread: events are read when a caller asks.
 ///
 /// A write is noticed when the other program closes a file that was open for writing, or drops its last mapping of the
 /// file. A program that still has the file open is not noticed. Nothing is noticed where the system gives no watch: at
@@ -97,7 +97,7 @@ final class WriterWatch: Sendable {
     }
 }
 
-/// How a session starts other processes while its downloads run.
+/// The way in which a session starts other processes while its downloads run.
 package enum ProcessStart {
     /// Runs `start` while no partial file is closed.
     /// - Parameter start: Returns once the program runs or cannot be run, as posix_spawn(3) does.

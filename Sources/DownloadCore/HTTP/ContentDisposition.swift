@@ -1,14 +1,15 @@
-/// The file name in a `Content-Disposition` field (RFC 6266), as the server wrote it: ``FileNaming`` makes it safe.
+/// The file name in a `Content-Disposition` field (RFC 6266), as the server wrote it. It is not safe before
+/// ``FileNaming`` has changed it.
 package struct ContentDisposition: Equatable, Sendable {
-    /// `filename*` (RFC 8187), decoded.
+    /// The decoded value of `filename*` (RFC 8187).
     package let extendedFileName: String?
-    /// `filename`, quoted or not.
+    /// The value of `filename`, which may be quoted or not.
     package let plainFileName: String?
 
-    /// The preferred one (RFC 6266 section 4.3).
+    /// The preferred name (RFC 6266 section 4.3).
     package var fileName: String? { extendedFileName ?? plainFileName }
 
-    /// Reads a field value; nil when there is neither a disposition nor a parameter in it.
+    /// Reads a field value. Returns nil if it has neither a disposition nor a parameter.
     package init?(fieldValue: String) {
         var scanner = ParameterScanner(fieldValue.utf8[...])
         var extended: String?
@@ -16,7 +17,7 @@ package struct ContentDisposition: Equatable, Sendable {
         var isEmpty = true
         while let parameter = scanner.next() {
             isEmpty = false
-            // A parameter given twice is an error; the first one wins.
+            // If a parameter occurs twice, which is an error, the first one is used.
             switch parameter.name {
             case "filename*": extended = extended ?? Self.decodedExtended(parameter.value)
             case "filename": plain = plain ?? Self.nonEmpty(String(decoding: parameter.value, as: UTF8.self))
@@ -28,7 +29,7 @@ package struct ContentDisposition: Equatable, Sendable {
         plainFileName = plain
     }
 
-    /// `UTF-8'en'na%C3%AFve`; nil when it is malformed or in another character set.
+    /// Decodes a value such as `UTF-8'en'na%C3%AFve`. Returns nil if it is malformed or in another character set.
     private static func decodedExtended(_ value: [UInt8]) -> String? {
         let parts = value.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let bytes = parts[2].percentDecoded else { return nil }
@@ -46,7 +47,7 @@ package struct ContentDisposition: Equatable, Sendable {
     private static func nonEmpty(_ text: String) -> String? { text.isEmpty ? nil : text }
 }
 
-/// The parts between semicolons: `attachment` is a name without a value.
+/// The scanner for the parts between semicolons. A part such as `attachment` is a name without a value.
 private struct ParameterScanner {
     private var rest: Substring.UTF8View
 
@@ -65,15 +66,15 @@ private struct ParameterScanner {
         return (name.trimmingWhitespace().lowercasedASCII, value)
     }
 
-    /// Up to the semicolon: servers forget the quotes around names with spaces.
+    /// Reads up to the semicolon, including spaces, because some servers omit the quotes around names with spaces.
     private mutating func token() -> [UInt8] {
         let token = rest.prefix { $0 != UInt8(ascii: ";") }
         rest = rest[token.endIndex...]
         return Array(token.trimmingWhitespace())
     }
 
-    /// A quoted-string (RFC 9110 section 5.6.4), to the end of the field if nothing closes it; what follows it before
-    /// the semicolon is skipped.
+    /// Reads a quoted string (RFC 9110 section 5.6.4). Without a closing quote, it ends with the field. Text between
+    /// the closing quote and the semicolon is skipped.
     private mutating func quoted() -> [UInt8] {
         var bytes: [UInt8] = []
         rest = rest.dropFirst()

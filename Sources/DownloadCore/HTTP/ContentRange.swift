@@ -1,19 +1,19 @@
-/// What a 206 or 416 answer holds (RFC 9110 section 14.4). Anything unclear is nil: bytes at a doubtful offset are
-/// worse than none.
+/// The value of a `Content-Range` field, in a 206 or 416 answer (RFC 9110 section 14.4). An unclear field is refused,
+/// because bytes at a doubtful offset are worse than none.
 package enum ContentRange: Equatable, Sendable {
     /// `bytes 0-99/200` is `0..<100` of 200; the total is nil for `*`.
     case satisfied(Range<Int64>, total: Int64?)
-    /// `bytes */200`: no part of the range asked for exists.
+    /// `bytes */200`: no part of the requested range exists.
     case unsatisfied(total: Int64?)
 
-    /// Reads a field value; nil when it is malformed, contradicts itself or does not fit in 63 bits.
+    /// Reads a field value. Returns nil if it is malformed, contradicts itself or does not fit in 63 bits.
     package init?(fieldValue: String) {
         var fieldValue = fieldValue
         guard let range = fieldValue.withUTF8({ Self.read($0.trimmingWhitespace()) }) else { return nil }
         self = range
     }
 
-    /// The field says that the file has at least one byte.
+    /// Whether the field says that the file has at least one byte.
     var isOfContent: Bool {
         switch self {
         case .satisfied: true
@@ -35,7 +35,7 @@ package enum ContentRange: Equatable, Sendable {
         return .satisfied(first..<last + 1, total: total)
     }
 
-    /// The outer nil is malformed, the inner one `*`.
+    /// Parses the total. The outer optional is nil if the total is malformed, and the inner one is nil for `*`.
     private static func total(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Int64?? {
         if text.elementsEqual("*".utf8) { return .some(nil) }
         return text.decimal.map { .some($0) }

@@ -1,7 +1,7 @@
-/// An ETag (RFC 9110 section 8.8.3), compared byte by byte: Unicode equivalence is no equality here.
+/// An ETag (RFC 9110 section 8.8.3). Tags are compared byte by byte, so tags that are only Unicode-equivalent differ.
 package struct EntityTag: Codable, Sendable {
     package let isWeak: Bool
-    /// Without the quotes.
+    /// The tag without the quotes.
     package let opaque: String
 
     package init(opaque: String, isWeak: Bool = false) {
@@ -9,7 +9,7 @@ package struct EntityTag: Codable, Sendable {
         self.isWeak = isWeak
     }
 
-    /// Reads a field value; nil when it is malformed, which makes it no validator at all.
+    /// Reads a field value. Returns nil if it is malformed, because such a tag cannot be a validator.
     package init?(fieldValue: String) {
         var rest = fieldValue.utf8.trimmingWhitespace()
         let weak = rest.starts(with: "W/".utf8)
@@ -23,7 +23,7 @@ package struct EntityTag: Codable, Sendable {
 
     package var fieldValue: String { "\(isWeak ? "W/" : "")\"\(opaque)\"" }
 
-    /// Strong comparison (RFC 9110 section 8.8.3.2): both strong and the same.
+    /// Returns whether both tags are strong and equal (RFC 9110 section 8.8.3.2).
     package func isStrongly(_ other: EntityTag) -> Bool { !isWeak && self == other }
 }
 

@@ -1,9 +1,9 @@
 import Foundation
 
-/// The dates of HTTP (RFC 9110 section 5.6.7), by arithmetic: no locale, no time zone, no formatter.
+/// The dates of HTTP (RFC 9110 section 5.6.7), computed without a locale, a time zone or a formatter.
 package enum HTTPDate {
     /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
-    /// - Parameter now: decides the century of a year of two digits, which lies at most 50 years ahead.
+    /// - Parameter now: the present time, from which a year of two digits is at most 50 years in the future.
     package static func parse(_ text: String, now: Date) -> Date? {
         var text = text
         return text.withUTF8 { parse($0, now) }
@@ -25,7 +25,8 @@ package enum HTTPDate {
         }
     }
 
-    /// IMF-fixdate, the form to send; dates outside of the years 1 to 9999 are moved to their edge.
+    /// Returns the date as an IMF-fixdate, the form to send. Dates outside of the years 1 to 9999 become the nearest
+    /// date within.
     package static func format(_ date: Date) -> String {
         let seconds = Int(min(253_402_300_799, max(-62_135_596_800, date.timeIntervalSince1970.rounded(.down))))
         let days = (seconds >= 0 ? seconds : seconds - 86_399) / 86_400
@@ -55,7 +56,8 @@ package enum HTTPDate {
 
     private static func fourDigits(_ word: Word) -> Int? { number(word, digits: 4...4) }
 
-    /// Two digits more than 50 years ahead mean the past century (RFC 9110 section 5.6.7).
+    /// Parses a year. Two digits that would be more than 50 years in the future mean the past century (RFC 9110 section
+    /// 5.6.7).
     private static func year(_ word: Word, now: Date) -> Int? {
         guard let short = number(word, digits: 2...2) else { return fourDigits(word) }
         let current = civil(days: Int(now.timeIntervalSince1970 / 86_400)).year
@@ -84,7 +86,8 @@ package enum HTTPDate {
         }
     }
 
-    /// Days since 1970-01-01 in the Gregorian calendar. Years are counted from March, so that the leap day ends them.
+    /// Returns the days since 1970-01-01 in the Gregorian calendar. Years are counted from March, so that the leap day
+    /// is the last day of a year.
     private static func days(year: Int, month: Int, day: Int) -> Int {
         let marchYear = month > 2 ? year : year - 1
         let sinceMarch = (month + 9) % 12
@@ -93,7 +96,7 @@ package enum HTTPDate {
             - 719_468
     }
 
-    /// The inverse of ``days(year:month:day:)``, by eras of 400 years.
+    /// Returns the date of a number of days, by eras of 400 years. It is the inverse of ``days(year:month:day:)``.
     private static func civil(days: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = days + 719_468
         let era = floored(shifted, 146_097)

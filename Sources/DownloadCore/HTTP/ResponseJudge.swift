@@ -1,11 +1,11 @@
 import HTTPTypes
 
-/// Judges a response head before a byte of the body is written. libcurl reports success for a 200 with the whole file,
-/// for wrong offsets and for error pages, so the decision is made here.
+/// The check of a response head before a byte of the body is written. libcurl reports success for a 200 with the whole
+/// file, for wrong offsets and for error pages, so the decision is made here.
 package struct ResponseJudge: Sendable, Equatable {
-    /// The offset of the first byte that was asked for.
+    /// The offset of the first requested byte.
     package var start: Int64
-    /// The offset after the last byte that was asked for. Nil for an open end.
+    /// The offset after the last requested byte. Nil for an open end.
     package var end: Int64?
     /// Whether the request had a `Range` field.
     package var asksRange: Bool
@@ -49,13 +49,13 @@ package struct ResponseJudge: Sendable, Equatable {
         case body(offset: Int64, end: Int64?, total: Int64?)
         /// The body is the whole of another version, from its first byte.
         case newVersion(total: Int64?, why: String)
-        /// The file has another version, but this body is not its beginning. The file must be asked for again from
+        /// The file has another version, but this body is not its beginning. The file must be requested again from
         /// offset 0.
         case changed(why: String)
         /// The file on disk is still the current version.
         case current
         case redirect(to: String)
-        /// The server rejects ranges, or the file is empty. The file must be asked for without a range.
+        /// The server rejects ranges, or the file is empty. The file must be requested without a range.
         case askWithoutRange
         case failed(DownloadError)
     }
@@ -133,7 +133,7 @@ package struct ResponseJudge: Sendable, Equatable {
     }
 
     /// Returns whether the answer lacks the validators of the known version. One server of several, or an intermediary,
-    /// may tell less than another, so another try may succeed.
+    /// may send fewer fields than another, so another try may succeed.
     private func lacksValidators(_ head: ResponseHead, _ known: Version) -> Bool {
         let now = Validators(undated: head)
         return known.validators.etag != nil
@@ -237,7 +237,7 @@ package struct ResponseJudge: Sendable, Equatable {
         return nil
     }
 
-    /// Returns the error for an HTML page in the place of a file, such as a login form or an error page with status 200.
+    /// Returns the error for an HTML page instead of the file, such as a login form or an error page with status 200.
     /// Also returns an error for another content coding. The bytes on disk are kept in both cases.
     private func kindChanged(_ head: ResponseHead, _ known: Version) -> DownloadError? {
         let encoding = Self.contentEncoding(head)

@@ -1,12 +1,12 @@
 import Foundation
 import HTTPTypes
 
-/// How long a server asks to be left alone (RFC 9110 section 10.2.3).
+/// The pause that a server asks for (`Retry-After`, RFC 9110 section 10.2.3).
 package enum RetryAfter {
-    /// The longest wait, in seconds, that a server can make us take.
+    /// The greatest accepted pause in seconds. A longer one is shortened.
     package static let longest = 3600.0
 
-    /// Seconds from 0 to ``longest``, out of a number of seconds or a date; nil when it is neither.
+    /// Parses a number of seconds or a date, and returns seconds from 0 to ``longest``. Returns nil for anything else.
     package static func seconds(_ fieldValue: String, now: Date) -> Double? {
         let value = fieldValue.utf8.trimmingWhitespace()
         if !value.isEmpty, value.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
@@ -16,12 +16,12 @@ package enum RetryAfter {
     }
 }
 
-/// The wish of one server, from its answer.
+/// The pause that the answer of a server asks for.
 package struct ServerPause: Sendable, Equatable {
     package let seconds: Double
-    /// Whose wish it is.
+    /// The origin of the server.
     package let origin: String
-    /// It is the server that is busy, not the one file: 429 and 503 speak for all of it.
+    /// Whether the pause is for all files of the server, as with 429 and 503, and not only for the one file.
     package let isForOrigin: Bool
 
     package init(seconds: Double, origin: String, isForOrigin: Bool) {
@@ -30,9 +30,9 @@ package struct ServerPause: Sendable, Equatable {
         self.isForOrigin = isForOrigin
     }
 
-    /// Nil when the answer asks for nothing, or for something malformed.
+    /// Returns nil if the answer asks for no pause, or has a malformed field.
     init?(_ head: ResponseHead, _ url: SourceURL, now: Date) {
-        // A date is by the server's clock, and ours may be years off.
+        // A date in the field is in the server's time, and the clock of this machine may be wrong by years.
         let now = head.fields.value(.date).flatMap { HTTPDate.parse($0, now: now) } ?? now
         guard let value = head.fields.value(.retryAfter), let seconds = RetryAfter.seconds(value, now: now) else {
             return nil

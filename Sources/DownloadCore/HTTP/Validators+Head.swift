@@ -2,19 +2,20 @@ import Foundation
 import HTTPTypes
 
 extension Validators {
-    /// A date is strong when it lies this many seconds before the answer (RFC 9110 section 8.8.2.2).
+    /// The number of seconds by which a date must be older than the answer to be strong (RFC 9110 section 8.8.2.2).
     static let strongDateAge = 60.0
 
-    /// The validators of a response: a malformed ETag is none, and a date is strong only beside a later `Date`. Beside an
-    /// ETag, which comes first, it is not looked at: to read two dates is a thirtieth of what a small file costs.
-    /// - Parameter now: decides the century of dates whose year has two digits.
+    /// Reads the validators of a response. A malformed ETag is ignored. A date is strong only if `Date` is later. If
+    /// there is an ETag, which is preferred, the dates are not compared. Reading two dates takes a thirtieth of the
+    /// time of a small file.
+    /// - Parameter now: the present time, which decides the century of dates whose year has two digits.
     package init(head: ResponseHead, now: Date) {
         self.init(undated: head)
         guard etag == nil, let lastModified else { return }
         lastModifiedIsStrong = Self.isStrong(lastModified, date: head.fields.value(.date), now)
     }
 
-    /// The validators of a response, without a look at whether its date is strong.
+    /// Reads the validators of a response without checking whether its date is strong.
     init(undated head: ResponseHead) {
         self.init(
             etag: head.fields.value(.eTag).flatMap { EntityTag(fieldValue: $0) },

@@ -1,24 +1,24 @@
-/// Programs to run once a download has ended: part of what the user asked for.
+/// The programs to run when a download has ended. They are part of the request.
 package struct Hooks: Sendable, Equatable {
-    /// Absolute path; run without a shell and without arguments.
+    /// The absolute path of the program to run when the download is complete, without a shell and without arguments.
     package var onComplete: String?
-    /// Run when it has failed for good: what is tried again has not.
+    /// The absolute path of the program to run when the download has failed and is not tried again.
     package var onError: String?
     /// A shell command that prints a new URL for one that has expired.
     package var urlCommand: String?
-    /// A URL of http or https to which the JSON document of a complete download is sent by POST.
+    /// The URL (http or https) to which the JSON document of a completed download is sent by POST.
     package var completeURL: String?
-    /// Absolute path of a file with the bearer token for ``completeURL``, read each time.
+    /// The absolute path of a file with the bearer token for ``completeURL``. The file is read each time.
     package var completeBearerFile: String?
     /// Whether the desktop of the user shows a notice of the end.
     package var notifies = false
-    /// Seconds after which one is ended; nil for ``standardTimeLimit``.
+    /// The time limit of a program in seconds; nil for ``standardTimeLimit``.
     package var timeLimit: Double?
 
     package static let standardTimeLimit = 300.0
     package static let possibleTimeLimits = 0.001...1e9
 
-    /// There is nothing to do.
+    /// Whether there is nothing to do at the end of a download.
     package var isEmpty: Bool {
         onComplete == nil && onError == nil && urlCommand == nil && completeURL == nil && !notifies
     }
@@ -45,19 +45,19 @@ extension Hooks: DocumentObject {
     ]
 }
 
-/// The hook of a download that has ended. It is due until somebody takes it from the store, and is run at most once.
+/// The hook of a download that has ended. It is due until a session takes it from the store, and is run at most once.
 package struct DueHook: Sendable, Equatable {
-    /// As its download ended.
+    /// The record at the end of the download.
     package let record: DownloadRecord
-    /// Nil where there is only a notice to give.
+    /// The program; nil if there is none.
     package let program: String?
-    /// Where the document of the download is sent; nil for nowhere.
+    /// The URL to which the document of the download is sent; nil for none.
     package let url: String?
-    /// Seconds.
+    /// The time limit of the program in seconds.
     package let timeLimit: Double
 
-    /// Nil when nothing is to be run: of what goes on or was cancelled, and of a file that was current, for which nothing
-    /// was fetched.
+    /// Returns nil if there is nothing to run. This is so for a download that continues or was cancelled, and for a
+    /// file that was current, so that nothing was fetched.
     package init?(_ record: DownloadRecord) {
         guard let hooks = record.request.hooks else { return nil }
         switch record.state {
@@ -72,18 +72,18 @@ package struct DueHook: Sendable, Equatable {
     }
 }
 
-/// Runs the programs of hooks.
+/// The runner of hooks.
 package protocol HookRunner: Sendable {
-    /// Returns once the program has ended; when the task is cancelled it is ended.
-    /// - Returns: what went wrong, for people; nil when nothing did.
+    /// Runs a hook, and returns when its program has ended. If the task is cancelled, the program is ended.
+    /// - Returns: The error as text for the user; nil if there was none.
     func run(_ hook: DueHook) async -> String?
-    /// Runs the command of a download whose link has expired; when the task is cancelled it is ended.
-    /// - Parameter status: what the server answered; nil before it was asked.
-    /// - Returns: what the command printed, or what went wrong, for people.
+    /// Runs the command of a download whose link has expired. If the task is cancelled, the command is ended.
+    /// - Parameter status: the status of the server's answer; nil if no request was made.
+    /// - Returns: The output of the command, or the error as text for the user.
     func newURL(for record: DownloadRecord, command: String, status: Int?) async -> Result<String, LinkFailure>
 }
 
-/// Why there is no new link.
+/// The reason why there is no new link.
 package struct LinkFailure: Error, Sendable, Equatable {
     package let text: String
     package init(_ text: String) { self.text = text }

@@ -1,5 +1,6 @@
 extension Metalink {
-    /// - Parameter name: of the document, in messages.
+    /// Parses a document.
+    /// - Parameter name: the name of the document, for messages.
     /// - Throws: ``ProtocolFailure/badMetalink(_:)``.
     package init(_ bytes: [UInt8], name: String) throws(DownloadError) {
         func failure(_ why: String) -> DownloadError { .protocolViolated(.badMetalink("\(name): \(why)")) }
@@ -15,7 +16,8 @@ extension Metalink {
                 case .end: builder.end()
                 }
                 if let message = builder.failure { throw reader.failure(message) }
-                // The line is found by counting, so a document of empty elements may not ask for it too often.
+                // The line number is found by counting lines, so this is limited for documents with many empty
+                // elements.
                 if let message = builder.takeSkipped(), skipped.count < Self.mostSkipped {
                     skipped.append("line \(reader.failure("").line): \(message)")
                 }
@@ -28,7 +30,7 @@ extension Metalink {
         if files.isEmpty { throw failure("no file in it") }
     }
 
-    /// Makes files of elements, of both versions.
+    /// The builder that makes files from the elements of both versions.
     private struct Builder {
         private struct Element {
             let name: String
@@ -45,9 +47,9 @@ extension Metalink {
         private var pieces: [PieceHashes] = []
         private var digests: [String] = []
 
-        /// Of one text that means something.
+        /// The greatest length of a meaningful text in bytes.
         private static let longestText = 64 << 10
-        /// Elements whose text does.
+        /// The elements with meaningful text.
         private static let meaningful: Set = ["size", "hash", "url"]
 
         mutating func start(_ name: String, _ attributes: [String: String]) {
@@ -60,7 +62,7 @@ extension Metalink {
             open.append(Element(name: name, attributes: attributes))
         }
 
-        /// `<metalink><file>`, and in version 3 `<metalink><files><file>`.
+        /// Whether a `file` element is allowed here: in `<metalink>`, and for version 3 in `<metalink><files>`.
         private var isFilePlace: Bool {
             file == nil && (open.count == 1 || open.count == 2 && open[1].name == "files")
         }
@@ -90,13 +92,13 @@ extension Metalink {
             }
         }
 
-        /// Returns what the last element was skipped for; nil when it was not.
+        /// Returns the reason why the last element was skipped, or nil if it was not.
         mutating func takeSkipped() -> String? {
             defer { skipped = nil }
             return skipped
         }
 
-        /// Elements that are there and say nothing, as some generators write them, are no reason to refuse the document.
+        /// Skips an element without content, which some generators write. The document is not refused because of it.
         private mutating func skip(_ element: String) {
             skipped = "the empty <\(element)> of '\((file?.name ?? "").prefix(100))' is skipped"
         }
@@ -124,7 +126,7 @@ extension Metalink {
             }
         }
 
-        /// Those that make no sense are passed over: the file as a whole is verified all the same.
+        /// Reads the digests of pieces. Senseless ones are ignored, because the whole file is verified, too.
         private mutating func readPieces(_ attributes: [String: String]) {
             defer { digests = [] }
             guard let type = attributes["type"], let algorithm = Checksum.Algorithm(name: type.utf8),
@@ -135,7 +137,7 @@ extension Metalink {
         }
 
         private mutating func readURL(_ text: String, _ attributes: [String: String]) {
-            // No file of this machine: documents come from anybody.
+            // URLs of local files are not allowed, because a document may come from anyone.
             guard case .success((let url, nil)) = SourceURL.parse(text), url.isHTTP,
                 attributes["type"].map({ ["http", "https"].contains($0.lowercased()) }) ?? true
             else {
@@ -156,7 +158,7 @@ extension Metalink {
                 done.pieces = pieces.first { $0.algorithm == algorithm } ?? done.pieces
             }
             if let size = done.size, done.pieces?.fits(size: size) == false { done.pieces = nil }
-            // Equal ones keep their order.
+            // Sources with the same priority keep their order.
             var sources = done.sources.enumerated().sorted { ($0.1.priority, $0.0) < ($1.1.priority, $1.0) }.map(\.1)
             var known = Set<SourceURL>()
             sources.removeAll { !known.insert($0.url).inserted }

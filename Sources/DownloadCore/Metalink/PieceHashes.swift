@@ -1,9 +1,9 @@
-/// What the pieces of a file hash to, all of one length but the last.
+/// The digests of the pieces of a file. All pieces but the last have the same length.
 package struct PieceHashes: Codable, Sendable, Equatable {
     package let algorithm: Checksum.Algorithm
-    /// Bytes.
+    /// The length of a piece in bytes.
     package let length: Int64
-    /// One after the other, in lower-case hexadecimal.
+    /// The digests, one after the other, in lower-case hexadecimal.
     private let digests: String
 
     private enum CodingKeys: String, CodingKey { case algorithm, length, digests }
@@ -11,7 +11,7 @@ package struct PieceHashes: Codable, Sendable, Equatable {
     static let possibleLengths: ClosedRange<Int64> = 1 << 10...1 << 40
     static let most = 1 << 17
 
-    /// Nil for what cannot be pieces of a file.
+    /// Returns nil if these cannot be the pieces of a file.
     package init?(algorithm: Checksum.Algorithm, length: Int64, digests: [String]) {
         guard Self.possibleLengths.contains(length), (1...Self.most).contains(digests.count),
             digests.allSatisfy({
@@ -39,9 +39,10 @@ package struct PieceHashes: Codable, Sendable, Equatable {
         self = read
     }
 
-    /// Bytes, roughly, as it travels.
+    /// The approximate size in bytes of the digests in a message between processes.
     package var carriedSize: Int { digests.utf8.count + 100 }
-    /// More do not travel to the background session, which then verifies the file as a whole.
+    /// The greatest such size. Larger digests are not sent to the background session, which then verifies the file as a
+    /// whole.
     package static let longestCarried = 9 << 20
 
     package var count: Int { digests.utf8.count / algorithm.digits }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Reads the plain subset of XML 1.0 that documents from the network may use here: elements, attributes, text, CDATA,
-/// comments and processing instructions, in UTF-8. Document types are refused, and so all entities but the five
-/// predefined ones. That prevents the known abuse of entities: endless expansion and reading of local files.
+/// A reader of the subset of XML 1.0 that documents from the network may use here: elements, attributes, text, CDATA,
+/// comments and processing instructions, in UTF-8. Document types are refused, and therefore all entities except the
+/// five predefined ones. This prevents the known abuse of entities: endless expansion, and reading of local files.
 ///
 /// An element with the same prefix as the outermost element is named without the prefix. Other elements, and attributes,
 /// keep their prefix, because they belong to other vocabularies.

@@ -55,7 +55,7 @@ package struct NetworkPath: Sendable, Hashable {
     }
 }
 
-/// Decides from the kernel's tables whether this machine's network is down, independently of the server.
+/// The decision whether this machine's network is down. It uses the kernel's tables and does not ask the server.
 package enum NetworkOutage {
     /// An address of each family to which a route exists only if there is a route to anywhere (RFC 5737, RFC 3849).
     private static let anywhere = [AF_INET: "203.0.113.1", AF_INET6: "2001:db8::1"]
@@ -82,7 +82,8 @@ package enum NetworkOutage {
     }
 }
 
-/// Notices that the machine has slept. Connections from before the sleep are dead, even if the kernel still keeps them.
+/// The detection of a suspended machine. Connections from before the sleep are dead, even if the kernel still keeps
+/// them.
 package struct SleepWatch: Sendable {
     /// The longest sleep after which connections are not given up. Servers and routers rarely forget a connection so
     /// soon.

@@ -1,9 +1,10 @@
 import Foundation
 
-/// Addresses that are not of the public internet: of this machine, of private networks, of a single link, for many receivers,
-/// or reserved (IANA's special-purpose registries, RFC 6890).
+/// Addresses that are not in the public internet: addresses of this machine, of private networks and of a single link,
+/// multicast addresses, and reserved addresses (IANA's special-purpose registries, RFC 6890).
 package enum PrivateAddress {
-    /// Whether a numeric address, perhaps with a zone (`fe80::1%eth0`) or in brackets, is one; false for a name.
+    /// Returns whether a text is such a numeric address, perhaps with a zone (`fe80::1%eth0`) or in brackets. Returns
+    /// false for a name.
     package static func contains(_ text: String) -> Bool {
         let text = text.trimmingCharacters(in: CharacterSet(charactersIn: "[]")).prefix { $0 != "%" }
         var four = in_addr()
@@ -25,7 +26,7 @@ package enum PrivateAddress {
     private static func isPrivate6(_ bytes: some Collection<UInt8>) -> Bool {
         let parts = Array(bytes)
         if parts[0] & 0xFE == 0xFC || parts[0] == 0xFE && parts[1] & 0x80 != 0 || parts[0] == 0xFF { return true }
-        // The unspecified address, loopback, and addresses of version 4 in those of version 6 (RFC 4291, 6052, 3056).
+        // The unspecified address, loopback, and IPv6 addresses that contain an IPv4 address (RFC 4291, 6052, 3056).
         if parts[..<10].allSatisfy({ $0 == 0 }) {
             return parts[10] == 0xFF && parts[11] == 0xFF ? isPrivate4(parts[12...]) : parts[10] == 0 && parts[11] == 0
         }

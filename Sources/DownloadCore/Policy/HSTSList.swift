@@ -1,7 +1,7 @@
 import Foundation
 
-/// The hosts that must be asked over https only (RFC 6797), as their servers said. A pure value: the caller passes the
-/// time.
+/// The hosts that must be asked over https only (RFC 6797), as their servers said. The list has no clock; the caller
+/// passes the time.
 package struct HSTSList: Sendable, Equatable {
     package struct Entry: Sendable, Equatable {
         /// The time from which the entry is ignored.

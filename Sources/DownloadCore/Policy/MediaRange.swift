@@ -2,7 +2,7 @@
 public struct MediaRange: Sendable, Equatable {
     /// The type in lower case, or `*` for any type.
     public let type: String
-    /// The part behind the slash, in lower case; `*` for any.
+    /// The part after the slash, in lower case, or `*` for any subtype.
     public let subtype: String
 
     /// Returns nil if the text is not a media range. Parameters are not accepted.

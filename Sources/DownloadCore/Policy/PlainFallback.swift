@@ -1,19 +1,19 @@
 import Glibc
 
-/// Whether a server that was asked over https, because nobody named a scheme, may be asked over http instead.
+/// The decision whether http may be tried after https failed, for a URL that was given without a scheme.
 package enum PlainFallback {
-    /// True only where no TLS connection could be made at all. A certificate that is refused, and any answer, is a
-    /// server with https.
+    /// Returns whether http may be tried. This is true only if no TLS connection was possible. A server whose
+    /// certificate is refused, or that answers at all, supports https.
     package static func isAllowed(after error: DownloadError) -> Bool {
         switch error {
         case .networkFailed(.connect, let diagnosis):
-            // This machine has no way to the server: over http it has none either, and the download waits for one.
+            // This machine has no route to the server. http would not help, and the download waits for the network.
             return ![Int32(ENETUNREACH), Int32(EHOSTUNREACH), Int32(ENETDOWN)].contains(diagnosis.errno)
         case .networkFailed(.timedOut, let diagnosis):
             return ["Connection timed out", "Connection timeout", "SSL connection timeout", "Failed to connect"]
                 .contains { diagnosis.message.hasPrefix($0) }
         case .networkFailed(.connectionLost, let diagnosis):
-            // libcurl names the TLS call in which a server closed that knows nothing of TLS.
+            // If a server without TLS closes the connection, libcurl's message has the name of the TLS call.
             return ["SSL_ERROR_SYSCALL", "SSL_connect", "unexpected eof", "Connection reset by peer in connection"]
                 .contains { diagnosis.message.contains($0) }
         case .trustFailed(let diagnosis):
@@ -25,7 +25,7 @@ package enum PlainFallback {
 }
 
 extension DownloadRequest {
-    /// The server is given something with the request that others must not read.
+    /// Whether the request has secrets that nobody else may read.
     package var showsSecrets: Bool {
         credential != nil || http.body != nil || http.authentication != nil || http.signature != nil
             || !secretFiles.isEmpty || headers.contains(where: \.isSecret)

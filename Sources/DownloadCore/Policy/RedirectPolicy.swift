@@ -1,12 +1,12 @@
-/// Which URLs are asked, and which redirects are followed. Redirects from https to http, and to other schemes, are refused
-/// in any case.
+/// The rules for the URLs that are used, and for the redirects that are followed. Redirects from https to http, and to
+/// other schemes, are always refused.
 public struct RedirectPolicy: Sendable, Equatable {
-    /// The most redirects that are followed in one attempt.
+    /// The greatest number of redirects that are followed in one attempt.
     public var limit: Int
-    /// The schemes that may be used, at the start and behind redirects; nil for all that can be downloaded from.
+    /// The allowed schemes, at the start and after redirects; nil for all supported schemes.
     public var schemes: [String]?
 
-    /// Makes a policy.
+    /// Creates a policy.
     public init(limit: Int = 20, schemes: [String]? = nil) {
         self.limit = limit
         self.schemes = schemes
@@ -15,14 +15,14 @@ public struct RedirectPolicy: Sendable, Equatable {
     package static let knownSchemes = SourceScheme.names
 
     package enum Decision: Equatable, Sendable {
-        /// Credentials and the user's own header fields go along only within one origin.
+        /// Follow the redirect. Credentials and the user's own header fields are kept only within one origin.
         case follow(SourceURL, keepsCredentials: Bool)
         case refuse(ProtocolFailure)
     }
 
     /// - Parameters:
-    ///   - location: the absolute URL that the `Location` field names (RFC 9110 section 10.2.2).
-    ///   - hops: the redirects already followed in this attempt.
+    ///   - location: the absolute URL of the `Location` field (RFC 9110 section 10.2.2).
+    ///   - hops: the number of redirects that were followed in this attempt.
     package func decide(from current: SourceURL, to location: String, hops: Int) -> Decision {
         if hops >= limit { return .refuse(.tooManyRedirects(limit)) }
         switch SourceURL.parse(location) {

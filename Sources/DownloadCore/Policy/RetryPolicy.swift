@@ -1,15 +1,15 @@
-/// When a failed attempt is followed by another: data, and a pure rule.
+/// The rules for another attempt after a failed one.
 public struct RetryPolicy: Sendable, Equatable {
-    /// Attempts after the first one, counted anew after progress.
+    /// The number of attempts after the first one. The count begins again after progress.
     public var limit: Int
     /// The first delay in seconds; it doubles each time.
     public var delay: Double
     /// The longest delay in seconds.
     public var maximumDelay: Double
-    /// Answers that are repeated besides those that are in any case.
+    /// The status codes after which the request is repeated, besides those after which it is always repeated.
     public var statuses: StatusCodes?
 
-    /// Makes a policy.
+    /// Creates a policy.
     public init(limit: Int = 5, delay: Double = 1, maximumDelay: Double = 60, statuses: StatusCodes? = nil) {
         self.limit = limit
         self.delay = delay
@@ -17,7 +17,7 @@ public struct RetryPolicy: Sendable, Equatable {
         self.statuses = statuses
     }
 
-    /// An attempt that brought so many bytes is no part of a series of failures.
+    /// The number of bytes after which an attempt counts as progress, so that the count of failures begins again.
     package static let progressThatForgets: Int64 = 64 << 10
 
     package enum Decision: Equatable, Sendable {
@@ -26,11 +26,11 @@ public struct RetryPolicy: Sendable, Equatable {
     }
 
     /// - Parameters:
-    ///   - failures: attempts that failed in a row before this one.
-    ///   - retryAfter: what the server asked for, in seconds.
-    ///   - jitter: a random number from 0 to 1: delays are drawn from the upper half of their span, so that many
-    ///     clients do not come back in step.
-    ///   - isHopeful: it may succeed whatever this error was: another source may.
+    ///   - failures: the number of attempts in a row that failed before this one.
+    ///   - retryAfter: the pause that the server asked for, in seconds.
+    ///   - jitter: a random number from 0 to 1. It selects a delay in the upper half of the possible delays, so that
+    ///     many clients do not return at the same time.
+    ///   - isHopeful: whether another attempt may succeed after any error, because it uses another source.
     package func decide(
         _ error: DownloadError, failures: Int, retryAfter: Double?, jitter: Double, isHopeful: Bool = false
     ) -> Decision {
@@ -39,7 +39,7 @@ public struct RetryPolicy: Sendable, Equatable {
         return .retry(after: max(span * (0.5 + 0.5 * jitter), retryAfter ?? 0))
     }
 
-    /// Another attempt may succeed, or somebody knows that it does.
+    /// Returns whether another attempt may succeed, or the user has listed the status code.
     func repeats(_ error: DownloadError) -> Bool {
         error.isTransient || error.httpStatus.map { statuses?.contains($0) ?? false } ?? false
     }

@@ -1,20 +1,20 @@
-/// How the server proves its identity to dlm, and dlm to the server. Files are absolute paths. Nil means that nothing
-/// was asked for.
+/// The rules for how the server proves its identity to dlm, and dlm to the server. Files are absolute paths. A nil
+/// value means that the user gave none.
 public struct ServerTrustPolicy: Sendable, Equatable {
     /// Whether the server must prove its identity. False (`--insecure`) is recorded, and shown wherever the download is
     /// shown.
     public var verifiesServer = true
-    /// A file with certificates, in PEM, of the authorities to trust in place of the system's authorities.
+    /// A file with certificates, in PEM, of the authorities to trust instead of the system's authorities.
     public var authorities: String?
     /// A file with the certificate revocation lists, in PEM.
     public var revocations: String?
     /// A file with the client's own certificate, in PEM. The file may contain the key, too.
     public var certificate: String?
-    /// The key of ``certificate``, in PEM, where its file does not hold it.
+    /// A file with the key of ``certificate``, in PEM, if the certificate's file does not contain it.
     public var privateKey: String?
     /// The server's public key, for https only. Either a file, or `sha256//BASE64`, where `;` separates several keys.
     public var pinnedKey: String?
-    /// The oldest version of TLS that is spoken; nil leaves it to libcurl.
+    /// The oldest version of TLS that is accepted; nil for libcurl's default.
     public var minimumTLS: TLSVersion?
     /// The file with the keys of SSH servers, in OpenSSH's format. Nil for `~/.ssh/known_hosts`.
     public var knownHosts: String?
@@ -24,7 +24,7 @@ public struct ServerTrustPolicy: Sendable, Equatable {
     /// The encryption of connections to `ftp` URLs.
     public var ftpTLS: FTPEncryption?
 
-    /// Makes a policy that trusts the authorities of this machine, or everybody.
+    /// Creates a policy that trusts the authorities of this machine, or, if `verifiesServer` is false, every server.
     public init(verifiesServer: Bool = true) { self.verifiesServer = verifiesServer }
 
     /// A version of TLS.
@@ -35,7 +35,7 @@ public struct ServerTrustPolicy: Sendable, Equatable {
         case tls13 = "1.3"
     }
 
-    /// Whether FTP connections are encrypted. The client begins TLS by a command (RFC 4217).
+    /// The encryption of FTP connections. The client begins TLS by a command (RFC 4217).
     public enum FTPEncryption: String, Codable, Sendable {
         /// TLS is used if the server supports it.
         case attempted
@@ -48,7 +48,7 @@ public struct ServerTrustPolicy: Sendable, Equatable {
     /// The policy that does not verify servers.
     public static let insecure = ServerTrustPolicy(verifiesServer: false)
 
-    /// Applies another policy. What the other policy does not name stays as it is.
+    /// Applies another policy. Values that the other policy does not have stay unchanged.
     mutating func take(_ other: ServerTrustPolicy) {
         verifiesServer = other.verifiesServer
         authorities = other.authorities ?? authorities

@@ -1,11 +1,11 @@
-/// HTTP status codes as people list them: `403,520-529`.
+/// A list of HTTP status codes in the form of users: `403,520-529`.
 public struct StatusCodes: Sendable, Equatable {
     /// The ranges in the order in which they were given.
     public let ranges: [ClosedRange<Int>]
 
     private static let possible = 100...599
 
-    /// Nil for an empty list, and for anything else than numbers from 100 to 599 and their ranges.
+    /// Returns nil for an empty list, and for anything except numbers from 100 to 599 and their ranges.
     public init?(_ text: String) {
         var ranges: [ClosedRange<Int>] = []
         for part in text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
@@ -24,7 +24,7 @@ public struct StatusCodes: Sendable, Equatable {
     /// Returns whether the status code is one of these.
     public func contains(_ status: Int) -> Bool { ranges.contains { $0.contains(status) } }
 
-    /// Whether any of them is among these.
+    /// Returns whether one of the given codes is among these.
     package func overlaps(_ others: ClosedRange<Int>) -> Bool { ranges.contains { $0.overlaps(others) } }
 }
 

@@ -87,7 +87,7 @@ public enum ChecksumSource: String, Codable, Sendable {
 public struct VerifiedChecksum: Codable, Sendable, Equatable {
     /// The digest.
     public var checksum: Checksum
-    /// Who gave the digest.
+    /// The source of the digest.
     public var source: ChecksumSource
 
     package init(_ checksum: Checksum, by source: ChecksumSource) {

@@ -1,11 +1,11 @@
 extension ChecksumList {
-    /// Bytes; what is larger is not what it is taken for.
+    /// The maximum size in bytes. A larger file is probably not a list of checksums.
     package static let largest = 1 << 20
 
-    /// Reads the lines of md5sum, sha256sum and their like (coreutils), of BSD's and OpenSSL's tools, or digests alone;
-    /// of a signed file what is signed, though nobody checks the signature here. Other lines are comments.
-    /// - Parameter source: the file or URL they came from; its name may tell an algorithm that is unknown here.
-    /// - Throws: ``VerificationFailure/unverifiable(_:)`` when there is no checksum in it.
+    /// Reads the lines of md5sum, sha256sum and similar programs (coreutils), of BSD's and OpenSSL's tools, or bare
+    /// digests. Of a signed file only the signed part is read; the signature is not checked. Other lines are comments.
+    /// - Parameter source: The file or URL of the list. Its name may show an algorithm that dlm does not know.
+    /// - Throws: ``VerificationFailure/unverifiable(_:)`` if the file has no checksum.
     package init(_ bytes: [UInt8], source: String) throws(DownloadError) {
         func failure(_ why: String) -> DownloadError { .verificationFailed(.unverifiable("\(source): \(why)")) }
         if bytes.count > Self.largest { throw failure("too large for a checksum file") }
@@ -18,7 +18,8 @@ extension ChecksumList {
         self.init(source: source, entries: entries)
     }
 
-    /// Digests of as many digits as one of ours, which only the name of their file tells apart (`B2SUMS`).
+    /// Returns the name of an unknown algorithm whose digests are as long as known ones. Only the name of the file
+    /// shows it (`B2SUMS`).
     private static func foreignAlgorithm(_ name: String) -> String? {
         let lower = name.utf8.lowercasedASCII
         let known = [
@@ -33,7 +34,8 @@ extension ChecksumList {
 
     // MARK: Lines
 
-    /// Without line breaks; of a PGP clear-signed message (RFC 9580 section 7) only what is signed.
+    /// Returns the lines without line breaks. Of a PGP clear-signed message (RFC 9580 section 7), returns only the
+    /// signed lines.
     private static func lines(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
         var rest = bytes[...]
         if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
@@ -69,18 +71,18 @@ extension ChecksumList {
 
     private static func entry(_ line: ArraySlice<UInt8>) -> Entry? {
         var rest = line.drop(while: isSpace)
-        // A line that begins so has a name with escapes in it.
+        // A line that begins with a backslash has escapes in its name.
         let isEscaped = rest.first == UInt8(ascii: "\\")
         if isEscaped { rest = rest.dropFirst() }
         guard let (path, checksum) = plain(rest) ?? tagged(rest) else { return nil }
         guard let path = isEscaped ? unescaped(path) : Array(path) else { return nil }
-        // What came from standard input has no name.
+        // A digest of standard input has no name.
         let name = path == Array("-".utf8) ? "" : String(decoding: path, as: UTF8.self)
         if !path.isEmpty, !name.isEmpty, components(name).isEmpty { return nil }
         return Entry(path: name, checksum: checksum)
     }
 
-    /// `HEX  name`, `HEX *name` or `HEX`.
+    /// Reads `HEX  name`, `HEX *name` or `HEX`.
     private static func plain(_ line: ArraySlice<UInt8>) -> (path: ArraySlice<UInt8>, Checksum)? {
         let hex = line.prefix { $0.hexadecimalDigit != nil }
         guard let checksum = Checksum(hex: hex) else { return nil }
@@ -88,12 +90,12 @@ extension ChecksumList {
         if rest.allSatisfy(isSpace) { return (rest.suffix(0), checksum) }
         guard let first = rest.first, isSpace(first) else { return nil }
         let path = rest.dropFirst()
-        // Text or binary, which makes no difference.
+        // The second character marks text or binary mode, which makes no difference.
         let hasMode = path.first == UInt8(ascii: " ") || path.first == UInt8(ascii: "*")
         return (hasMode ? path.dropFirst() : path, checksum)
     }
 
-    /// `SHA256 (name) = HEX`, or `SHA2-256(name)= HEX` as OpenSSL writes it.
+    /// Reads `SHA256 (name) = HEX`, or `SHA2-256(name)= HEX` as OpenSSL writes it.
     private static func tagged(_ line: ArraySlice<UInt8>) -> (path: ArraySlice<UInt8>, Checksum)? {
         guard let open = line.firstIndex(of: UInt8(ascii: "(")), let close = line.lastIndex(of: UInt8(ascii: ")")),
             open < close
@@ -106,7 +108,7 @@ extension ChecksumList {
         return (line[line.index(after: open)..<close], checksum)
     }
 
-    /// `\\`, `\n` and `\r` as coreutils writes them; nil for anything else behind a backslash.
+    /// Decodes coreutils' escapes `\\`, `\n` and `\r`. Returns nil for any other escape.
     private static func unescaped(_ path: ArraySlice<UInt8>) -> [UInt8]? {
         var result: [UInt8] = []
         var rest = path

@@ -1,9 +1,9 @@
-/// What a checksum file says (`SHA256SUMS`, `debian.iso.sha256`): which file must hash to what.
+/// The content of a checksum file (`SHA256SUMS`, `debian.iso.sha256`): the checksums of files.
 package struct ChecksumList: Codable, Sendable, Equatable {
     package struct Entry: Codable, Sendable, Equatable {
         /// The folders before the name, without `./`; empty for none.
         package let folder: String
-        /// The last component; empty for a digest that stands alone.
+        /// The last component of the path; empty for a digest without a name.
         package let name: String
         package let checksum: Checksum
 
@@ -15,26 +15,27 @@ package struct ChecksumList: Codable, Sendable, Equatable {
         }
     }
 
-    /// The file or URL it came from, for messages.
+    /// The file or URL of the list, for messages.
     package let source: String
-    /// By name.
+    /// The entries, sorted by name.
     package let entries: [Entry]
 
-    /// - Parameter entries: at least one.
+    /// - Parameter entries: The entries, at least one.
     init(source: String, entries: [Entry]) {
         self.source = source
         self.entries = entries.sorted { $0.name < $1.name }
     }
 
-    /// Bytes, roughly, as it travels.
+    /// The approximate size of the list in a message to another process, in bytes.
     package var size: Int { entries.reduce(100) { $0 + $1.name.utf8.count + $1.folder.utf8.count + 220 } }
 
-    /// A request whose name only its answer tells carries the list with it, into the store: it must be short then.
+    /// The most entries of a list that is stored with a request. That is needed if only the answer gives the name of
+    /// the file.
     package static let longestCarried = 1000
 
-    /// Gives the request its checksum, found by the name in its URL or the one asked for; where neither is listed, the
-    /// answer of the server may bring another one, and the request takes the list along.
-    /// - Parameter isOnly: it is the only request: a digest without a name can mean nothing else.
+    /// Gives the request its checksum, found by the name in its URL or by the requested name. If neither is listed, the
+    /// server may give another name, so the list is stored with the request.
+    /// - Parameter isOnly: Whether it is the only request, so that a digest without a name belongs to it.
     package func settle(_ request: inout DownloadRequest, isOnly: Bool) throws(DownloadError) {
         if isBare {
             request.checksum = try bare(isOnly: isOnly)
@@ -55,16 +56,16 @@ package struct ChecksumList: Codable, Sendable, Equatable {
         request.checksums = self
     }
 
-    /// The checksum of the first of these paths that is listed.
-    /// - Parameter isOnly: there is no other file that a digest without a name could mean.
+    /// Returns the checksum of the first of these paths that is listed.
+    /// - Parameter isOnly: Whether it is the only file, so that a digest without a name belongs to it.
     package func checksum(forFirstOf paths: [String], isOnly: Bool = false) throws(DownloadError) -> Checksum {
         if isBare { return try bare(isOnly: isOnly) }
         for path in paths { if let found = try checksum(for: path) { return found } }
         throw missing(paths)
     }
 
-    /// The checksum of the file at `path`, by its last component; of several with that name, by the folders it shares
-    /// with one of them. Nil when there is none.
+    /// Returns the checksum of the file at `path`, by its last component. Of several entries with that name, the one
+    /// with the same folders counts. Returns nil if there is none.
     package func checksum(for path: String) throws(DownloadError) -> Checksum? {
         let parts = Self.components(path)
         guard let name = parts.last else { return nil }
@@ -78,7 +79,7 @@ package struct ChecksumList: Codable, Sendable, Equatable {
         return try choose(zip(matching, depths).filter { $0.1 == deepest }.map(\.0), name)
     }
 
-    /// Binary search: the first entry whose name is not before `name`.
+    /// Returns the index of the first entry whose name is not before `name`, by binary search.
     private func firstIndex(of name: String) -> Int {
         var (low, high) = (0, entries.count)
         while low < high {
@@ -95,7 +96,8 @@ package struct ChecksumList: Codable, Sendable, Equatable {
         return try choose(entries, "one file")
     }
 
-    /// Of several algorithms the preferred one; two digests by one algorithm are a contradiction.
+    /// Returns the checksum of the preferred algorithm. Throws if there are two digests of one algorithm, because they
+    /// contradict each other.
     private func choose(_ entries: [Entry], _ what: String) throws(DownloadError) -> Checksum {
         for algorithm in Checksum.Algorithm.preferred {
             let digests = Set(entries.lazy.map(\.checksum).filter { $0.algorithm == algorithm }.map(\.digest))
@@ -117,16 +119,16 @@ package struct ChecksumList: Codable, Sendable, Equatable {
 
     // MARK: Paths
 
-    /// Without empty ones and `.`; `..` is a component like any other.
+    /// Returns the components of a path without empty ones and `.`. `..` is a component like any other.
     static func components(_ path: String) -> [String] {
         path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }.filter { $0 != "." }
     }
 
-    /// The path of a URL as a file system would have it.
+    /// Returns the path of a URL with its escapes decoded.
     package static func path(_ url: SourceURL) -> String {
         url.path.utf8.split(separator: UInt8(ascii: "/")).map { part in
             let decoded = part.percentDecoded.flatMap { String(validating: $0, as: UTF8.self) }
-            // A slash that is escaped separates nothing.
+            // An escaped slash does not separate components.
             return decoded.flatMap { $0.contains("/") ? nil : $0 } ?? String(Substring(part))
         }.joined(separator: "/")
     }

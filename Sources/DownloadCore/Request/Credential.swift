@@ -30,7 +30,7 @@ extension Credential: Codable {
     }
 }
 
-/// Keeps the password out of all text that prints a request.
+/// Descriptions without the password, for all text that prints a request.
 extension Credential: CustomStringConvertible, CustomReflectable {
     public var description: String { user }
     public var customMirror: Mirror { Mirror(self, children: ["user": user]) }

@@ -1,33 +1,33 @@
-/// Where the finished file goes: Alamofire's destination closure as a value. See ``folder(_:ifExists:createsFolders:)``
-/// and ``file(_:ifExists:createsFolders:)``.
+/// The place of the finished file: the counterpart of Alamofire's destination closure, as a value. See
+/// ``folder(_:ifExists:createsFolders:)`` and ``file(_:ifExists:createsFolders:)``.
 public struct Destination: Sendable, Equatable {
-    /// What to do when the final name is taken.
+    /// The behaviour if the final name is taken.
     public enum IfExists: String, Codable, Sendable, CaseIterable {
-        /// Fail with ``FileFailure/exists``, and touch nothing.
+        /// The download fails with ``FileFailure/exists``, and no file is changed.
         case fail
-        /// Replace it once the new file is complete.
+        /// The existing file is replaced when the new file is complete.
         case overwrite
-        /// Take `name (1).ext`, `name (2).ext`, ...
+        /// The file is called `name (1).ext`, `name (2).ext` and so on.
         case rename
-        /// Leave it and succeed.
+        /// The existing file is not changed, and the download succeeds.
         case skip
-        /// Replace it only when the server has a newer one.
+        /// The existing file is replaced only if the server has a newer file.
         case newer
     }
 
-    /// Absolute path.
+    /// The folder, as an absolute path.
     public var folder: String
-    /// The name asked for; nil leaves it to the server's answer, or to the URL.
+    /// The requested name; nil to use the name from the server's answer, or from the URL.
     public var fileName: String?
-    /// What to do when the final name is taken.
+    /// The behaviour if the final name is taken.
     public var ifExists: IfExists
-    /// True makes the folders that are missing.
+    /// Whether missing folders are created.
     public var createsFolders: Bool
-    /// The name may come from `Content-Disposition` (RFC 6266); otherwise the URL gives it.
+    /// Whether the name may come from `Content-Disposition` (RFC 6266). If false, the name comes from the URL.
     public var takesServerName = true
-    /// The finished file is as old as `Last-Modified` says, and not as new as its download.
+    /// Whether the finished file gets the time in `Last-Modified` as its modification time.
     public var keepsRemoteTime = false
-    /// A file that has the final name already is taken for the beginning of the server's, if its end is the same.
+    /// Whether a file with the final name is continued, if its last bytes are the same as the server's.
     public var continues = false
 
     package init(

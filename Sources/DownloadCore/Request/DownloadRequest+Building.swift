@@ -1,6 +1,6 @@
 import Foundation
 
-/// The ways to write a request in one expression.
+/// Methods to write a request in one expression.
 extension DownloadRequest {
     /// Makes a request for a URL. A user name and a password in the URL become the ``credential``.
     /// - Throws: ``DownloadError/requestInvalid(_:)`` for what is no URL of a scheme that can be downloaded from.
@@ -14,7 +14,7 @@ extension DownloadRequest {
         credential = parsed.credential
     }
 
-    /// Returns the request with a header field in place of those of the same name.
+    /// Returns the request with a header field, which replaces fields of the same name.
     public func header(_ name: String, _ value: String) -> DownloadRequest {
         var request = self
         request.headers.removeAll { $0.name.lowercased() == name.lowercased() }
@@ -22,14 +22,14 @@ extension DownloadRequest {
         return request
     }
 
-    /// Returns the request with rules for the answer: what does not satisfy them is refused on its head, before a byte is
-    /// written (Alamofire's `validate`).
+    /// Returns the request with conditions for the answer. An answer that does not meet them is refused by its head,
+    /// before a byte is written. The counterpart of Alamofire's `validate`.
     /// - Parameters:
-    ///   - statuses: the status codes whose body is the file, such as `200..<300`; nil for 200 and 206.
-    ///   - contentTypes: media types, such as `application/zip` or `image/*`; empty for any.
-    ///   - maximumSize: the largest file that is accepted, in bytes; nil for any.
-    /// - Throws: ``DownloadError/requestInvalid(_:)`` for what is no media type, and for status codes that HTTP does not
-    ///   have.
+    ///   - statuses: The status codes whose body is the file, such as `200..<300`; nil for 200 and 206.
+    ///   - contentTypes: The accepted media types, such as `application/zip` or `image/*`; empty for any type.
+    ///   - maximumSize: The size in bytes of the largest file that is accepted; nil for any size.
+    /// - Throws: ``DownloadError/requestInvalid(_:)`` for a text that is not a media type, and for status codes that
+    ///   HTTP does not have.
     public func validate(
         statuses: Range<Int>? = nil, contentTypes: [String] = [], maximumSize: Int64? = nil
     ) throws(DownloadError) -> DownloadRequest {
@@ -49,11 +49,11 @@ extension DownloadRequest {
         return request
     }
 
-    /// Where parameters go.
+    /// The place of parameters in a request.
     public enum ParameterEncoding: Sendable, Equatable {
-        /// Behind the query that the URL has.
+        /// After the query of the URL.
         case query
-        /// Into the body, as `application/x-www-form-urlencoded`; the method becomes POST unless the request has one.
+        /// In the body, as `application/x-www-form-urlencoded`. The method becomes POST unless the request has another.
         case form
     }
 
@@ -77,7 +77,7 @@ extension DownloadRequest {
 }
 
 extension SourceURL {
-    /// Reads a URL; user information comes back apart.
+    /// Parses a URL, and returns its user information separately.
     static func parsed(_ text: String) throws(DownloadError) -> (url: SourceURL, credential: Credential?) {
         switch parse(text) {
         case .success(let parsed): return parsed
@@ -94,14 +94,14 @@ extension SourceURL {
 }
 
 extension Destination {
-    /// A folder for a file whose name the server's answer, or else the URL, decides (RFC 6266).
+    /// Returns a destination in a folder. The server's answer, or else the URL, gives the name (RFC 6266).
     public static func folder(
         _ folder: URL, ifExists: IfExists = .fail, createsFolders: Bool = true
     ) -> Destination {
         Destination(folder: path(folder), ifExists: ifExists, createsFolders: createsFolders)
     }
 
-    /// The finished file itself.
+    /// Returns a destination that is the finished file itself.
     public static func file(
         _ file: URL, ifExists: IfExists = .fail, createsFolders: Bool = true
     ) -> Destination {
@@ -110,7 +110,7 @@ extension Destination {
             createsFolders: createsFolders)
     }
 
-    /// Absolute, and without a slash at its end, except for the root.
+    /// Returns the absolute path, without a slash at its end, except for the root.
     private static func path(_ url: URL) -> String {
         let path = url.absoluteURL.standardizedFileURL.path
         return path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
@@ -118,7 +118,7 @@ extension Destination {
 }
 
 extension DownloadSnapshot {
-    /// The finished file; nil before the download has completed.
+    /// The finished file; nil if the download has not completed.
     public var file: URL? {
         state == .completed ? path.map { URL(fileURLWithPath: $0, isDirectory: false) } : nil
     }

@@ -1,26 +1,28 @@
-/// What to download, and how: a value, the counterpart of `URLRequest`. Passwords, request bodies and header fields with
-/// credentials are sent, and never stored.
-// A property that is added here is kept and sent once it is one of the documentFields.
+/// A request for a download, as a value: the counterpart of `URLRequest`. Passwords, request bodies and header fields
+/// with credentials are sent, but never stored.
+// A new property is stored and sent to other sessions only if it is one of the documentFields.
 public struct DownloadRequest: Sendable, Equatable {
-    /// The address of the file.
+    /// The URL of the file.
     public var url: SourceURL
     package var destination: Destination
-    /// More addresses of the same file, in the order in which they are asked. Credentials go to the origin of ``url`` alone.
+    /// Further URLs of the same file, in the order in which they are asked. Credentials go to the origin of ``url``
+    /// only.
     public var mirrors: [SourceURL] = []
-    /// The size in bytes that the file must have; nil for any.
+    /// The size in bytes that the file must have; nil for any size.
     public var size: Int64?
-    /// What its pieces must hash to, as a Metalink document says.
+    /// The digests of the file's pieces, from a Metalink document.
     package var pieces: PieceHashes?
-    /// An answer that is a Metalink document is not the file: the file is what it describes.
+    /// Whether an answer that is a Metalink document is followed: the file that it describes is then downloaded
+    /// instead.
     package var followsMetalink = true
-    /// The country whose sources are asked first, of a document that is followed.
+    /// The country whose sources are asked first, if a Metalink document is followed.
     package var location: String?
-    /// The name in the document that ``url`` was found to be: the file is at its mirrors alone.
+    /// The file's name in the Metalink document that was found at ``url``. The file itself is then only at its mirrors.
     package var describedName: String?
-    /// The document that the server named for the file: ``mirrors``, ``size`` and ``pieces`` are from it, and hold as long
-    /// as what is here is of the version that it was named for.
+    /// The Metalink document that the server named for the file. ``mirrors``, ``size`` and ``pieces`` come from this
+    /// document, and apply as long as the bytes on disk are of the version for which it was named.
     package var describedBy: SourceURL?
-    /// Of a file that is here, only the pieces that are not what they should be are fetched.
+    /// Whether to fetch only those pieces of a file on disk that do not match their digests.
     package var repairs = false
     /// Header fields that are sent to the origin of ``url``.
     public var headers: [RequestHeader] = []
@@ -33,48 +35,49 @@ public struct DownloadRequest: Sendable, Equatable {
     /// The user name and password for the origin of ``url``.
     public var credential: Credential?
     @Boxed package var secretFiles: SecretFiles
-    /// The digest that the whole file must have; nil for none. A server that sends a digest of its own (`Repr-Digest`,
-    /// RFC 9530) is believed as well.
+    /// The checksum that the file must have; nil for none. Without a checksum, the file must match the digest that the
+    /// server sends, if it sends one (`Repr-Digest`, RFC 9530).
     public var checksum: Checksum?
-    /// Where its checksum is to be found once the server has told its name.
+    /// The list in which the file's checksum is looked up after the server has named the file.
     package var checksums: ChecksumList?
-    /// Parallel connections for this one file; ``automaticConnections`` for as many as pay, up to what is polite, or
-    /// ``automaticConnections(upTo:)``.
+    /// The number of parallel connections for this file. ``automaticConnections`` stands for as many as make it faster,
+    /// up to 6, and ``automaticConnections(upTo:)`` for another limit.
     public var connections = automaticConnections
-    /// Higher starts earlier.
+    /// The priority. Downloads with a higher priority start earlier.
     public var priority = 0
-    /// Bytes per second; nil for none.
+    /// The speed limit in bytes per second; nil for no limit.
     public var rateLimit: Int64?
-    /// When a failed attempt is followed by another one.
+    /// The policy for further attempts after a failed attempt.
     public var retry = RetryPolicy()
-    /// Which redirects are followed.
+    /// The policy for redirects.
     public var redirect = RedirectPolicy()
     package var boxedTrust: Boxed<ServerTrustPolicy>
-    /// How the server proves its identity, and the client its own.
+    /// The policy for how the server, and the client, prove their identities.
     public var trust: ServerTrustPolicy {
         get { boxedTrust.wrappedValue }
         _modify { yield &boxedTrust.wrappedValue }
     }
     package var boxedNetwork: Boxed<NetworkSettings>
-    /// The way to the server: proxy, interface, address family.
+    /// The settings for the way to the server: proxy, interface, address family.
     public var network: NetworkSettings {
         get { boxedNetwork.wrappedValue }
         _modify { yield &boxedNetwork.wrappedValue }
     }
     /// The time limits of an attempt and of the whole download.
     public var timeouts = Timeouts()
-    /// True accepts what nothing proves to be whole: a body whose end is only that of its connection (RFC 9112 section 8), and parts that
-    /// neither a strong validator nor a digest joins (RFC 9110 section 15.3.7.3).
+    /// Whether to accept a file that nothing proves to be whole. Such files are a body that only the end of its
+    /// connection ends (RFC 9112 section 8), and parts that neither a strong validator nor a digest joins (RFC 9110
+    /// section 15.3.7.3).
     public var acceptsUnverified = false
-    /// What an answer must be to be taken for the file.
+    /// The conditions that an answer must meet to be accepted as the file.
     public var validation = ResponseValidation()
-    /// Recorded and held back when it is added: it begins when it is resumed.
+    /// Whether the download is paused when it is added. It begins when it is resumed.
     public var startsPaused = false
-    /// Programs to run when it has ended.
+    /// The programs that are run when the download has ended.
     package var hooks: Hooks?
-    /// When it may run; nil: at any time.
+    /// The schedule of the download; nil if it may run at any time.
     public var schedule: DownloadSchedule?
-    /// Seconds between its start and that of the next download from the same origin; nil for none.
+    /// The time between the start of this download and the next from the same origin, in seconds; nil for none.
     package var pacing: Double?
 
     package init(url: SourceURL, destination: Destination) {
@@ -84,38 +87,41 @@ public struct DownloadRequest: Sendable, Equatable {
         (boxedTrust, boxedNetwork) = (Self.systemTrust, Self.anyNetwork)
     }
 
-    // Shared by all that are asked for without more.
+    // These values are shared by all requests with default options.
     private static let noHTTPOptions = Boxed(wrappedValue: HTTPOptions())
     private static let noSecretFiles = Boxed(wrappedValue: SecretFiles())
     static let systemTrust = Boxed(wrappedValue: ServerTrustPolicy.system)
     static let anyNetwork = Boxed(wrappedValue: NetworkSettings())
 
-    /// The value of ``connections`` that has the number found out while the file is fetched.
+    /// The value of ``connections`` for an automatic number, which is found out while the file is fetched.
     public static let automaticConnections = 0
-    /// As many connections as pay, at most `limit` (1 to 64): a negative number, beside the numbers that are fixed.
+    /// Returns the value of ``connections`` for an automatic number of at most `limit` (1 to 64). It is negative,
+    /// because positive numbers are fixed numbers.
     public static func automaticConnections(upTo limit: Int) -> Int { -max(0, limit) }
     package static let possibleConnections = 0...64
     package static let possibleConnectionLimits = 1...64
 
-    /// The number is given by the user, and not found out.
+    /// Whether the user has given a fixed number of connections.
     package var hasFixedConnections: Bool { connections > 0 }
-    /// The most connections that are opened unasked; nil for the usual limit, or where the number is fixed.
+    /// The limit for an automatic number of connections; nil for the default limit, or if the number is fixed.
     package var connectionLimit: Int? { connections < 0 ? Int(clamping: connections.magnitude) : nil }
-    /// As in the store and on the wire, where the limit stands beside it.
+    /// The number of connections without the limit, which the store and messages have in a field of its own.
     package var connectionsWithoutLimit: Int { max(0, connections) }
 
-    /// - Parameter limit: counts only where `connections` says automatic.
+    /// Returns the value of ``connections`` for a number and a limit.
+    /// - Parameter limit: The limit, which is ignored if `connections` is a fixed number.
     package static func connections(_ connections: Int, limit: Int?) -> Int {
         connections == automaticConnections ? limit.map { automaticConnections(upTo: $0) } ?? connections : connections
     }
 
-    /// In seconds.
+    /// The time limits, in seconds.
     public struct Timeouts: Sendable, Equatable {
-        /// Name resolution, TCP and TLS together, for each attempt to connect.
+        /// The limit for name resolution, TCP and TLS together, for each attempt to connect.
         public var connect: Double
-        /// No byte for so long cuts the connection.
+        /// The time without a byte after which the connection is cut.
         public var stall: Double
-        /// The time from the first attempt to the last byte, pauses and time in the queue not counted; nil for no limit.
+        /// The limit for the time from the first attempt to the last byte, without pauses and the time in the queue;
+        /// nil for no limit.
         public var total: Double?
 
         /// Makes time limits, in seconds.
@@ -128,8 +134,8 @@ public struct DownloadRequest: Sendable, Equatable {
 }
 
 extension DownloadRequest: DocumentObject {
-    /// All that is kept and sent of a request, under these names. An object is written as a whole by its own type, or by
-    /// the fields that it has.
+    /// The fields of a request that are stored and sent, with their names. An object is written by its own type, or
+    /// field by field.
     package static let documentFields: [DocumentField<DownloadRequest>] = [
         DocumentField("destination", object: \.destination),
         DocumentField("headers", \.headers),
@@ -164,13 +170,13 @@ extension DownloadRequest: DocumentObject {
         DocumentField("priority", \.priority),
     ]
 
-    /// Some older programs wrote a limit as here, as a number below 0.
+    /// The number of connections in documents. Some older programs wrote a limit as a negative number.
     private var connectionsOfDocument: Int {
         get { connectionsWithoutLimit }
         set { connections = newValue }
     }
 
-    /// Beside the number: programs that do not know the limit take their own.
+    /// The limit in documents, in a field of its own. Programs that do not know the field use their own limit.
     private var connectionLimitOfDocument: Int? {
         get { connectionLimit }
         set {
@@ -194,27 +200,28 @@ extension DownloadRequest.Timeouts: DocumentObject {
 }
 
 extension DownloadRequest {
-    /// What a list asks for: then it is encoded, sent and stored once for all its URLs.
+    /// Returns whether the requests differ only in their URLs, as those of a list do. Such requests are encoded, sent
+    /// and stored once for all URLs.
     package func differsOnlyInURL(from other: DownloadRequest) -> Bool {
         var same = self
         same.url = other.url
         return same == other
     }
 
-    /// Something of it is not stored.
+    /// Whether the request has parts that are not stored.
     var hasSecrets: Bool {
         credential != nil || http.body != nil || network.proxy?.credential != nil
             || headers.contains(where: \.isSecret)
     }
 
-    /// The scheme that a rule of the user's leaves; nil for any.
+    /// The only scheme that the user's options allow; nil for any scheme.
     package var onlyScheme: String? {
         if trust.pinnedKey != nil { return "https" }
         guard let schemes = redirect.schemes, Set(schemes).count == 1 else { return nil }
         return schemes.first
     }
 
-    /// Its URL has a scheme that may be used, and nothing is asked of it that the scheme has no place for.
+    /// Throws if the scheme of the URL may not be used, or if the request has options that the scheme does not support.
     package func requireAllowed() throws(DownloadError) {
         if let only = onlyScheme, only != url.scheme {
             throw .requestInvalid(.schemeNotAllowed(url.string, only: only))
@@ -229,7 +236,7 @@ extension DownloadRequest {
         }
     }
 
-    /// It wants the file to match a checksum that the other one does not care for.
+    /// Returns whether this request has a checksum that the other request does not require.
     package func asksForMore(than other: DownloadRequest) -> Bool {
         if let checksum { return checksum != other.checksum }
         return checksums != nil && checksums != other.checksums

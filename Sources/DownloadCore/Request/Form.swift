@@ -1,4 +1,5 @@
-/// Escapes everything but what may stand unescaped in a form and in a query (RFC 3986 section 2.3), as curl does.
+/// Percent-encoding for forms and queries. All bytes except unreserved characters are encoded (RFC 3986 section 2.3),
+/// as curl does.
 package enum Form {
     package static func encoded(_ text: some StringProtocol) -> String {
         text.utf8.reduce(into: "") { result, byte in

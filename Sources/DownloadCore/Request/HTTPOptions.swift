@@ -1,29 +1,31 @@
 import HTTPTypes
 
-/// How a request is made, beside its URL, its fields and its credentials. Nil is what was not asked for.
+/// The options of HTTP requests, besides the URL, the header fields and the credentials. Nil stands for the default.
 public struct HTTPOptions: Codable, Sendable, Equatable {
-    /// Nil: GET, or POST with a body.
+    /// The method; nil for GET, or for POST if there is a body.
     public var method: String?
-    /// What is sent with the request; nil for nothing.
+    /// The body of the request; nil for none.
     public var body: RequestBody?
-    /// In place of the library's own; empty for none. Unlike the user's fields it goes along to other origins.
+    /// The user agent, which replaces the library's own; empty to send none. Unlike header fields of the user, it is
+    /// also sent to other origins.
     public var userAgent: String?
-    /// As ``userAgent``.
+    /// The referer. It is also sent to other origins, like ``userAgent``.
     public var referer: String?
-    /// Takes the file in a content coding, and decodes it.
+    /// Whether to accept the file in a content coding, and to decode it.
     public var acceptsCompressed: Bool?
-    /// How the name and password are shown; nil: as they are (Basic), with the first request, and as a digest to a server
-    /// that then asks for one.
+    /// The scheme for the name and password. If nil, the first request has them with Basic, and a server that then asks
+    /// for Digest gets a digest.
     public var authentication: HTTPAuthentication?
-    /// Signs each request with the name and password (AWS Signature Version 4): `PROVIDER1[:PROVIDER2[:REGION[:SERVICE]]]`.
+    /// The parameters for signing each request with the name and password (AWS Signature Version 4):
+    /// `PROVIDER1[:PROVIDER2[:REGION[:SERVICE]]]`.
     public var signature: String?
-    /// False: hosts that want https alone (RFC 6797) are not known, and not learned.
+    /// Whether hosts that want only https (RFC 6797) are remembered and asked over https.
     public var upgradesKnownHosts: Bool?
 
-    /// Makes options that ask for nothing.
+    /// Creates options with all defaults.
     public init() {}
 
-    /// What the other one names counts.
+    /// Replaces the options that `other` gives.
     mutating func take(_ other: HTTPOptions) {
         method = other.method ?? method
         body = other.body ?? body
@@ -36,27 +38,27 @@ public struct HTTPOptions: Codable, Sendable, Equatable {
     }
 }
 
-/// What answers a server's challenge (RFC 9110 section 11), in the words of `WWW-Authenticate`.
+/// The scheme that answers a server's challenge (RFC 9110 section 11).
 public enum HTTPAuthentication: String, Codable, Sendable, CaseIterable {
     /// The scheme of this name.
     case basic, digest, ntlm
-    /// By a ticket of Kerberos, if the request has no name and password.
+    /// Negotiate, with a Kerberos ticket if the request has no name and password.
     case negotiate
-    /// The best that the server has.
+    /// The best scheme that the server offers.
     case any
 
-    /// It does without a name.
+    /// Whether the scheme may use a ticket instead of a name.
     var usesTicket: Bool { self == .negotiate || self == .any }
-    /// It proves a connection, and not a request.
+    /// Whether the scheme authenticates a connection, not a single request.
     var isOfConnection: Bool { self == .ntlm || self == .negotiate || self == .any }
 }
 
-/// What is sent with a request. A form may hold a password, so it is never stored.
+/// The body of a request. It is never stored, because a form may contain a password.
 public struct RequestBody: Sendable, Equatable {
-    /// Nil: it was not stored and must be given again.
+    /// The bytes; nil if they were not stored and must be given again.
     public let bytes: [UInt8]?
 
-    /// Bytes; it travels to the background session, and stays in memory.
+    /// The maximum size in bytes. A body is sent to the background session and stays in its memory.
     public static let longest = 256 << 10
 
     /// Makes a body.
@@ -74,7 +76,7 @@ extension RequestBody: Codable {
     public func encode(to encoder: any Encoder) throws { _ = encoder.container(keyedBy: Key.self) }
 }
 
-/// Keeps it out of everything that prints a request.
+/// Descriptions without the body, for all text that prints a request.
 extension RequestBody: CustomStringConvertible, CustomReflectable {
     public var description: String { bytes.map { "\($0.count) bytes" } ?? "not stored" }
     public var customMirror: Mirror { Mirror(self, children: ["body": description]) }
@@ -85,17 +87,18 @@ extension DownloadRequest {
         http.method.flatMap { HTTPRequest.Method($0) } ?? (http.body == nil ? .get : .post)
     }
 
-    /// A GET without a body: it may be asked for in parts, and under a condition.
+    /// Whether the request is a GET without a body. Such a request may ask for parts, and may be conditional.
     package var isPlain: Bool { method == .get && http.body == nil }
 
-    /// What is here already need not come again. The bytes of a decoded answer have no offsets to ask for, and SCP sends
-    /// whole files.
+    /// Whether the request may ask for ranges. The bytes of a decoded answer have no offsets that could be requested,
+    /// and SCP always sends whole files.
     var asksRanges: Bool { isPlain && (http.acceptsCompressed != true || !url.isHTTP) && url.known != .scp }
 
-    /// To send it twice does no more than to send it once (RFC 9110 section 9.2.2).
+    /// Whether sending the request twice has the same effect as sending it once (RFC 9110 section 9.2.2).
     package var isIdempotent: Bool { ![.post, .patch].contains(method) }
 
-    /// A failure may be followed by the same request: either that does no harm, or it never reached the server.
+    /// Returns whether the request may be sent again after a failure: either a second request does no harm, or the
+    /// first never reached the server.
     func mayBeSentAgain(after error: DownloadError) -> Bool {
         switch error {
         case .networkFailed(.nameResolution, _), .networkFailed(.connect, _): true

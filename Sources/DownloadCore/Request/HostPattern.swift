@@ -1,16 +1,16 @@
-/// Hosts by name, for settings: one name, or several by `*`, which stands for any letters and dots.
+/// A pattern for the names of hosts in settings: a name, or a text with `*`, which stands for any characters.
 package struct HostPattern: Hashable, Sendable {
-    /// In lower case and ASCII, as in ``SourceURL/host``.
+    /// The pattern in lower case and ASCII, as in ``SourceURL/host``.
     package let text: String
 
-    /// Nil when it can be no host: a URL, or a name with a port.
+    /// Returns nil if the text cannot be a host, such as a URL or a name with a port.
     package init?(_ text: String) {
         let lower = text.lowercased()
         if !lower.isEmpty, lower.utf8.allSatisfy(Self.isPlain) {
             self.text = lower
             return
         }
-        // Names in other scripts, and IPv6 addresses: the part that no wildcard may stand in.
+        // The rest is for names in other scripts and for IPv6 addresses, in which no wildcard is allowed.
         let prefix = lower.hasPrefix("*.") ? "*." : ""
         let name = lower.dropFirst(prefix.count)
         guard !name.isEmpty, !name.contains("*"), !name.contains("/"), !name.contains("@"),
@@ -29,7 +29,8 @@ package struct HostPattern: Hashable, Sendable {
 
     private var isExact: Bool { !text.utf8.contains(UInt8(ascii: "*")) }
 
-    /// - Parameter host: as in ``SourceURL/host``.
+    /// Returns whether the pattern matches a host.
+    /// - Parameter host: The host, as in ``SourceURL/host``.
     package func matches(_ host: String) -> Bool {
         // A name with a dot at its end is the same host.
         let name = host.utf8.last == UInt8(ascii: ".") ? host.utf8.dropLast() : host.utf8[...]
@@ -38,7 +39,7 @@ package struct HostPattern: Hashable, Sendable {
 
     /// Returns whether a text matches a pattern in which `*` stands for any bytes, none included.
     ///
-    /// Each `*` takes as little as it can; where that fails, the last one takes more.
+    /// Each `*` matches as few bytes as possible. If the rest does not match then, the last `*` matches more bytes.
     package static func matches(_ pattern: Substring.UTF8View, _ name: Substring.UTF8View) -> Bool {
         var (pattern, name) = (pattern, name)
         var retry: (pattern: Substring.UTF8View, name: Substring.UTF8View)?
@@ -59,14 +60,15 @@ package struct HostPattern: Hashable, Sendable {
         return pattern.allSatisfy { $0 == UInt8(ascii: "*") }
     }
 
-    /// Says more about a host that both match: a name beats a pattern, a longer pattern a shorter one.
+    /// Returns whether this pattern counts more than another that matches the same host. A name counts more than a
+    /// pattern with `*`, and a longer pattern more than a shorter one.
     package func isCloser(than other: HostPattern) -> Bool {
         (isExact ? 1 : 0, text.utf8.count, text) > (other.isExact ? 1 : 0, other.text.utf8.count, other.text)
     }
 }
 
 extension [HostPattern: Int] {
-    /// What the closest pattern says.
+    /// Returns the value of the closest pattern that matches the host.
     func value(for host: String) -> Int? {
         isEmpty ? nil : filter { $0.key.matches(host) }.max { $1.key.isCloser(than: $0.key) }?.value
     }

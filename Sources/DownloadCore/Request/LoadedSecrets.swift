@@ -24,7 +24,7 @@ package struct LoadedSecrets: Sendable, Equatable {
     ///   these secrets.
     init(memory: CookieMemory?) { self.memory = memory }
 
-    /// Also uses the cookies that servers set during the session.
+    /// Adds the cookies that servers set during the session.
     mutating func remember(_ memory: CookieMemory?) { self.memory = memory }
 
     /// Returns the cookies that may be for the host, as lines in Netscape's format.

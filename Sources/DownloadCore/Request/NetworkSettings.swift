@@ -1,26 +1,27 @@
-/// The way to the server. Nil is what was not asked for.
+/// The settings for the way to the server. Nil stands for the default.
 public struct NetworkSettings: Codable, Sendable, Equatable {
-    /// Nil: what the environment says.
+    /// The proxy; nil to use the proxies of the environment.
     public var proxy: ProxyAddress?
-    /// Hosts that are asked without the proxy, as in `no_proxy`; nil: what the environment says.
+    /// The hosts that are asked without the proxy, in the form of `no_proxy`; nil to use the environment's.
     public var noProxy: String?
-    /// An interface, or an address of this machine, to send from.
+    /// The interface, or the address of this machine, from which connections are made.
     public var interface: String?
     /// The only version of the Internet Protocol to use.
     public var addressFamily: AddressFamily?
     /// The version of HTTP to use.
     public var httpVersion: HTTPVersion?
-    /// Where to connect in place of what name resolution says.
+    /// Addresses to connect to, instead of those from name resolution.
     public var addresses: [PinnedAddress]?
-    /// Asked for addresses (RFC 8484) in place of the system.
+    /// The URL of a name server (DNS over HTTPS, RFC 8484), which replaces the system's name resolution.
     public var nameServer: String?
-    /// Seconds for which addresses are kept, and for which names that were not found are not looked up again.
+    /// The time for which addresses are kept, in seconds, and the longest time for which names that were not found are
+    /// not looked up again.
     public var dnsCacheTime: Double?
-    /// True: no connection is made to an address of this machine, a private network or a single link, wherever a redirect or
-    /// name resolution leads.
+    /// Whether connections to addresses of this machine, of private networks and of single links are refused, also
+    /// after redirects and name resolution.
     public var refusesPrivateAddresses: Bool?
 
-    /// Makes settings that ask for nothing.
+    /// Creates settings with all defaults.
     public init() {}
 
     /// A version of the Internet Protocol.
@@ -33,12 +34,12 @@ public struct NetworkSettings: Codable, Sendable, Equatable {
     public enum HTTPVersion: String, Codable, Sendable {
         /// HTTP/1.1.
         case http1 = "1.1"
-        /// Over https, where the server has it.
+        /// HTTP/2 over https, if the server supports it.
         case http2 = "2"
     }
 
-    /// Of several addresses for one host and port, an attempt uses the first: each has another turn. Nil: nothing is
-    /// different in this one.
+    /// Returns the settings for an attempt. If there are several addresses for one host and port, each attempt begins
+    /// with another address. Returns nil if nothing changes.
     func turned(_ turn: Int) -> NetworkSettings? {
         guard let addresses, addresses.count > 1, turn > 0 else { return nil }
         var turned = self
@@ -52,7 +53,7 @@ public struct NetworkSettings: Codable, Sendable, Equatable {
         return turned
     }
 
-    /// What the other one names counts.
+    /// Replaces the settings that `other` gives.
     mutating func take(_ other: NetworkSettings) {
         proxy = other.proxy ?? proxy
         noProxy = other.noProxy ?? noProxy
@@ -66,13 +67,13 @@ public struct NetworkSettings: Codable, Sendable, Equatable {
     }
 }
 
-/// A host and port that are at this address, whatever name resolution says.
+/// An address for a host and port, which replaces the one from name resolution.
 public struct PinnedAddress: Codable, Sendable, Equatable {
-    /// `*` for any.
+    /// The host; `*` for any host.
     public let host: String
-    /// The port that it is for.
+    /// The port.
     public let port: Int
-    /// An IPv6 address in brackets.
+    /// The address. An IPv6 address is in brackets.
     public let address: String
 
     /// Makes a fixed address.
@@ -85,7 +86,7 @@ public struct PinnedAddress: Codable, Sendable, Equatable {
 
 /// A proxy. The password for it is never stored.
 public struct ProxyAddress: Codable, Sendable, Equatable {
-    /// Without user and password; empty for no proxy at all.
+    /// The URL of the proxy, without user name and password; empty for no proxy at all.
     public let url: String
     /// The name and password for the proxy.
     public var credential: Credential?

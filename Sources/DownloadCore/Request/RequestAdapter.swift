@@ -1,25 +1,26 @@
-/// Changes the requests of a session before they are sent, as Alamofire's protocol of this name does: to add a token that
-/// expires, for example.
+/// A type that changes the requests of a session before they are sent, for example to add a token that expires. The
+/// counterpart of Alamofire's `RequestAdapter`.
 public protocol RequestAdapter: Sendable {
     /// Returns the request for the next attempt of a download.
     ///
-    /// The session asks before each attempt, with the request as the last attempt had it. A session that runs in another
-    /// process cannot ask; then the adapter is asked once, when the download is added.
-    /// - Throws: an error that ends the download.
+    /// The session calls this method before each attempt, with the request of the last attempt. A session that runs in
+    /// another process cannot call the adapter. Then the method is called once, when the download is added.
+    /// - Throws: An error that ends the download.
     func adapt(_ request: DownloadRequest) async throws -> DownloadRequest
 }
 
-/// Decides whether a failed attempt is followed by another one, as Alamofire's protocol of this name does. A session that
-/// runs in another process cannot ask, and goes by the request's ``DownloadRequest/retry`` policy.
+/// A type that decides whether another attempt follows a failed attempt. The counterpart of Alamofire's
+/// `RequestRetrier`. A session that runs in another process cannot call the retrier, and uses the request's
+/// ``DownloadRequest/retry`` policy.
 public protocol RequestRetrier: Sendable {
     /// Returns what follows a failed attempt.
-    /// - Parameter download: the download as the attempt left it; ``DownloadSnapshot/attempts`` has its history.
+    /// - Parameter download: The download after the attempt. ``DownloadSnapshot/attempts`` has its history.
     func retry(_ download: DownloadSnapshot, dueTo error: DownloadError) async -> RetryDecision
 }
 
-/// What follows a failed attempt.
+/// The decision after a failed attempt.
 public enum RetryDecision: Sendable, Equatable {
-    /// Another attempt after so many seconds, whatever the policy of the request says.
+    /// Another attempt after a delay in seconds, whatever the policy of the request says.
     case retry(after: Double)
     /// The download fails.
     case doNotRetry
@@ -28,7 +29,7 @@ public enum RetryDecision: Sendable, Equatable {
 }
 
 extension RequestRetrier {
-    /// Nil when the attempt did not fail.
+    /// Returns the retrier's decision, or nil if the attempt did not fail.
     func decision(after outcome: AttemptTask.Outcome, of record: DownloadRecord) async -> RetryDecision? {
         switch outcome {
         case .failed(let error, _), .renewed(let error):

@@ -71,7 +71,7 @@ extension RequestHeader: Codable {
     }
 }
 
-/// Keeps secrets out of all text that prints a request.
+/// Descriptions without secrets, for all text that prints a request.
 extension RequestHeader: CustomStringConvertible, CustomReflectable {
     public var description: String { "\(name): \(isSecret ? "(hidden)" : value ?? "(not stored)")" }
     public var customMirror: Mirror { Mirror(self, children: ["field": description]) }

@@ -1,7 +1,7 @@
 import HTTPTypes
 
 /// The route of a request through its redirects: the next URL, and which parts of the request may go there. This type
-/// alone decides that, for downloads, documents and probes. Pure, except that it looks at the list of strict hosts.
+/// alone decides that, for downloads, documents and probes. It has no effects and reads only the list of strict hosts.
 struct RequestRoute: Equatable {
     private(set) var url: SourceURL
     private(set) var hops = 0

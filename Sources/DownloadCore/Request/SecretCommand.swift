@@ -1,7 +1,7 @@
 import CSystem
 import Foundation
 
-/// Runs a program that prints a secret, in the place of a file that holds the secret.
+/// The run of a program that prints a secret, which replaces a file with the secret.
 enum SecretCommand {
     /// The time limit for the program, in seconds.
     static let patience = 60.0

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Reads the whole of a file that a request refers to.
+/// A reader of files with secrets, to which a request refers.
 enum SecretFile {
     /// The maximum size in bytes. A larger file is probably the wrong file.
     static let largest = 4 << 20

@@ -1,22 +1,22 @@
-/// Files that a request refers to for its secrets, by absolute path: read at the beginning of each attempt, so that
-/// nothing of them is stored and what is renewed counts. Nil is what was not asked for.
+/// The files with secrets to which a request refers, by absolute path. They are read at the beginning of each attempt,
+/// so that no secret is stored, and renewed secrets are used. Nil stands for an absent file.
 package struct SecretFiles: Codable, Sendable, Equatable {
-    /// Names and passwords by host, as for ftp(1).
+    /// The netrc file, with names and passwords by host, as for ftp(1).
     package var netrc: String?
-    /// A token for the server of the request (RFC 6750).
+    /// The file with a token for the server of the request (RFC 6750).
     package var bearer: String?
-    /// A program that prints such a token; it is run at the beginning of each attempt.
+    /// The program that prints such a token. It is run at the beginning of each attempt.
     package var bearerCommand: String?
-    /// Cookies in the format of Netscape and curl.
+    /// The file with cookies, in the format of Netscape and curl.
     package var cookies: String?
-    /// Where the cookies go at the end of each attempt.
+    /// The file to which cookies are written at the end of each attempt.
     package var cookieJar: String?
 
     package init() {}
 
     var isEmpty: Bool { self == SecretFiles() }
 
-    /// What the other one names counts.
+    /// Replaces the files that `other` names.
     mutating func take(_ other: SecretFiles) {
         netrc = other.netrc ?? netrc
         bearer = other.bearer ?? (other.bearerCommand == nil ? bearer : nil)

@@ -6,17 +6,17 @@ public struct SourceURL: Sendable, Hashable {
     public let string: String
     /// The scheme in lower case, such as `https`.
     public let scheme: String
-    /// Lower-case, in ASCII: `xn--bcher-kva.example`, `[::1]`.
+    /// The host in lower case and in ASCII, such as `xn--bcher-kva.example` or `[::1]`.
     public let host: String
-    /// The port, that of the scheme where the URL names none.
+    /// The port. If the URL has none, the default port of the scheme.
     public let port: Int
-    /// Percent-encoded, with the leading slash.
+    /// The path with its query, percent-encoded, with the leading slash.
     public let path: String
 
-    /// Asked for with requests that have fields and are answered with a head (RFC 9110).
+    /// Whether the scheme is http or https (RFC 9110).
     package var isHTTP: Bool { scheme == "http" || scheme == "https" }
 
-    /// `scheme://host:port`, what a connection and its manners belong to.
+    /// The origin of the URL: `scheme://host:port`.
     public var origin: String { "\(scheme)://\(host):\(port)" }
 
     /// Returns whether both URLs have the same ``origin``.
@@ -24,7 +24,7 @@ public struct SourceURL: Sendable, Hashable {
         port == other.port && host == other.host && scheme == other.scheme
     }
 
-    /// Of an ``origin``.
+    /// Returns the host of an ``origin``.
     static func host(of origin: String) -> String {
         guard let start = origin.range(of: "://")?.upperBound, let end = origin.lastIndex(of: ":"), start < end else {
             return origin
@@ -32,7 +32,8 @@ public struct SourceURL: Sendable, Hashable {
         return String(origin[start..<end])
     }
 
-    /// What the URLs of an origin begin with: the default port may be written or not.
+    /// Returns the beginnings of all URLs of an origin. There are two if the port is the default port, which may be
+    /// left out.
     static func prefixes(of origin: String) -> [String] {
         let written = origin + "/"
         guard let port = SourceScheme(rawValue: String(origin.prefix { $0 != ":" }))?.port, origin.hasSuffix(":\(port)")
@@ -44,11 +45,12 @@ public struct SourceURL: Sendable, Hashable {
         case malformed
         case unsupportedScheme(String)
         case missingScheme
-        /// It ends in a slash where files are not made by a program: of a folder there is nothing to fetch.
+        /// The URL ends in a slash and is not an HTTP URL. It is a folder, which cannot be fetched.
         case folder
     }
 
-    /// Reads what a user or a server wrote; user information comes back apart, so that it is never stored with the URL.
+    /// Parses a text from a user or a server. User information is returned separately, so that it is never stored with
+    /// the URL.
     package static func parse(_ text: String) -> Result<(url: SourceURL, credential: Credential?), ParseError> {
         plain(text).map { .success(($0, nil)) } ?? parseAny(text)
     }
@@ -91,7 +93,7 @@ public struct SourceURL: Sendable, Hashable {
         return .success((result, credential))
     }
 
-    /// Of this machine (RFC 8089), by an absolute path.
+    /// Parses a `file` URL of this machine (RFC 8089), which has an absolute path.
     private static func parseFile(_ text: String) -> Result<(url: SourceURL, credential: Credential?), ParseError> {
         let path = escaped("/" + text.drop { $0 != "/" }.dropFirst())
         let host = text.prefix { $0 != "/" }.lowercased()
@@ -102,14 +104,15 @@ public struct SourceURL: Sendable, Hashable {
         return .success((SourceURL(string: "file://" + path, scheme: "file", host: "", port: 0, path: path), nil))
     }
 
-    /// Something that may be no URL, without what may be a name and a password in it: all before the last `@`.
+    /// Returns a text that may not be a URL, without everything before its last `@`, which may be a user name and a
+    /// password.
     package static func hidingUserInformation(_ text: String) -> String {
         guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else { return text }
         let scheme = text.range(of: "://").map { $0.upperBound <= at ? text[..<$0.upperBound] : "" } ?? ""
         return scheme + "***" + text[at...]
     }
 
-    /// In lower case; nil when it is none (RFC 3986 section 3.1).
+    /// Returns the scheme in lower case, or nil if it is not a scheme (RFC 3986 section 3.1).
     private static func scheme(_ text: Substring) -> String? {
         let lower = text.utf8.lowercasedASCII
         let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
@@ -119,22 +122,22 @@ public struct SourceURL: Sendable, Hashable {
         return lower
     }
 
-    /// Everything up to the path, query or fragment.
+    /// Returns everything before the path, query or fragment.
     private static func authority(_ text: Substring) -> Substring.UTF8View {
         text.utf8.prefix { !"/?#".utf8.contains($0) }
     }
 
-    /// True when `port` is one, or none is written: Foundation reads a number that is too large as none.
+    /// Returns whether the port is valid or absent. Foundation reads a number that is too large as an absent port.
     private static func isPort(_ port: Int?, in text: Substring) -> Bool {
         if let port { return (1...65535).contains(port) }
-        // What stands behind the last colon that is not part of an IPv6 address or of user information.
+        // The text after the last colon that is not part of an IPv6 address or of user information.
         let authority = authority(text)
         let last = authority.reversed().prefix { !":]@".utf8.contains($0) }
         return last.isEmpty || authority.dropLast(last.count).last != UInt8(ascii: ":")
     }
 
-    /// What is stored as text must be read as the same again. Of a host with escapes or with characters beyond ASCII,
-    /// Foundation makes some that it does not take back (`xn--!`, `xn--ber.t..`).
+    /// Returns whether the stored text of the URL is parsed as the same URL. From hosts with escapes or with characters
+    /// beyond ASCII, Foundation makes some texts that it cannot parse again (`xn--!`, `xn--ber.t..`).
     private static func isReadAgain(_ url: SourceURL) -> Bool {
         let isPlain = url.host.utf8.allSatisfy { isPlainHost($0) } && !url.host.contains("xn--")
         return isPlain || (try? read(url.string).get().url) == url
@@ -142,8 +145,8 @@ public struct SourceURL: Sendable, Hashable {
 
     private static func isPlainHost(_ byte: UInt8) -> Bool { isPlain(byte) && !"%!$&'()*+,;=~".utf8.contains(byte) }
 
-    /// Escapes what may not stand in a path, query or fragment, and leaves the escapes that are there alone: Foundation
-    /// would escape `%20` again in a path that also holds a space.
+    /// Escapes the characters that are not allowed in a path, query or fragment, and keeps existing escapes. Foundation
+    /// would escape `%20` again in a path that also has a space.
     private static func escaped(_ text: some StringProtocol) -> String {
         let text = Substring(text)
         let authority = authority(text)
@@ -162,7 +165,7 @@ public struct SourceURL: Sendable, Hashable {
         return result
     }
 
-    /// RFC 3986 `pchar` and the delimiters of path, query and fragment.
+    /// Returns whether a byte is a `pchar` of RFC 3986, or a delimiter of path, query and fragment.
     static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -177,7 +180,8 @@ public struct SourceURL: Sendable, Hashable {
         }
     }
 
-    /// The outer nil is user information that cannot be read; dropping it without a word would be worse.
+    /// Returns the user information. The outer nil stands for user information that cannot be decoded, which is an
+    /// error instead of being ignored.
     private static func credential(_ parts: URLComponents) -> Credential?? {
         guard let encodedUser = parts.percentEncodedUser else { return .some(nil) }
         guard let user = parts.user, (parts.percentEncodedPassword == nil) == (parts.password == nil) else {

@@ -1,15 +1,15 @@
 import Foundation
 
-/// When a download may run.
+/// The times at which a download may run.
 public struct DownloadSchedule: Codable, Sendable, Equatable {
-    /// Not before.
+    /// The earliest start; nil for none.
     public var start: Date?
-    /// Within one of these; none: at any time.
+    /// The windows of time in which the download may run. If there are none, it may run at any time.
     public var windows: [TimeWindow]
-    /// Whose clocks the windows mean: a name of the time zone database.
+    /// The time zone of the windows, as a name of the time zone database.
     public var timeZone: String
 
-    /// Makes a schedule; without a start and windows it holds nothing back.
+    /// Creates a schedule. Without a start and windows, the download may run at any time.
     public init(start: Date? = nil, windows: [TimeWindow] = [], timeZone: String = TimeZone.current.identifier) {
         self.start = start
         self.windows = windows
@@ -17,10 +17,10 @@ public struct DownloadSchedule: Codable, Sendable, Equatable {
     }
 
     private enum CodingKeys: String, CodingKey { case start, windows, timeZone }
-    /// Windows that may be given.
+    /// The greatest number of windows.
     private static let most = 1000
 
-    /// - Throws: for a time that is out of reach, and for too many windows.
+    /// - Throws: An error for a time that is too far away, and for too many windows.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         start = try values.decodeIfPresent(Date.self, forKey: .start)
@@ -32,16 +32,16 @@ public struct DownloadSchedule: Codable, Sendable, Equatable {
     }
 
     package enum Answer: Sendable, Equatable {
-        /// It may run; nil: for ever.
+        /// The download may run until this time; nil for no end.
         case open(until: Date?)
         case closed(until: Date)
     }
 
-    /// Whether it may run now, and how long that is so.
+    /// Returns whether the download may run now, and until when this answer is valid.
     package func answer(at now: Date) -> Answer {
         let calendar = WindowCalendar(zone: timeZone)
         if let start, start > now {
-            // A window that it will not find open is the next one.
+            // If no window is open at the start, the download waits for the next window after it.
             if case .closed(let until) = DownloadSchedule(windows: windows, timeZone: timeZone).answer(at: start) {
                 return .closed(until: until)
             }
@@ -51,7 +51,7 @@ public struct DownloadSchedule: Codable, Sendable, Equatable {
         guard var end = windows.compactMap({ calendar.span(of: $0, at: now)?.upperBound }).max() else {
             return .closed(until: calendar.nextStart(of: windows, after: now) ?? .distantFuture)
         }
-        // Those that follow without a gap.
+        // Windows that follow without a gap extend the time.
         for _ in 0..<(7 * windows.count) {
             guard let next = windows.compactMap({ calendar.span(of: $0, at: end)?.upperBound }).max(), next > end else {
                 return .open(until: end)

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Limits of the speed by the time of day.
+/// Speed limits by the time of day.
 package struct RateTimetable: Sendable, Equatable {
     package struct Entry: Sendable, Equatable {
         package let window: TimeWindow
-        /// Bytes per second; nil for none.
+        /// The limit in bytes per second; nil for no limit.
         package let limit: Int64?
 
         package init(window: TimeWindow, limit: Int64?) {
@@ -13,17 +13,18 @@ package struct RateTimetable: Sendable, Equatable {
         }
     }
 
-    /// The first one whose window is open counts.
+    /// The entries. The first one whose window is open is used.
     package let entries: [Entry]
     package let timeZone: String
 
-    /// - Parameter timeZone: without entries it is not looked up, which costs each start of the program 0.9 M instructions.
+    /// - Parameter timeZone: not evaluated without entries, because a look-up takes 0.9 million instructions at each
+    ///   start of the program.
     package init(_ entries: [Entry] = [], timeZone: @autoclosure () -> String = TimeZone.current.identifier) {
         self.entries = entries
         self.timeZone = entries.isEmpty ? "UTC" : timeZone()
     }
 
-    /// - Parameter usual: outside of all windows.
+    /// - Parameter usual: the limit outside of all windows.
     package func limit(at now: Date, usual: Int64?) -> Int64? {
         let calendar = WindowCalendar(zone: timeZone)
         guard let entry = entries.first(where: { calendar.span(of: $0.window, at: now) != nil }) else { return usual }
@@ -31,7 +32,8 @@ package struct RateTimetable: Sendable, Equatable {
     }
 }
 
-/// Changes the limit of a session where its timetable does, and leaves alone what somebody set in between.
+/// The changes of a session's limit by its timetable. A limit that the user sets between two changes stays until the
+/// next change.
 struct RateClock: Sendable {
     let timetable: RateTimetable
     let usual: Int64?
@@ -42,7 +44,7 @@ struct RateClock: Sendable {
         self.usual = usual
     }
 
-    /// The limit to set now; nil: none is to be set.
+    /// Returns the limit to set now. The outer optional is nil if the limit must not be changed.
     mutating func change(at now: Date) -> Int64?? {
         if timetable.entries.isEmpty { return nil }
         let limit = timetable.limit(at: now, usual: usual)

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Reads when something is to begin, as people write it.
+/// The reading of start times in the forms that people write.
 package enum StartTime {
-    /// `+2h`, `18:00` (the next time), `today 18:00`, `tomorrow 06:00`, `2026-12-24`, `2026-12-24 18:00[:30]`, and the
-    /// same with `T`, `Z` or an offset such as `+01:00`. Nil for anything else.
-    /// - Parameter zone: whose clocks are meant where no offset says so.
+    /// Parses `+2h`, `18:00` (the next time), `today 18:00`, `tomorrow 06:00`, `2026-12-24`, `2026-12-24 18:00[:30]`,
+    /// and the same with `T`, `Z` or an offset such as `+01:00`. Returns nil for anything else.
+    /// - Parameter zone: the time zone of a time without an offset.
     package static func parse(_ text: String, now: Date, zone: TimeZone = .current) -> Date? {
         let text = text.trimmingCharacters(in: .whitespaces)
         if text.hasPrefix("+") { return duration(text.dropFirst()).map { now + $0 } }
@@ -21,7 +21,7 @@ package enum StartTime {
         return date(text, clock)
     }
 
-    /// `1h30m`, `90s`, `2d`.
+    /// Parses a duration such as `1h30m`, `90s` or `2d`.
     private static func duration(_ text: Substring) -> Double? {
         let factors: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86400]
         var total = 0.0
@@ -37,7 +37,7 @@ package enum StartTime {
         return total <= 1e9 ? total : nil
     }
 
-    /// After midnight, of `HH:MM` or `HH:MM:SS`.
+    /// Parses `HH:MM` or `HH:MM:SS` and returns the seconds after midnight.
     private static func seconds(_ text: some StringProtocol) -> Int? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2 || parts.count == 3,
@@ -65,7 +65,7 @@ package enum StartTime {
         return Date(timeIntervalSince1970: Double(number * 86400 + seconds - offset))
     }
 
-    /// In seconds, of `Z`, `+01:00` or `+0100`.
+    /// Parses `Z`, `+01:00` or `+0100` and returns the offset in seconds.
     private static func offset(_ text: Substring) -> Int? {
         if text.lowercased() == "z" { return 0 }
         let digits = text.dropFirst().filter { $0 != ":" }
@@ -79,7 +79,7 @@ package enum StartTime {
         text.count == digits && text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
     }
 
-    /// Days since 1970-01-01 in the Gregorian calendar; nil for a day that there is not.
+    /// Returns the days since 1970-01-01 in the Gregorian calendar, or nil if the date does not exist.
     private static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int? {
         let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
         let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]

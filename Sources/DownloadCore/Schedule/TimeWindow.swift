@@ -1,12 +1,13 @@
 import Foundation
 
-/// A span of every day, or of some days of the week; one that ends before it begins goes on to the next day.
+/// A time span of every day, or of some days of the week. If the end is before the start, the window ends on the next
+/// day.
 public struct TimeWindow: Codable, Sendable, Equatable {
-    /// Monday is 0. The days on which it begins.
+    /// The days of the week on which the window begins. Monday is 0.
     public let days: Set<Int>
-    /// Minutes after midnight.
+    /// The start in minutes after midnight.
     public let start: Int
-    /// Minutes after midnight, up to 1440; as `start`, it is a whole day.
+    /// The end in minutes after midnight, up to 1440. If it is equal to `start`, the window is a whole day.
     public let end: Int
 
     /// Makes a window.
@@ -18,7 +19,7 @@ public struct TimeWindow: Codable, Sendable, Equatable {
 
     private enum CodingKeys: String, CodingKey { case days, start, end }
 
-    /// - Throws: for what no clock shows.
+    /// - Throws: An error for times that do not exist.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         days = try values.decode(Set<Int>.self, forKey: .days)
@@ -29,7 +30,7 @@ public struct TimeWindow: Codable, Sendable, Equatable {
         }
     }
 
-    /// The days in order: one window is always the same text.
+    /// The days are sorted, so that equal windows have the same text.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(days.sorted(), forKey: .days)
@@ -41,7 +42,7 @@ public struct TimeWindow: Codable, Sendable, Equatable {
     public static let allDays = Set(0..<7)
     private static let names = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 
-    /// Reads `01:00-06:00`, `Mon-Fri 22:00-06:00`, `Sat,Sun 00:00-24:00`; nil for anything else.
+    /// Reads `01:00-06:00`, `Mon-Fri 22:00-06:00` or `Sat,Sun 00:00-24:00`. Returns nil for anything else.
     public init?(_ text: some StringProtocol) {
         let words = text.split(separator: " ")
         guard words.count == 1 || words.count == 2, let days = words.count == 1 ? Self.allDays : Self.days(words[0])
@@ -52,7 +53,7 @@ public struct TimeWindow: Codable, Sendable, Equatable {
         self.init(days: days, start: start, end: end)
     }
 
-    /// Minutes after midnight of `HH:MM`, up to 24:00.
+    /// Parses `HH:MM`, up to 24:00, and returns the minutes after midnight.
     package static func minutes(_ text: some StringProtocol) -> Int? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, (1...2).contains(parts[0].count), parts[1].count == 2,
@@ -78,7 +79,7 @@ public struct TimeWindow: Codable, Sendable, Equatable {
 }
 
 extension TimeWindow: CustomStringConvertible {
-    /// As it is given.
+    /// The window in the form that ``init(_:)`` reads.
     public var description: String {
         func time(_ minutes: Int) -> String {
             let text = "\(minutes / 60):" + "\(minutes % 60 + 100)".suffix(2)
@@ -88,7 +89,7 @@ extension TimeWindow: CustomStringConvertible {
         return days == Self.allDays ? span : "\(Self.names(days)) \(span)"
     }
 
-    /// Neighbours as a span.
+    /// Returns the names of the days. Successive days are written as a span.
     private static func names(_ days: Set<Int>) -> String {
         var spans: [(Int, Int)] = []
         for day in days.sorted() {
@@ -102,19 +103,19 @@ extension TimeWindow: CustomStringConvertible {
     }
 }
 
-/// Windows of one time zone, as who asked for them sees its clocks.
+/// The calendar of a time zone, which turns windows into moments.
 struct WindowCalendar: Sendable {
     private let clock: WallClock
 
     init(zone: String) { clock = WallClock(zone: TimeZone(identifier: zone) ?? .gmt) }
 
-    /// A day of this window that holds the moment; of several, the one that ends last.
+    /// Returns the span of this window that contains the moment. If there are several, it is the one that ends last.
     func span(of window: TimeWindow, at now: Date) -> Range<Date>? {
         let today = clock.day(of: now)
         return (-1...0).map { span(of: window, on: today + $0) }.compactMap(\.self).last { $0.contains(now) }
     }
 
-    /// The next time that one of them begins after `now`; nil when there are none.
+    /// Returns the next start of one of the windows after `now`, or nil if there are no windows.
     func nextStart(of windows: [TimeWindow], after now: Date) -> Date? {
         let today = clock.day(of: now)
         return windows.flatMap { window in
@@ -122,7 +123,8 @@ struct WindowCalendar: Sendable {
         }.min()
     }
 
-    /// Nil on other days, and where clocks that are put forward leave nothing of it.
+    /// Returns the span of the window that begins on this day. Returns nil if the window does not begin on this day, or
+    /// if the change to summer time skips all of it.
     private func span(of window: TimeWindow, on day: WallClock.Day) -> Range<Date>? {
         guard window.days.contains(day.weekday) else { return nil }
         let start = clock.moment(day, seconds: window.start * 60)

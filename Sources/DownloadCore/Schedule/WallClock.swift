@@ -1,8 +1,8 @@
 import Foundation
 
-/// Converts between the times that a wall clock shows and moments, by the rules of a time zone.
+/// The conversion between moments and the times of a wall clock, by the rules of a time zone.
 struct WallClock: Sendable {
-    /// Which of two moments is meant by a time that the clocks show twice when summer time ends.
+    /// The choice between the two moments of a time that a clock shows twice, when summer time ends.
     enum Repeated { case first, last }
 
     let zone: TimeZone

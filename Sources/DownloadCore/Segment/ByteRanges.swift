@@ -1,4 +1,4 @@
-/// A set of bytes of one file: sorted, disjoint, non-touching half-open ranges of offsets.
+/// A set of bytes of one file. It is stored as sorted half-open ranges of offsets, which neither overlap nor touch.
 package struct ByteRanges: Sendable, Equatable {
     package private(set) var ranges: [Range<Int64>] = []
 
@@ -13,10 +13,10 @@ package struct ByteRanges: Sendable, Equatable {
     /// The number of bytes in the set.
     package var count: Int64 { ranges.reduce(0) { $0 + Int64($1.count) } }
 
-    /// One past the last byte, 0 for the empty set.
+    /// The offset after the last byte; 0 for the empty set.
     package var end: Int64 { ranges.last?.upperBound ?? 0 }
 
-    /// The bytes from 0 without a gap.
+    /// The number of bytes from offset 0 up to the first gap.
     package var prefix: Int64 {
         guard let first = ranges.first, first.lowerBound == 0 else { return 0 }
         return first.upperBound
@@ -28,7 +28,7 @@ package struct ByteRanges: Sendable, Equatable {
         return ranges[index].lowerBound <= range.lowerBound && range.upperBound <= ranges[index].upperBound
     }
 
-    /// Whether it has any byte of `range`.
+    /// Returns whether the set has any byte of `range`.
     package func overlaps(_ range: Range<Int64>) -> Bool {
         indexOfFirst(endingAfter: range.lowerBound).map { ranges[$0].lowerBound < range.upperBound } ?? false
     }
@@ -63,21 +63,21 @@ package struct ByteRanges: Sendable, Equatable {
         return result
     }
 
-    /// What `whole` has and this set lacks.
+    /// Returns the bytes of `whole` that this set lacks.
     package func missing(in whole: Range<Int64>) -> ByteRanges {
         var result = ByteRanges([whole])
         for range in ranges { result.remove(range) }
         return result
     }
 
-    /// What both have.
+    /// Returns the bytes that both sets have.
     package func intersection(_ other: ByteRanges) -> ByteRanges {
         var result = self
         for range in other.missing(in: 0..<max(0, end)).ranges { result.remove(range) }
         return result
     }
 
-    /// Only the bytes below `end`.
+    /// Returns the bytes below `end`.
     package func clipped(to end: Int64) -> ByteRanges {
         var result = self
         if self.end > end { result.remove(max(0, end)..<self.end) }
@@ -92,7 +92,8 @@ package struct ByteRanges: Sendable, Equatable {
         partition { $0.upperBound >= offset }
     }
 
-    /// Binary search: the first index for which `isRight` holds, which must be false, then true along the array.
+    /// Returns the first index for which `isRight` is true, by binary search. Along the array, `isRight` must be false
+    /// at first and then true.
     private func partition(_ isRight: (Range<Int64>) -> Bool) -> Int? {
         var low = 0
         var high = ranges.count
@@ -104,7 +105,7 @@ package struct ByteRanges: Sendable, Equatable {
     }
 }
 
-/// Stored as `[[0,100],[200,300]]`; what is not a set of ranges is refused, never trusted.
+/// The stored form is `[[0,100],[200,300]]`. Decoding throws for values that are not sorted, separate ranges.
 extension ByteRanges: Codable {
     package init(from decoder: any Decoder) throws {
         let pairs = try [[Int64]](from: decoder)

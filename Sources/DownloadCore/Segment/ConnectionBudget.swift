@@ -1,5 +1,5 @@
-/// The number of connections that the downloads of a session have with one host together. Each download has one
-/// connection. The rest of the limit is dealt evenly among the downloads that want more. A pure value.
+/// The number of connections that all downloads of a session have with one host. Each download has one connection. The
+/// rest of the limit is divided evenly among the downloads that want more.
 struct ConnectionBudget: Sendable, Equatable {
     private struct Part: Equatable {
         let id: Int

@@ -140,7 +140,7 @@ struct ConnectionRamp: Sendable {
         hasLearned = true
         let factor = share >= 0.6 ? 4 : 2
         guard let next = step(from: target, by: factor, speed, seen) else {
-            // What is left of this file is too little for another step, or no more connections are allowed.
+            // The rest of this file is too small for another step, or no more connections are allowed.
             if target == limit { settle() } else { self.before = (target, speed) }
             return
         }

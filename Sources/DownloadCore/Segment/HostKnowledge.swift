@@ -1,10 +1,11 @@
 import Foundation
 
-/// What earlier downloads found out about one host, for the next one that may choose its number of connections.
+/// The best number of connections to one host, as earlier downloads have measured it. It serves later downloads whose
+/// number of connections is automatic.
 package struct HostKnowledge: Codable, Sendable, Equatable {
-    /// So many connections paid.
+    /// The number of connections beyond which the speed did not grow.
     package var best: Int
-    /// More than so many were refused.
+    /// The number of connections above which the host refused more; nil if it never did.
     package var cap: Int?
     package var learned: Date
 
@@ -14,12 +15,12 @@ package struct HostKnowledge: Codable, Sendable, Equatable {
         self.learned = learned
     }
 
-    /// Hosts and lines change: older knowledge is none, in seconds.
+    /// The age in seconds from which the knowledge is ignored, because hosts and networks change.
     package static let lifetime = 7.0 * 24 * 3600
-    /// A host that refused connections may have been busy.
+    /// The age in seconds for knowledge with a cap. It is shorter, because the host may only have been busy.
     private static let lifetimeOfCap = 24.0 * 3600
 
-    /// Whatever says otherwise was not found out by a download.
+    /// The possible numbers of connections. A number outside of this range comes from a damaged store.
     package static let believable = 1...1000
 
     package func isFresh(at now: Date) -> Bool {

@@ -1,9 +1,9 @@
-/// The bytes around a wanted range that a request fetches again. They are compared with the bytes on disk. So a server
-/// that sends bytes from another place than it says is noticed where two parts are joined.
+/// The bytes around a wanted range that a request fetches again. They are compared with the bytes on disk. This
+/// detects, at the joins of two parts, a server that sends bytes from another place than it says.
 package enum Overlap {
-    /// The number of bytes compared where only they tell one version of the file from another.
+    /// The number of bytes compared if nothing else distinguishes two versions of the file.
     package static let unproven: Int64 = 64 << 10
-    /// The number of bytes compared at the end of what an earlier attempt left.
+    /// The number of bytes compared at the end of the bytes of an earlier attempt.
     package static let resumed: Int64 = 16 << 10
     /// The number of bytes compared at a join of two answers of one attempt.
     package static let joined: Int64 = 512

@@ -1,6 +1,6 @@
-/// Limits the requests of one attempt that bring nothing. Such a request counts like a failed attempt, whatever part of
-/// the file it asks for. Each request that brings something cancels out one of them. So a server that answers with too
-/// little, or with nothing, is asked a few times and not hundreds of times.
+/// The limit for the requests of one attempt that bring nothing. Such a request counts like a failed attempt, whatever
+/// part of the file it asks for. Each request that brings something cancels one of them. Therefore a server that
+/// answers with too little, or with nothing, gets a few requests and not hundreds.
 package struct RequestBudget: Sendable, Equatable {
     private let limit: Int
     private var spent = 0
@@ -17,7 +17,7 @@ package struct RequestBudget: Sendable, Equatable {
     /// become endless requests without a pause.
     package static func limit(retries: Int) -> Int { min(max(3, retries), 20) }
 
-    /// Whether no more requests are made without need.
+    /// Whether the limit is reached, so that unnecessary requests are no longer made.
     package var isExhausted: Bool { spent >= limit }
 
     /// Records the end of a request. Returns false if the request made no progress.

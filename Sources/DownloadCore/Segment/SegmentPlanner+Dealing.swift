@@ -4,11 +4,11 @@ extension SegmentPlanner {
     private static let leastWon = (uncut: 0.01, cut: 0.05)
     /// The minimum range in bytes. A smaller range is not worth the head of its request.
     private static let leastGiven: (uncut: Int64, cut: Int64) = (64 << 10, 16 << 10)
-    /// What the giving connection brings in this time, and at least this many bytes, stays with it. A cut must come
-    /// before the bytes do.
+    /// The giving connection keeps the bytes that it brings in this time, and at least this number of bytes. A cut must
+    /// be decided before the bytes come.
     private static let margin = (time: 0.05, bytes: 16_384.0)
-    /// The share of the largest offer that an offer must reach. Of these offers, the one whose giver needs the longest
-    /// is taken.
+    /// The fraction of the largest offer that an offer must reach. Among the offers that do, the one whose giver needs
+    /// the longest time is taken.
     private static let nearly = 0.25
 
     /// The number of bytes of its lease that a stalled connection keeps, in case it continues.
@@ -76,7 +76,7 @@ extension SegmentPlanner {
         let isCut: Bool
     }
 
-    /// The connection that takes a range, in the form in which all offers are computed for it.
+    /// The connection that takes a range, with the values for computing all offers.
     private struct Taker {
         let index: Int
         let speed: Double

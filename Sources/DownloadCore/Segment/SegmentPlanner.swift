@@ -1,7 +1,8 @@
 import Foundation
 
-/// Decides which connection fetches which range, and how many connections there are. The planner is a value: the runner
-/// reports what happened and when, and the planner answers with decisions.
+/// The planner of the connections of one download. It decides which connection fetches which range, and how many
+/// connections there are. It is a value: the runner reports events with their times, and the planner answers with
+/// decisions.
 ///
 /// Each connection has a territory, [position, end), and asks for it one lease at a time. A connection with an empty
 /// territory takes a part of the territory that would be finished last. The part is so large that all connections end
@@ -67,7 +68,7 @@ package struct SegmentPlanner: Sendable {
     ///   - lossLimit: The number of lost connections after which no more are opened.
     ///   - fruitlessLimit: The number of requests without progress after which connections that bring nothing are not used
     ///     again.
-    ///   - start: The number of connections that are worth while at once, unless one is enough.
+    ///   - start: The number of connections at the beginning, if one connection is not enough.
     package init(
         missing: ByteRanges, first: (connection: Int, lease: Range<Int64>)?, wish: Int?,
         automaticLimit: Int = automaticLimit, knowledge: HostKnowledge? = nil, lossLimit: Int = 5,

@@ -2,38 +2,38 @@ import HTTPTypes
 import Synchronization
 
 extension SegmentWriter {
-    /// Why this sink ended the transfer itself.
+    /// The reason why this sink ended the transfer.
     package enum Refusal: Sendable, Equatable {
         case verdict
         case tooLong
-        /// More than the user takes, where nobody had said how much it is.
+        /// The body is larger than the user's limit, and its size was not announced.
         case tooLarge
-        /// What it was to bring is here; see ``SegmentWriter/shorten(to:)``.
+        /// The wanted bytes have come; see ``SegmentWriter/shorten(to:)``.
         case cut
-        /// It failed, or what it has differs from what came.
+        /// The file failed, or its bytes differ from those that came.
         case fileRefused
     }
 
-    /// What its threads share.
+    /// The state that the threads of the writer share.
     struct State {
         var head: ResponseHead?
         var verdict: ResponseJudge.Verdict?
         var refusal: Refusal?
         var file: (any SegmentTarget)?
-        /// Where the next byte goes.
+        /// The offset of the next byte.
         var position: Int64
         var end: Int64?
-        /// The runner waits for its next bytes.
+        /// Whether the next bytes are reported to the runner.
         var tellsMove = false
-        /// Less was wanted after it was asked for.
+        /// The new end of the request, if it was shortened while the transfer was running.
         var cut: Int64?
         var begun: ContinuousClock.Instant
         var answered: ContinuousClock.Instant?
-        /// The head has come, and nothing of the body.
+        /// Whether the head has come, and no byte of the body.
         var awaitsFirstByte = false
-        /// The bytes before it are here already and do not count as received.
+        /// The offset before which bytes are only compared and do not count as received.
         var countedFrom: Int64
-        /// The bytes from here on come to be compared, and do not count as received.
+        /// The offset from which bytes are only compared and do not count as received.
         var countedTo: Int64 = .max
         var learnedCookies: [String]?
         var buffer: PoolBuffer?
@@ -41,20 +41,21 @@ extension SegmentWriter {
         var isAnnounced = false
         var isFinished = false
         var waitsForFile = false
-        /// The offset from which the buffer is to go to the disk as it is (see ``handOver(from:)``).
+        /// The offset of the first byte of a partly filled buffer that goes to the disk soon (see ``handOver(from:)``).
         var handOver: Int64?
 
-        /// The answer begins with its body: some servers send the head at once and look for the file afterwards.
+        /// Records the time of the first byte of the body. The answer counts from then on, because some servers send
+        /// the head at once and look for the file afterwards.
         mutating func firstByteCame(_ time: any TimeSource) {
             if awaitsFirstByte { answered = time.now }
             awaitsFirstByte = false
         }
     }
 
-    /// Nothing else is locked while this is.
+    /// The state for waking the transfer. While it is locked, no other lock is taken.
     struct Wake {
         var transfer: (any Transfer)?
-        /// Woken, or cancelled, before the transfer was known.
+        /// Whether the transfer was woken or cancelled before it was known here.
         var owesResume = false
         var owesCancel = false
         var isFinished = false
@@ -62,9 +63,9 @@ extension SegmentWriter {
 
     // MARK: The end
 
-    /// What its end means depends on these.
+    /// Returns the values on which the meaning of the transfer's end depends.
     /// - Parameters:
-    ///   - hasAll: all that was asked for has come, of a file whose size is known.
+    ///   - hasAll: whether all requested bytes have come, of a file whose size is known.
     ///   - excess: see ``EndedTransfer/excess``.
     func ended(
         _ result: TransferResult, hasAll: Bool = false, excess: DownloadError? = SegmentWriter.overlong
@@ -76,8 +77,9 @@ extension SegmentWriter {
         }
     }
 
-    /// What it brought and may not belong to the file: all of it where more came than announced or its chunks are
-    /// malformed; the last of it where it ended between chunks, whose sizes may have been wrong a little before.
+    /// Returns the bytes of this transfer that may not belong to the file. These are all bytes if more came than was
+    /// announced or if the chunks are malformed. They are the last bytes if the body ended between chunks, because the
+    /// chunk sizes just before may have been wrong.
     package func doubtful(after ending: TransferResult.Ending) -> Range<Int64> {
         state.withLock { state in
             let isChunked = state.head?.fields.value(.transferEncoding) != nil
@@ -95,7 +97,7 @@ extension SegmentWriter {
         }
     }
 
-    /// What becomes of a body that exceeds its length, where nothing proves that it is whole.
+    /// The error for a body that is longer than its `Content-Length`, if nothing proves that the file is whole.
     package static let overlong = DownloadError.protocolViolated(
         .malformedReply(
             "the body goes on after its Content-Length, which may be too short; only a checksum can prove that the "
@@ -103,7 +105,7 @@ extension SegmentWriter {
 
     private static let chunkDoubt: Int64 = 64 << 10
 
-    /// Its answer in part says one thing in one place and another elsewhere: about the range, or about its length.
+    /// Whether the partial answer contradicts itself, about its range or about its length.
     package var isContradictory: Bool {
         state.withLock { state in
             guard state.head?.status == 206 else { return false }

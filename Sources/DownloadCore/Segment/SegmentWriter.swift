@@ -2,9 +2,9 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// Receives one transfer: judges its head, gathers its bytes in pool buffers and hands the buffers to the disk. The disk
-/// compares the bytes that it already has. A segment without a file keeps one buffer, then pauses until the runner
-/// attaches a file.
+/// The receiver of one transfer. It judges the head of the answer, gathers the bytes in pool buffers and hands the
+/// buffers to the disk. The disk writer compares the bytes that are in the file already. A segment without a file keeps
+/// one buffer, then pauses until the runner attaches a file.
 package final class SegmentWriter: TransferSink {
     /// The number of this connection in the download.
     package let connection: Int

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The recent speed of a connection in bytes per second. Older observations fade, so the estimate neither jumps nor lags
-/// too long.
+/// The recent speed of a connection in bytes per second. Older observations fade, so that the estimate neither jumps
+/// nor follows too slowly.
 struct SpeedEstimate: Sendable {
     /// Bytes and the seconds in which they came.
     private typealias Sum = (bytes: Double, seconds: Double)
@@ -42,7 +42,7 @@ struct SpeedEstimate: Sendable {
         }
     }
 
-    /// Records the end of an answer. If the whole answer was a burst, the burst tells the speed of such answers.
+    /// Records the end of an answer. If the whole answer was a burst, its speed is the speed of such answers.
     mutating func endAnswer() {
         if !isPastBurst, burst.seconds >= Self.leastAnswer {
             fade(burst.seconds)
@@ -63,12 +63,12 @@ struct SpeedEstimate: Sendable {
 
     private var latest: Double? { moment.seconds >= Self.leastRecent ? moment.bytes / moment.seconds : recent }
 
-    /// The lower of the estimate and the latest speed. It serves to estimate the time that a connection needs, so that
-    /// nothing waits for a connection that has become slow.
+    /// The lower of the estimate and the latest speed. It is used for estimates of the time that a connection needs, so
+    /// that nothing waits for a connection that has become slow.
     var low: Double? { value.map { min($0, latest ?? $0) } }
 
-    /// The estimate, or nil until enough was observed. Where answers end within their burst, the average of all bytes
-    /// must do.
+    /// The estimate, or nil until enough was observed. If answers end within their burst, it is the average of all
+    /// bytes.
     var value: Double? {
         if fading.seconds >= Self.leastObserved { return fading.bytes / fading.seconds }
         return whole.bytes > 0 && whole.seconds >= Self.leastObserved ? whole.bytes / whole.seconds : nil

@@ -1,20 +1,20 @@
-/// What may be done to a download, running or not, without starting it.
+/// A change of a download that does not start it. The download may be running or not.
 package enum DownloadChange: Sendable, Equatable {
     case pause
-    /// Ends it, and keeps what was fetched.
+    /// Ends the download, and keeps its partial file.
     case cancel
-    /// Higher starts earlier.
+    /// Sets the priority. Downloads with a higher priority start earlier.
     case priority(Int)
-    /// Bytes per second; nil lifts the limit.
+    /// Sets the speed limit in bytes per second; nil removes the limit.
     case rateLimit(Int64?)
-    /// The same file from another address, for links that expired.
+    /// Sets another address of the same file, for example because the link has expired.
     case url(SourceURL, Credential?)
 }
 
 /// A download after a change.
 package struct ChangedDownload: Sendable, Equatable {
     package var snapshot: DownloadSnapshot
-    /// False: it was so already, or had ended.
+    /// Whether the download changed. It did not change if it already had the wanted value or state, or if it had ended.
     package var didChange: Bool
 
     package init(snapshot: DownloadSnapshot, didChange: Bool) {
@@ -24,8 +24,8 @@ package struct ChangedDownload: Sendable, Equatable {
 }
 
 extension DownloadRecord {
-    /// Makes the change to a download that no runner works on.
-    /// - Returns: false when there is nothing to do.
+    /// Makes the change to a download that is not running.
+    /// - Returns: Whether there was something to change.
     package mutating func apply(_ change: DownloadChange) -> Bool {
         switch change {
         case .pause:
@@ -49,8 +49,8 @@ extension DownloadRecord {
         return true
     }
 
-    /// Secrets meant for one origin are not sent to another. Of the bytes that are here, the old validators prove
-    /// nothing about the new address: they are compared instead (``ResumeData/movedFrom``).
+    /// Changes the address. Secrets for one origin are not sent to another. The old validators prove nothing about the
+    /// new address, so the bytes that are present are compared instead (``ResumeData/movedFrom``).
     private mutating func move(to url: SourceURL, _ credential: Credential?) {
         if url.origin != request.url.origin {
             request.headers.removeAll(where: \.isSecret)

@@ -1,37 +1,39 @@
-/// A change, as it is announced: once, and only when it really happened.
+/// A change of a download. Each change is announced once, and only after it has happened.
 public enum DownloadEvent: Sendable, Equatable {
     /// The download is new in the session.
     case didAdd(DownloadSnapshot)
-    /// It runs; `atOffset` bytes are there already.
+    /// The download runs. `atOffset` bytes were present before.
     case didStart(DownloadSnapshot, atOffset: Int64)
-    /// Everything is fetched again: the remote has a new version, and what was there of the old one was dropped; or
-    /// nothing proves that it has not, and what was there is compared.
+    /// Everything is fetched again. If the server has a new version of the file, the bytes of the old version were
+    /// deleted. If nothing proves that the version is the same, the bytes of the partial file are compared with the new
+    /// ones.
     case didRestart(DownloadSnapshot, why: String)
     /// An attempt failed, and another one follows.
     case willRetry(DownloadSnapshot, DownloadError)
-    /// It is not to run now, and goes on by itself at the time that its state tells.
+    /// The download may not run now. It continues without a command at the time in its state.
     case didPostpone(DownloadSnapshot)
     /// The download is paused, with its resume data on disk.
     case didPause(DownloadSnapshot)
-    /// Back in the queue.
+    /// The download is in the queue again.
     case didResume(DownloadSnapshot)
     /// The download was cancelled, with its resume data on disk.
     case didCancel(DownloadSnapshot)
     /// The download was forgotten.
     case didRemove(DownloadSnapshot)
-    /// Its address, priority or rate limit.
+    /// The address, the priority or the speed limit of the download was changed.
     case didChange(DownloadSnapshot)
     /// The file has its final name.
     case didComplete(DownloadSnapshot)
-    /// The download failed, and is not tried again by itself.
+    /// The download failed, and there will be no other attempt without a command.
     case didFail(DownloadSnapshot, DownloadError)
 
-    /// The reason of a restart whose folder was deleted: it is the same for all downloads of the folder.
+    /// The reason of a restart because the folder was deleted. It is the same for all downloads of the folder.
     package static let folderIsGone = "its folder was deleted"
-    /// The reason of a restart whose partial file was deleted.
+    /// The reason of a restart because the partial file was deleted.
     package static let partialIsGone = "its partial file is gone"
 
-    /// The reason of a restart in which what is here is fetched again, for want of a validator, and compared.
+    /// The reason of a restart because there is no validator. The bytes that are present are fetched again and
+    /// compared.
     package static let comparesAll =
         "without a strong ETag or Last-Modified, nothing proves that the server's file is still the same; what is here is "
         + "kept and compared"

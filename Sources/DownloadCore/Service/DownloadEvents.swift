@@ -1,7 +1,8 @@
-/// What happens to the downloads of a service, in order, until it ends. What comes together is handed over together:
-/// thousands of small files are thousands of events a second, and waking a reader for each costs more than the event.
+/// The events of the downloads of a service, in order, until the service ends. Events that happen together are
+/// delivered in one group. Thousands of small files make thousands of events a second, and waking a reader costs more
+/// than an event itself.
 public struct DownloadEvents: AsyncSequence, Sendable {
-    /// Never empty ones.
+    /// The groups of events. No group is empty.
     package let groups: AsyncStream<[DownloadEvent]>
 
     package init(groups: AsyncStream<[DownloadEvent]>) { self.groups = groups }
@@ -14,7 +15,7 @@ public struct DownloadEvents: AsyncSequence, Sendable {
 
         init(groups: AsyncStream<[DownloadEvent]>.Iterator) { self.groups = groups }
 
-        /// Nil when the service has ended.
+        /// Returns the next event, or nil when the service has ended.
         public mutating func next() async -> DownloadEvent? {
             while group.isEmpty {
                 guard let next = await groups.next() else { return nil }

@@ -1,5 +1,5 @@
-/// The downloads of a store as a command sees them: each question goes to the session that works on a download, and
-/// what nobody works on is dealt with here. The command cannot tell the difference.
+/// The downloads of a store as one service for a command. Each call goes to the session that works on the download. If
+/// no session works on it, this process handles the call. The command sees no difference.
 package final class DownloadRouter: DownloadService {
     /// The session of this process.
     package let local: SessionManager
@@ -10,10 +10,10 @@ package final class DownloadRouter: DownloadService {
         self.directory = directory
     }
 
-    /// The background session, started if need be.
+    /// Returns the background session, and starts it if it is not running.
     package func background() async throws -> any DownloadService { try await directory.startBackground() }
 
-    /// What every live session says of itself; those that do not answer come as errors.
+    /// Returns the status of every live session, or an error for a session that does not answer.
     package func sessions() async -> [(identifier: String, status: Result<SessionStatus, any Error>)] {
         var answers: [(String, Result<SessionStatus, any Error>)] = []
         for identifier in directory.liveSessions() {
@@ -32,7 +32,7 @@ package final class DownloadRouter: DownloadService {
 
     package func change(_ ids: [DownloadID], _ change: DownloadChange) async throws -> [ChangedDownload] {
         try await route(ids) { [directory] record, owner in
-            // A password is in no store: the session that will go on with the download must know it.
+            // The store has no passwords, so the session that will continue the download must get it.
             if owner == nil, case .url(_, .some) = change, let session = record.session,
                 !SessionIdentifier.isForeground(session), directory.isAlive(session)
             {
@@ -55,12 +55,13 @@ package final class DownloadRouter: DownloadService {
         }
     }
 
-    /// What its session still works on goes on there, what belongs to the background session in that, the rest here.
+    /// Resumes each download in the live session that owns it. Otherwise a download of the background session is
+    /// resumed there, and any other download in this process.
     package func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload] {
         try await route(ids) { record, owner in
             if let owner { return owner }
             let isOfBackground = record.session.map { !SessionIdentifier.isForeground($0) } ?? false
-            // A completed download whose file is not gone is only looked at, which needs no session.
+            // A completed download whose file is present is only returned, which needs no session.
             let isWork = record.state != .completed || record.lacksFile
             return isWork && (isOfBackground || overrides.inBackground) ? .background : .here
         } perform: { service, ids in
@@ -80,8 +81,9 @@ package final class DownloadRouter: DownloadService {
 
     private static let owner: @Sendable (DownloadRecord, Place?) -> Place = { _, owner in owner ?? .here }
 
-    /// Asks each session for its share, and again where a download changed hands meanwhile.
-    /// - Parameter place: where a download is dealt with, given its live owner.
+    /// Calls each session for its downloads, and repeats the calls for downloads that moved to another session
+    /// meanwhile.
+    /// - Parameter place: returns the place that handles a download, given its live owner.
     private func route<Answer: Sendable>(
         _ ids: [DownloadID], _ place: (DownloadRecord, Place?) -> Place,
         perform: (any DownloadService, [DownloadID]) async throws -> [Answer], id: (Answer) -> DownloadID
@@ -108,7 +110,7 @@ package final class DownloadRouter: DownloadService {
 
     private static let attempts = 5
 
-    /// The live session, other than our own, that works on it or holds it paused.
+    /// Returns the other live session that works on the download or has paused it.
     private func owner(of record: DownloadRecord) -> Place? {
         guard let session = record.session, session != local.identifier,
             record.state.kind.isActive || record.state.kind == .paused, directory.isAlive(session)
@@ -142,7 +144,7 @@ package final class DownloadRouter: DownloadService {
 
     package func status() async throws -> SessionStatus { try await local.status() }
 
-    /// Every live session; one that does not answer keeps none of the others from it.
+    /// Configures every live session. If one does not answer, the others are still configured.
     package func configure(_ settings: SessionSettings) async throws {
         try await local.configure(settings)
         var failure: (any Error)?
@@ -169,7 +171,7 @@ package final class DownloadRouter: DownloadService {
 }
 
 extension SessionFailure {
-    /// The download is somewhere else than it was a moment ago.
+    /// Whether the failure means that the download has moved to another session.
     fileprivate var isMove: Bool {
         switch self {
         case .ownedElsewhere, .notRunning, .shuttingDown: true

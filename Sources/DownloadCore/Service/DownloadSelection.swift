@@ -1,17 +1,18 @@
-/// Which downloads a command means.
+/// The downloads that a command is for.
 package struct DownloadSelection: Sendable, Equatable, Codable {
     package enum Which: Sendable, Equatable, Codable {
         case ids([DownloadID])
         case states(Set<DownloadState.Kind>)
-        /// Those whose final name is, or will be, this one in this folder.
+        /// The downloads that have, or will have, this final name in this folder.
         case file(folder: String, name: String)
         case all
     }
 
     package var which: Which
-    /// The newest so many; behind `after`, the first so many.
+    /// The greatest number of downloads. The newest ones are selected, or, with ``after``, the first ones after that
+    /// id.
     package var limit: Int?
-    /// Only higher numbers: a long list is read page by page.
+    /// Selects only higher ids, to read a long list page by page.
     package var after: DownloadID?
 
     package init(_ which: Which, limit: Int? = nil, after: DownloadID? = nil) {

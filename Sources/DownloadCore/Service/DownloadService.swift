@@ -1,43 +1,47 @@
-/// Whatever answers for downloads, in this process or another: all that a command knows.
+/// A service that manages downloads, in this process or another. Commands use nothing else.
 package protocol DownloadService: Sendable {
-    /// Finds or makes a download for each request, in order, and gets to work.
+    /// Finds or creates a download for each request, in order, and starts the work.
     func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload]
-    /// Goes on with downloads that were paused, interrupted, cancelled or failed.
-    /// - Parameter overrides: secrets given again, merged into each request.
+    /// Continues downloads that were paused, interrupted, cancelled or failed.
+    /// - Parameter overrides: secrets and other values that are given again. They are merged into each request.
     func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload]
-    /// Pauses, cancels or changes downloads, running or not, and returns them as they are then, on disk. Nothing is
-    /// done before all ids are known; a download for which there is nothing to do is left alone and told as such.
+    /// Pauses, cancels or changes downloads, running or not, and returns them as stored after the change. If one id is
+    /// unknown, nothing is changed. A download that already is as wanted is returned unchanged.
     func change(_ ids: [DownloadID], _ change: DownloadChange) async throws -> [ChangedDownload]
-    /// Forgets them and deletes their partial files; the finished file only when asked to. What runs is stopped first.
+    /// Removes downloads from the store and deletes their partial files, and their finished files if `deletesFile` is
+    /// true. Running downloads are stopped first.
     func remove(_ ids: [DownloadID], deletesFile: Bool) async throws
     func snapshots(_ selection: DownloadSelection) async throws -> [DownloadSnapshot]
-    /// The downloads at work now, for display.
+    /// Returns the progress of the active downloads, for display.
     func progress() async -> [DownloadProgress]
-    /// What happens to the downloads of this service from now on.
+    /// Returns the events of the downloads of this service from now on.
     func events() async -> DownloadEvents
-    /// Every change in the store behind `cursor` (nil: from now on), whichever session made it, and what follows.
+    /// Returns all changes in the store after `cursor`, by any session, and then new ones as they happen. If `cursor`
+    /// is nil, only new changes are returned.
     func log(since cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error>
-    /// Returns if it answers and can be worked with: it is not about to end. Cheap, whatever is in its queue.
+    /// Returns if the service answers and is not about to end, and throws otherwise. This is fast, however long the
+    /// queue is.
     func checkAvailability() async throws
     func status() async throws -> SessionStatus
-    /// Changes how the session works, at once.
+    /// Changes the settings of the session at once.
     func configure(_ settings: SessionSettings) async throws
-    /// Asks the session to end; it has not ended when this returns.
+    /// Asks the session to end, and returns before it has ended.
     func shutdown(_ mode: ShutdownMode) async throws
-    /// Stops what runs in this process, with its resume data on disk; what was asked for stays resumable.
+    /// Pauses the downloads that run in this process, with their resume data on disk. All downloads can be resumed
+    /// later.
     func pauseAll(_ reason: DownloadState.PauseReason) async
-    /// Ends the service; its streams finish.
+    /// Ends the service and its streams.
     func close() async
 }
 
 extension DownloadService {
     package func checkAvailability() async throws { _ = try await status() }
     package func pause(_ ids: [DownloadID]) async throws -> [ChangedDownload] { try await change(ids, .pause) }
-    /// Stops them for good, but keeps what was fetched: `resume` may still go on.
+    /// Stops downloads for good, but keeps their partial files, so that `resume` can still continue them.
     package func cancel(_ ids: [DownloadID]) async throws -> [ChangedDownload] { try await change(ids, .cancel) }
 }
 
-/// What may be given anew when a download is resumed.
+/// The values that may be given again when a download is resumed.
 package struct RequestOverrides: Sendable, Equatable {
     package var headers: [RequestHeader] = []
     package var http = HTTPOptions()
@@ -45,12 +49,12 @@ package struct RequestOverrides: Sendable, Equatable {
     package var secretFiles = SecretFiles()
     package var trust: ServerTrustPolicy?
     package var network = NetworkSettings()
-    /// See ``RedirectPolicy/schemes``.
+    /// The allowed schemes; see ``RedirectPolicy/schemes``.
     package var schemes: [String]?
     package var connections: Int?
-    /// Only true makes a difference: see ``DownloadRequest/acceptsUnverified``.
+    /// Whether an unverified file is accepted; see ``DownloadRequest/acceptsUnverified``. False changes nothing.
     package var acceptsUnverified = false
-    /// Not here, but in the background session.
+    /// Whether the download is resumed in the background session instead of this process.
     package var inBackground = false
 
     package init() {}
@@ -61,7 +65,7 @@ package struct RequestOverrides: Sendable, Equatable {
         return self != unchanging
     }
 
-    /// A request with what is given anew in place of what it had.
+    /// Returns the request with the given values instead of its own.
     package func applied(to request: DownloadRequest) -> DownloadRequest {
         var result = request
         for header in headers {

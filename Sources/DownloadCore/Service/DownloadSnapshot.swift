@@ -1,9 +1,9 @@
-/// A download at a moment: its record, with the progress of this instant.
+/// A download at one moment: its record, with its progress at that moment.
 public struct DownloadSnapshot: Codable, Sendable, Equatable {
     package var record: DownloadRecord
-    /// The bytes that are there at this moment.
+    /// The progress at that moment.
     public var progress: DownloadProgress
-    /// True while a live session runs the download, or will when its turn comes.
+    /// Whether a live session runs the download, or has it in its queue.
     public var isAttended = true
 
     package init(record: DownloadRecord, progress: DownloadProgress? = nil) {
@@ -20,44 +20,44 @@ public struct DownloadSnapshot: Codable, Sendable, Equatable {
     public var id: DownloadID { record.id }
     /// The state of the download.
     public var state: DownloadState { progress.state }
-    /// What was asked for.
+    /// The request for the download.
     public var request: DownloadRequest { record.request }
-    /// The path of the finished file, as soon as its name is known.
+    /// The path of the finished file; nil until its name is known.
     public var path: String? { record.completed?.path ?? record.finalPath }
     /// The last attempts, the newest last; at most 20.
     public var attempts: [AttemptRecord] { record.attempts }
-    /// The session that runs the download, or will; nil for none.
+    /// The session that runs the download or has it in its queue; nil if there is none.
     public var session: String? { record.session }
 }
 
-/// How far a download is.
+/// The progress of a download.
 public struct DownloadProgress: Codable, Sendable, Equatable {
     /// The number of the download.
     public var id: DownloadID
-    /// The name of the file, or what is known of it so far.
+    /// The name of the file, or a preliminary name until the final one is known.
     public var name: String
     /// The state of the download.
     public var state: DownloadState
-    /// The bytes that are there, those of earlier attempts included.
+    /// The number of bytes that are present, including those of earlier attempts.
     public var received: Int64
     /// The size of the file in bytes; nil until it is known.
     public var total: Int64?
     /// The speed of the last seconds, in bytes per second; nil until it is known.
     public var speed: Double?
-    /// The time until all bytes are there, in seconds; nil while it cannot be told.
+    /// The time until all bytes are present, in seconds; nil while it cannot be estimated.
     public var timeLeft: Double?
-    /// What is done once all bytes are there; nil before.
+    /// The work that follows when all bytes are present; nil before.
     public var phase: Phase?
 
-    /// What is done once all bytes are there.
+    /// The work that follows when all bytes are present.
     public enum Phase: String, Codable, Sendable {
-        /// Compared with a checksum, synced, renamed.
+        /// The file is compared with a checksum, synced and renamed.
         case verifying
-        /// The same where there is no checksum.
+        /// The file is synced and renamed, without a checksum.
         case finishing
     }
 
-    /// The part of the file that is there, from 0 to 1; nil until the size is known.
+    /// The fraction of the file that is present, from 0 to 1; nil until the size is known.
     public var fraction: Double? {
         guard let total else { return nil }
         return total > 0 ? min(1, Double(received) / Double(total)) : 1

@@ -1,47 +1,47 @@
 import Foundation
 
-/// A place in the store's log of events: the number of the last event that was seen.
+/// A position in the store's log of events: the number of the last event that was read.
 public typealias EventCursor = Int64
 
-/// A change of a download as the store remembers it: written in the transaction that made the change, in order, once.
+/// A change of a download in the log of the store. It is written once, in order, in the same transaction as the change.
 public struct LoggedEvent: Codable, Sendable, Equatable {
     /// What happened.
     public enum Kind: String, Codable, Sendable, CaseIterable {
         /// The download is new.
         case added
-        /// Back in the queue.
+        /// The download is in the queue again.
         case resumed
         /// An attempt began.
         case started
-        /// The remote has a new version: what was there of the old one was dropped.
+        /// The server has a new version of the file, and the bytes of the old version were deleted.
         case restarted
-        /// A failure that may pass; the next attempt follows.
+        /// An attempt failed, and another one follows.
         case waiting
-        /// The download came to this state, or was forgotten.
+        /// The download has reached this state, or was removed from the store.
         case paused, cancelled, completed, failed, removed
-        /// Its address, priority or rate limit.
+        /// The address, the priority or the speed limit of the download was changed.
         case changed
     }
 
     /// The place of the event in the log.
     public var cursor: EventCursor
-    /// When it happened.
+    /// The time of the event.
     public var time: Date
     /// What happened.
     public var kind: Kind
     /// The number of the download.
     public var id: DownloadID
-    /// The name of the file, as far as it was known.
+    /// The name of the file, or a preliminary name until the final one was known.
     public var name: String
     /// The address of the file.
     public var url: String
-    /// The session that it belonged to.
+    /// The session of the download.
     public var session: String?
-    /// The state after the change, with its data; nil for `removed`.
+    /// The state after the change; nil for `removed`.
     public var state: DownloadState?
-    /// Bytes present then.
+    /// The number of bytes that were present.
     public var received: Int64
-    /// The size of the file; nil where it was not known.
+    /// The size of the file; nil if it was not known.
     public var total: Int64?
 
     package init(
@@ -65,8 +65,8 @@ public struct LoggedEvent: Codable, Sendable, Equatable {
 public enum LogEntry: Sendable, Equatable {
     /// Something happened.
     case event(LoggedEvent)
-    /// Everything that happened before the call has been delivered; what follows happens now. Once, after the replay.
+    /// All events from before the call were delivered, and all others are new. This entry comes once.
     case didFinishEvents(EventCursor)
-    /// The events up to this one are older than the log: it keeps the newest.
+    /// The events up to this one were deleted from the log, which keeps only the newest ones.
     case didLoseEvents(upTo: EventCursor)
 }

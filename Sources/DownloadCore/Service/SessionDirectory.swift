@@ -1,23 +1,24 @@
-/// Where the sessions of a store are: who lives, and how to speak to them.
+/// The sessions of a store: which of them are running, and the connections to them.
 package protocol SessionDirectory: Sendable {
     func isAlive(_ identifier: String) -> Bool
-    /// The identifiers of those that live.
+    /// Returns the identifiers of the running sessions.
     func liveSessions() -> [String]
-    /// A live session, which has answered.
-    /// - Throws: ``DownloadError/sessionUnavailable(_:)`` when it is not running, does not answer, or speaks another
-    ///   version of the API.
+    /// Returns a running session, after it has answered.
+    /// - Throws: ``DownloadError/sessionUnavailable(_:)`` if the session is not running, does not answer, or has
+    ///   another version of the API.
     func connect(to identifier: String) async throws -> any DownloadService
-    /// The background session, started if need be.
+    /// Returns the background session, and starts it if it is not running.
     func startBackground() async throws -> any DownloadService
-    /// Lets go of the connections.
+    /// Closes the connections.
     func close()
 }
 
-/// How sessions are called.
+/// The identifiers of sessions.
 package enum SessionIdentifier {
     /// The background session of `dlm daemon` and `dlm get -b`.
     package static let background = "background"
 
-    /// A foreground session ends with its process and is never asked for by name; a background one comes back.
+    /// Returns whether an identifier is that of a foreground session. Such a session ends with its process, and no
+    /// command starts it again by its name, unlike the background session.
     package static func isForeground(_ identifier: String) -> Bool { identifier.hasPrefix("foreground-") }
 }

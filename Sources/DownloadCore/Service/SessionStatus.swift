@@ -1,22 +1,22 @@
 import Foundation
 
-/// A session as it answers for itself.
+/// The answer of a session about itself.
 package struct SessionStatus: Codable, Sendable, Equatable {
-    /// Of the control API (docs/api.md).
+    /// The version of the control API (docs/api.md).
     package static let apiVersion = 1
 
     package var identifier: String
     package var pid: Int32
-    /// Of the program.
+    /// The version of the program.
     package var version: String
     package var started: Date
-    /// Downloads that transfer.
+    /// The number of downloads that transfer data.
     package var running: Int
-    /// Downloads between two attempts.
+    /// The number of downloads between two attempts.
     package var waiting: Int
     package var queued: Int
     package var settings: SessionSettings
-    /// It ends once the running downloads have ended.
+    /// Whether the session ends as soon as the running downloads have ended.
     package var isFinishing: Bool
 
     package init(
@@ -35,11 +35,11 @@ package struct SessionStatus: Codable, Sendable, Equatable {
     }
 }
 
-/// What may be changed while a session works; nil leaves a setting as it is.
+/// The settings that can be changed while a session is running. A nil value changes nothing.
 package struct SessionSettings: Codable, Sendable, Equatable {
     package var maxConcurrent: Int?
     package var maxPerHost: Int?
-    /// Bytes per second for the whole session; 0 lifts the limit.
+    /// The speed limit of the whole session in bytes per second; 0 removes the limit.
     package var rateLimit: Int64?
 
     package init(maxConcurrent: Int? = nil, maxPerHost: Int? = nil, rateLimit: Int64? = nil) {
@@ -49,10 +49,10 @@ package struct SessionSettings: Codable, Sendable, Equatable {
     }
 }
 
-/// URLSession's `invalidateAndCancel` and `finishTasksAndInvalidate`.
+/// The ways in which a session ends, like `invalidateAndCancel` and `finishTasksAndInvalidate` of `URLSession`.
 package enum ShutdownMode: String, Codable, Sendable {
-    /// What runs is paused with its resume data, and goes on at the next start.
+    /// Running downloads are paused with their resume data, and continue at the next start.
     case pause
-    /// What runs may end; nothing new is begun.
+    /// Running downloads continue to their end, and no other download is started.
     case finish
 }

@@ -16,7 +16,7 @@ package struct SpeedMeter {
 
     /// - Parameters:
     ///   - time: the time of the sample, in seconds of a monotonic clock.
-    ///   - bytes: the number of all bytes so far. After a smaller number (a restart), the measurement begins anew.
+    ///   - bytes: the number of all bytes so far. After a smaller number (a restart), the measurement begins again.
     package mutating func add(time: Double, bytes: Int64) {
         if let last = samples.last, bytes < last.bytes { samples = [] }
         samples.append(Sample(time: time, bytes: bytes))

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The time left until a download is done, measured from samples of time and bytes. The time counts down like a clock
-/// while the speed only varies, and follows the speed when it changes for good. A pure value.
+/// while the speed only varies, and follows the speed when it changes for good.
 package struct TimeLeftMeter {
     /// A speed whose measurements fade: after `memory` seconds, a measurement has about a third (1/e) of its weight.
     private struct FadingSpeed {
@@ -44,7 +44,7 @@ package struct TimeLeftMeter {
 
     /// - Parameters:
     ///   - time: the time of the sample, in seconds of a monotonic clock.
-    ///   - bytes: the number of all bytes so far. After a smaller number (a restart), the measurement begins anew.
+    ///   - bytes: the number of all bytes so far. After a smaller number (a restart), the measurement begins again.
     ///   - remaining: the number of missing bytes; nil while the size is unknown.
     package mutating func add(time: Double, bytes: Int64, remaining: Int64?) {
         if let last = self.time, bytes >= self.bytes {

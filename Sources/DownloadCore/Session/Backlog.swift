@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Elements that several threads leave for one worker. The worker takes all of them at a time, and is started when none
-/// is running.
+/// The elements that several threads give to one worker. The worker takes all of them at a time, and is started when
+/// none is running.
 final class Backlog<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Deletes the files of a download that is removed.
+/// The deletion of the files of a removed download.
 enum DownloadRemoval {
     /// Deletes the partial file, and on request the finished file. Each is deleted only if it is still the same file.
     static func deleteFiles(of record: DownloadRecord, deletesFile: Bool) throws(DownloadError) {

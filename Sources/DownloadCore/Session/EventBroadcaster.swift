@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Sends events to all streams, in the order of the calls. Called on any thread. The streams end with the session.
+/// The sender of events to all streams, in the order of the calls. Used from any thread. The streams end with the
+/// session.
 final class EventBroadcaster: Sendable {
     private struct Listener {
         let stream: AsyncStream<[DownloadEvent]>.Continuation

@@ -1,5 +1,5 @@
-/// Reads the store's log of events from all sessions: first the events that are there, then new ones. For one reader at
-/// a time.
+/// A reader of the store's log, which has the events of all sessions: first the existing events, then new ones. Used by
+/// one task at a time.
 actor EventLogReader {
     private let store: any DownloadStore
     private let time: any TimeSource

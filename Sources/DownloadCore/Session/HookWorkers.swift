@@ -1,17 +1,17 @@
 import Synchronization
 
-/// Runs what is to be run when downloads have ended: the hooks of this session, and those that sessions left which died.
+/// The workers that run the hooks of ended downloads: those of this session, and those that dead sessions have left.
 final class HookWorkers: Sendable {
     private struct State {
         var workers: [Int: Task<Void, Never>] = [:]
         var lastWorker = 0
-        /// Counts the calls that something is due: a worker that finds nothing looks again where there was one meanwhile.
+        /// The number of calls of ``look()``. A worker that finds no hook looks again if there was a call meanwhile.
         var calls = 0
         var waiters: [CheckedContinuation<Void, Never>] = []
         var isOver = false
     }
 
-    /// Programs that run at the same time.
+    /// The most programs that run at the same time.
     private static let atOnce = 4
 
     private let runner: (any HookRunner)?
@@ -20,7 +20,7 @@ final class HookWorkers: Sendable {
     private let notice: @Sendable (String) -> Void
     private let state = Mutex(State())
 
-    /// - Parameter runner: nil: hooks are left to others.
+    /// - Parameter runner: The runner; nil if other sessions run the hooks.
     init(
         _ runner: (any HookRunner)?, store: any DownloadStore, session: String,
         notice: @escaping @Sendable (String) -> Void
@@ -31,7 +31,7 @@ final class HookWorkers: Sendable {
         self.notice = notice
     }
 
-    /// Something may be due in the store.
+    /// Looks for due hooks in the store.
     func look() {
         guard let runner else { return }
         state.withLock { state in
@@ -57,7 +57,7 @@ final class HookWorkers: Sendable {
                 FaultPoint.reached("afterHookTaken")
                 if let problem = await runner.run(hook) { notice("\(hook.record.id): \(problem)") }
             } catch {
-                // It stays due.
+                // The hook stays due.
                 notice("hooks cannot be run now: \(error)")
                 break
             }
@@ -65,7 +65,8 @@ final class HookWorkers: Sendable {
         end(number)
     }
 
-    /// - Returns: false where more may be due by now: the worker goes on.
+    /// Ends a worker.
+    /// - Returns: False if more hooks may be due by now, so that the worker must continue.
     @discardableResult
     private func end(_ number: Int, unlessCalledSince calls: Int? = nil) -> Bool {
         let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>]? in
@@ -79,7 +80,7 @@ final class HookWorkers: Sendable {
         return waiters != nil
     }
 
-    /// Returns once no program runs and none is due.
+    /// Waits until no program runs and no hook is due.
     func wait() async {
         await withCheckedContinuation { waiter in
             let isIdle = state.withLock { state in
@@ -90,7 +91,7 @@ final class HookWorkers: Sendable {
         }
     }
 
-    /// Ends the programs that run, and begins no other; what is due stays so, for the next session.
+    /// Ends the running programs, and starts no other programs. Due hooks stay in the store for the next session.
     func end() {
         state.withLock { state in
             state.isOver = true

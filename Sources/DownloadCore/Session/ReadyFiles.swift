@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The small files that are next, all from one origin. When one file has come, the next one begins in its slot, on the
-/// engine's thread. Asking the session about each file would cost as much as the file's transfer.
+/// The next small files, all from one origin. When one file has come, the next one begins in its slot, on the engine's
+/// thread. Asking the session about each file would cost as much as the file's transfer.
 final class ReadyFiles: Sendable {
     /// The changes of slots that the session does not know yet, in order.
     enum News: Sendable {
@@ -14,7 +14,7 @@ final class ReadyFiles: Sendable {
         /// The index of the first file that has not begun.
         var next = 0
         var news: [News] = []
-        /// The number of remaining files below which the session is told.
+        /// The number of remaining files below which the session is asked for more.
         var low = 0
         var isTold = false
 
@@ -35,7 +35,7 @@ final class ReadyFiles: Sendable {
 
     var first: SmallFileAttempt? { state.withLock { $0.next < $0.files.count ? $0.files[$0.next] : nil } }
 
-    /// Takes the first file. It has, or is given, a slot of its own.
+    /// Takes the first file. The caller gives it a slot of its own.
     func takeFirst() -> SmallFileAttempt? { state.withLock { $0.take() } }
 
     /// Adds the next files, in order.
@@ -50,7 +50,7 @@ final class ReadyFiles: Sendable {
     }
 
     /// Passes the slot of a file that has come to the next file, unless too many finished files wait already.
-    /// - Returns: Whether the session must be told that there are changes.
+    /// - Returns: Whether the caller must report the changes to the session.
     func passOn(the attempt: SmallFileAttempt, isFull: Bool) -> Bool {
         var last = attempt
         while true {

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 
-/// What a runner works with: its session's parts.
+/// The parts of a session that its attempts work with.
 package struct RunnerContext: Sendable {
     package let session: String
     package let transport: any Transport
@@ -9,45 +9,46 @@ package struct RunnerContext: Sendable {
     package let disk: DiskWriter
     package let time: any TimeSource
     package let committer: Committer
-    /// Sent with every request unless the user set it: identity encoding, the user agent.
+    /// The user agent that is sent with every request, unless the user set another.
     package let userAgent: String
     /// The limit of the whole session.
     package var rateLimit = RateLimit()
-    /// What downloads of the session found out about hosts.
+    /// The profiles of hosts that downloads of the session have learned.
     package var hosts = HostMemory()
-    /// Notices when another program writes to a partial file. Not in a process that starts others meanwhile: what it
-    /// has closed stays open in them until they run their programs, and looks like theirs.
+    /// Whether attempts watch for other programs that write to a partial file. False in a process that starts other
+    /// processes without ``ProcessStart``. A new process has the partial files open until it runs its program, which
+    /// looks like a write by another program.
     package var watchesWriters = true
-    /// Hosts that want https alone; nil where nothing is kept.
+    /// The hosts that want only https (HSTS); nil if they are not remembered.
     package var strictHosts: HSTSStore?
-    /// What servers set; nil where it is kept for one attempt only.
+    /// The cookies that servers set; nil if cookies are kept for one attempt only.
     package var cookies: SessionCookies?
-    /// What is downloaded goes there, and not to a file.
+    /// The stream to which the download is written instead of a file; nil for a file.
     package var stream: StreamOutput?
-    /// Changes requests before each attempt; nil for none.
+    /// The adapter that changes requests before each attempt; nil for none.
     package var adapter: (any RequestAdapter)?
-    /// Runs the command of a download for a new link; nil where nothing can be run.
+    /// The runner of the commands that print a new URL for an expired one; nil if no program may be run.
     package var links: (any HookRunner)?
-    /// See ``TransferRequest/isOneOfMany``.
+    /// Whether the transfers must use little memory; see ``TransferRequest/isOneOfMany``.
     package var isCrowded = false
-    /// The transfers of this attempt are over; what follows needs no slot.
+    /// Reports that the transfers of an attempt are over, so that the attempt needs no slot any more.
     package let transfersEnded: @Sendable (DownloadID, RunnerControl) -> Void
     package let announce: @Sendable (DownloadEvent) -> Void
 }
 
 extension RunnerContext {
-    /// The cookies of a download.
+    /// Returns the cookies of a download.
     func memory(of record: DownloadRecord) -> CookieMemory? {
         cookies?.memory(of: record.id, record.request.secretFiles, user: record.request.credential?.user)
     }
 
-    /// A request for a download, whatever part of it is asked for.
+    /// Returns a request for a download, without a range.
     func request(
         _ route: RequestRoute, of download: DownloadRequest, _ secrets: LoadedSecrets, for control: RunnerControl,
         prefersMultiplexing: Bool
     ) -> TransferRequest {
         var request = TransferRequest(route, of: download, secrets, userAgent: userAgent)
-        // With a checksum of the user's nothing depends on what a server says, right or wrong.
+        // If the user gave a checksum, the server's digest is not used, so it is not requested.
         if download.checksum == nil, let name = HTTPField.Name.wantReprDigest, request.fields.value(name) == nil {
             request.fields.append(HTTPField(name: name, value: ServerDigest.wanted))
         }
@@ -59,7 +60,7 @@ extension RunnerContext {
 }
 
 extension DownloadRequest {
-    /// Whether its transfers share connections.
+    /// Returns whether the transfers of the request share connections.
     func multiplexes(byDefault: Bool) -> Bool {
         if http.authentication?.isOfConnection == true { return false }
         return switch network.httpVersion {

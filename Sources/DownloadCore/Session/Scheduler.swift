@@ -1,5 +1,5 @@
-/// Decides which download may start: by the limits for all downloads and for each origin, then by priority, then by
-/// order. A pure value.
+/// The rule that decides which download may start: by the limits for all downloads and for each origin, then by
+/// priority, then by order. The scheduler is a value without effects.
 package struct Scheduler: Sendable, Equatable {
     package struct Candidate: Sendable, Equatable {
         package let id: DownloadID

@@ -1,18 +1,19 @@
 import Foundation
 
-/// How a session works: the counterpart of `URLSessionConfiguration`, as a value.
+/// The configuration of a session, as a value: the counterpart of `URLSessionConfiguration`.
 public struct SessionConfiguration: Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
-        /// Recorded; lives as long as this process.
+        /// A session with records, which lives as long as this process.
         case foreground
-        /// Nothing is recorded, and what is not complete at the end is deleted. It needs no state folder.
+        /// A session that records nothing, and deletes incomplete files at its end. It needs no state folder.
         case ephemeral
-        /// The same for one download that goes to a descriptor, in order, and not to a file.
+        /// A session that records nothing, for one download that is written to a descriptor in order, and not to a
+        /// file.
         case stream(descriptor: Int32)
-        /// Recorded; found again by its identifier.
+        /// A session with records, which is found again by its identifier.
         case background(identifier: String)
 
-        /// In a store, which needs a state folder.
+        /// Whether the session has a store, which needs a state folder.
         package var isRecorded: Bool {
             switch self {
             case .foreground, .background: true
@@ -22,30 +23,30 @@ public struct SessionConfiguration: Sendable, Equatable {
     }
 
     package var kind: Kind
-    /// The folder that holds the store and the locks and sockets of sessions, as an absolute path. The `dlm` program uses
-    /// the same folder unless told otherwise, so its `list` shows the downloads of the session as well. Ephemeral sessions
+    /// The folder that holds the store and the locks and sockets of sessions, as an absolute path. The `dlm` program
+    /// uses the same folder by default, so its `list` shows the downloads of the session as well. Ephemeral sessions
     /// use no folder.
     public var stateFolder: String
     /// The most downloads that transfer at the same time.
     public var maxConcurrent = 16
     /// The most downloads from one origin (scheme, host and port) that transfer at the same time.
     public var maxPerHost = 16
-    /// The same for hosts of their own; the closest pattern counts.
+    /// Limits for single hosts, which replace ``maxPerHost``. The most specific pattern is used.
     package var hostLimits: [HostPattern: Int] = [:]
-    /// The limit for all downloads of the session together, in bytes per second; nil for none.
+    /// The limit for all downloads of the session together, in bytes per second; nil for no limit.
     public var rateLimit: Int64?
-    /// The same by the time of day; ``rateLimit`` holds outside of its windows.
+    /// The limits by the time of day. ``rateLimit`` applies outside of these windows.
     package var timetable = RateTimetable()
-    /// The age in seconds at which downloads that ended are forgotten, with what is left of their partial files; nil for
-    /// never.
+    /// The age in seconds at which ended downloads are forgotten and their partial files deleted; nil to keep them
+    /// forever.
     public var historyAge: Double?
     /// Header fields for every request of the session. A request that has a field of the same name keeps its own.
     /// `Accept-Encoding: identity` and `User-Agent` are sent without being listed here.
     public var headers: [RequestHeader] = []
-    /// The program that runs a background session, so that downloads go on while this process is gone. Nil: the first
-    /// process that opens the session runs it, for as long as that process lives.
+    /// The program that runs a background session, so that downloads continue after this process has ended. If nil, the
+    /// first process that opens the session runs it, as long as that process lives.
     public var host: BackgroundHost?
-    /// The clock of the session; it makes no difference between configurations.
+    /// The clock of the session. Configurations that differ only in their clocks are equal.
     package var time: any TimeSource {
         get { clock.source }
         set { clock.source = newValue }
@@ -64,27 +65,27 @@ public struct SessionConfiguration: Sendable, Equatable {
     }
 
     /// A recorded session that lives as long as this process. Downloads that the process leaves unfinished keep their
-    /// bytes, and go on when they are asked for again.
+    /// bytes, and continue when they are requested again.
     public static var `default`: SessionConfiguration { recorded(.foreground) }
 
-    /// A session that records nothing, and deletes what is not complete when it ends.
+    /// A session that records nothing, and deletes incomplete files when it ends.
     public static var ephemeral: SessionConfiguration { SessionConfiguration(kind: .ephemeral, stateFolder: "") }
 
-    /// A recorded session that other processes, and later ones, find again by its identifier.
-    /// - Parameter identifier: a file name that does not begin with a dot, such as `org.example.app`. `background` is
+    /// Returns the configuration of a recorded session that other and later processes find by its identifier.
+    /// - Parameter identifier: A file name that does not begin with a dot, such as `org.example.app`. `background` is
     ///   the session of the `dlm` daemon.
     public static func background(identifier: String) -> SessionConfiguration {
         recorded(.background(identifier: identifier))
     }
 
-    /// An empty folder is reported when the session is opened.
+    /// Returns the configuration of a recorded session. An empty state folder is reported when the session is opened.
     private static func recorded(_ kind: Kind) -> SessionConfiguration {
         let folder = try? stateFolder(environment: ProcessInfo.processInfo.environment)
         return SessionConfiguration(kind: kind, stateFolder: folder ?? "")
     }
 
-    /// `$XDG_STATE_HOME/dlm`, by default `~/.local/state/dlm`; a relative value is invalid and ignored (XDG base
-    /// directory specification).
+    /// Returns `$XDG_STATE_HOME/dlm`, or by default `~/.local/state/dlm`. A relative path in the variable is ignored
+    /// (XDG base directory specification).
     package static func stateFolder(environment: [String: String]) throws(DownloadError) -> String {
         if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return FileNaming.path(state, "dlm") }
         guard let home = environment["HOME"], home.hasPrefix("/") else { throw .sessionUnavailable(.noHome) }
@@ -97,9 +98,9 @@ public struct SessionConfiguration: Sendable, Equatable {
 public struct BackgroundHost: Sendable, Equatable {
     /// The absolute path of the program.
     public var executable: String
-    /// The arguments behind the name of the program.
+    /// The arguments after the name of the program.
     public var arguments: [String]
-    /// Variables besides those of this process's environment, or in their place.
+    /// Variables that are added to the environment of this process, or replace its variables.
     public var environment: [String: String]
 
     /// Makes a host from the path of its program.
@@ -109,7 +110,7 @@ public struct BackgroundHost: Sendable, Equatable {
         self.environment = environment
     }
 
-    /// The running program itself, with these arguments.
+    /// Returns a host that is this program itself, with these arguments.
     public static func thisExecutable(arguments: [String]) -> BackgroundHost {
         BackgroundHost(executable: "/proc/self/exe", arguments: arguments)
     }

@@ -100,7 +100,7 @@ extension SessionManager {
 
     // MARK: Stopping
 
-    /// Asks an attempt to end, or ends the delay between two attempts. Without a reason, the download is paused with the
+    /// Stops an attempt, or ends the delay between two attempts. Without a reason, the download is paused with the
     /// reason of the session's end.
     func stop(_ id: DownloadID, _ reason: StopReason? = nil) {
         guard let active = book.stop(id, reason) else { return }
@@ -291,8 +291,8 @@ extension SessionManager {
         return (records, failed)
     }
 
-    /// Pauses the parked downloads at the end of the session. The session that continues them looks at their schedules
-    /// anew.
+    /// Pauses the parked downloads at the end of the session. The session that continues them checks their schedules
+    /// again.
     func pauseParked(_ reason: DownloadState.PauseReason) async {
         var ids = book.takeParked()[...]
         while !ids.isEmpty {

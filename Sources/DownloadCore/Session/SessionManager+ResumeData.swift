@@ -1,8 +1,8 @@
 import Foundation
 
 extension SessionManager {
-    /// Goes on with a download of which the caller kept the record. A store that does not know the download gets it, with
-    /// all that the record says of the partial file.
+    /// Resumes a download of which the caller kept the record. If the store does not know the download, it is added,
+    /// together with the resume data of the record.
     package func resume(_ kept: DownloadRecord, overrides: RequestOverrides) async throws -> DownloadRecord {
         var id = kept.id
         if try await !knows(kept) {
@@ -19,7 +19,8 @@ extension SessionManager {
         return claimed.record
     }
 
-    /// Numbers are those of a store: in another one the number means another download.
+    /// Returns whether the store has this download. The number alone does not tell, because it means another download
+    /// in another store.
     private func knows(_ kept: DownloadRecord) async throws -> Bool {
         let record: DownloadRecord?
         do { record = try await store.records(.ids([kept.id])).first } catch DownloadError.noSuchDownload {

@@ -1,10 +1,10 @@
 import Foundation
 
-/// From queued to the end of an attempt, and to the next one.
+/// The way of a download from the queue to the end of an attempt, and to the next attempt.
 extension SessionManager {
     // MARK: Starting
 
-    /// Starts what may start.
+    /// Starts all downloads that may start. If a call is running already, that call starts over instead.
     func fill() async {
         guard filling == .idle else {
             filling = .wantedAgain
@@ -30,7 +30,7 @@ extension SessionManager {
             switch next {
             case .attempt(let queued):
                 start(queued)
-                // The tick would end the hold of the origin too late.
+                // The tick would release the origin too late.
                 if let pause = queued.record.request.pacing, pause < 0.5 {
                     Task { [weak self, time = parts.time] in
                         try? await time.sleep(for: .seconds(pause))
@@ -48,7 +48,8 @@ extension SessionManager {
 
     private var hasRoom: Bool { book.hasRoom && smallFiles?.isFull != true }
 
-    /// - Returns: false when there is no use in asking again at once: nothing new came, or the store fails.
+    /// Reads the next part of the queue from the store.
+    /// - Returns: False if it is useless to ask again at once, because nothing new came or the store failed.
     @discardableResult
     private func loadMore() async -> Bool {
         let known = book.scheduler.candidateCount
@@ -56,7 +57,7 @@ extension SessionManager {
         let answer = try? await store.queued(
             session: identifier, after: book.queue.position, limit: SessionBook.windowSize)
         guard let answer else {
-            // It is asked again at the next tick.
+            // The store is asked again at the next tick.
             book.queue.endReading()
             return false
         }
@@ -72,7 +73,7 @@ extension SessionManager {
         book.queue.beginReading()
         let answer = try? await store.queued(
             session: identifier, excluding: busy.flatMap(SourceURL.prefixes), limit: SessionBook.windowSize)
-        // A store that fails is asked again when something ends.
+        // If the store failed, it is asked again when a download ends.
         guard let answer else { return book.queue.endReading() }
         for var record in book.didRead(answer, without: busy) {
             secrets.restore(&record)
@@ -117,7 +118,7 @@ extension SessionManager {
 
     // MARK: Small files
 
-    /// What the small files of a session ask of it.
+    /// The calls from the small files of the session to the session.
     var callsOfSmallFiles: SmallFileLane.Calls {
         SmallFileLane.Calls(
             goOn: { runner in self.run(runner) },
@@ -126,7 +127,8 @@ extension SessionManager {
             ended: { attempts in await self.ended(attempts) })
     }
 
-    /// In the ordinary way, with all that was asked of the first attempt.
+    /// Begins a small file again as an ordinary attempt. A stop that was requested of the first attempt also stops this
+    /// one.
     private func beginAgain(_ record: DownloadRecord) {
         guard let context, book[active: record.id] != nil else { return }
         let control = RunnerControl(record: record)
@@ -147,7 +149,8 @@ extension SessionManager {
         await fill()
     }
 
-    /// Learns which slots were passed on: what follows goes by them.
+    /// Enters into the book which slots the small files have passed on or freed. Called before anything that depends on
+    /// slots.
     func learnSlots() {
         for news in smallFiles?.ready.takeNews() ?? [] {
             switch news {
@@ -157,7 +160,7 @@ extension SessionManager {
         }
     }
 
-    /// Gives free slots to the small files that are next, unless others come first by now.
+    /// Gives free slots to the next small files, unless other downloads come first by now.
     private func startReady() {
         guard let smallFiles, let first = smallFiles.ready.first else { return }
         if book.scheduler.hasOneBefore(first.id, priority: first.started.request.priority) { return recallReady() }
@@ -167,7 +170,7 @@ extension SessionManager {
         }
     }
 
-    /// Has the next small files follow those that run.
+    /// Makes the next small files ready to follow the running ones in their slots.
     private func makeReady() {
         guard let smallFiles, smallFiles.isUsable, book.mayBegin else { return }
         let ready = smallFiles.ready
@@ -198,7 +201,8 @@ extension SessionManager {
         record.request.url.scheme == "https" && book.scheduler.hasWaiting(for: record.request.url.origin)
     }
 
-    /// Those that have not begun wait as all others do: they are to be changed, or others may come first now.
+    /// Puts the ready files that have not begun back into the queue. Called before downloads are changed, and when
+    /// other downloads may come first now.
     func recallReady() {
         let attempts = smallFiles?.ready.takeBack() ?? []
         learnSlots()
@@ -207,13 +211,13 @@ extension SessionManager {
 
     // MARK: Ending
 
-    /// The attempt needs no slot any more; word of an earlier attempt changes nothing.
+    /// Frees the slot of an attempt whose transfers are over. A report about an earlier attempt changes nothing.
     func transfersEnded(_ id: DownloadID, _ control: RunnerControl) async {
         learnSlots()
         if book.endTransfers(of: id, control) { await fill() }
     }
 
-    /// Unless the store could not take it.
+    /// Returns the event of a completed download, or of a failed one if the store could not save it.
     private func endEvent(of record: DownloadRecord) -> DownloadEvent {
         let snapshot = DownloadSnapshot(record: record)
         return record.failure.map { .didFail(snapshot, $0) } ?? .didComplete(snapshot)
@@ -238,7 +242,8 @@ extension SessionManager {
             failed.failures = active?.failures ?? 0
             failed.deadline = active?.deadline
             failed.decision = decision
-            // It would have been tried again, or was not to go on in any case.
+            // The reason to stop is applied if the download would have been tried again, or if it must not continue in
+            // any case.
             if let reason, failed.isRepeated(record.request.retry) || !reason.isPause {
                 await stopped(record, reason)
             } else {
@@ -280,13 +285,14 @@ extension SessionManager {
             let until = parts.time.date.addingTimeInterval(delay)
             await backOff(record, failed.error, .waiting(.retry(failed.error), until: until), failures, delay)
         case .network(let failures):
-            // Until it is woken, or its time is over: then the attempt that follows says so.
+            // The download waits until it is woken, or until its time limit is over. In that case the next attempt
+            // reports the time limit.
             let delay = failed.deadline.map { ($0 - parts.time.now) / .seconds(1) } ?? Self.noEnd
             await backOff(record, failed.error, .waiting(.network(failed.error), until: nil), failures, delay)
         }
     }
 
-    /// In seconds.
+    /// A delay that does not end by itself, in seconds.
     private static let noEnd = 1e9
 
     private func backOff(
@@ -311,7 +317,7 @@ extension SessionManager {
         broadcaster.send(.willRetry(snapshot, error))
     }
 
-    /// The delay between two attempts is over, or was cut short.
+    /// Continues a download whose delay between two attempts is over or was cut short.
     func delayEnded(_ id: DownloadID) async {
         let stop = report { $0.endDelay(of: id, at: parts.time.date, now: parts.time.now) }
         if let stop { return await stopped(stop.record, stop.reason) }
@@ -320,24 +326,25 @@ extension SessionManager {
 
     // MARK: Leaving
 
-    /// A download is not active any more.
-    /// - Parameter place: where it is from now on, if the store has taken its record.
+    /// Ends the active place of a download.
+    /// - Parameter place: The new place of the download, if the store has saved its record.
     func leave(_ saved: Saved, to place: Place? = nil) {
         let record = saved.record
         report { $0.leave(record, to: saved.isUnsaved ? .unsaved(record) : place) }
-        // What was paused or cancelled may be resumed as long as the session lives.
+        // A paused or cancelled download may be resumed as long as the session lives.
         if !parts.keepsUnfinished, record.failure != nil || book.stopReason != nil { deleteUnfinished(record) }
         if DueHook(record) != nil { hooks.look() }
     }
 
-    /// Deletes what a session that records nothing has left unfinished.
+    /// Deletes the files that a session without records has left unfinished.
     func deleteUnfinished() async {
         guard !parts.keepsUnfinished, works != nil else { return }
         let left = try? await store.records(DownloadSelection(.states([.paused, .cancelled, .failed])))
         for record in left ?? [] { deleteUnfinished(record) }
     }
 
-    /// Only a partial file of its own: the name may be that of another download, which is why this one failed.
+    /// Deletes the partial file of a download, but only its own. Another download may have a partial file of the same
+    /// name, which may be the reason why this download failed.
     private func deleteUnfinished(_ record: DownloadRecord) {
         guard record.resume.file != nil else { return }
         do throws(DownloadError) {
@@ -349,7 +356,7 @@ extension SessionManager {
 }
 
 extension DownloadRecord {
-    /// Every change of state goes through here.
+    /// Changes the state. All changes of states use this method.
     package mutating func move(to next: DownloadState) {
         assert(state.canMove(to: next.kind) || state == next, "\(state.kind) -> \(next.kind)")
         state = next

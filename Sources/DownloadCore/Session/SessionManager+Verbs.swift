@@ -1,12 +1,12 @@
 import CSystem
 import Foundation
 
-/// What may be asked of a session, by its own process or another.
+/// The requests to a session, from its own process or another process.
 extension SessionManager {
     package func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
         let isFirst = works == nil
         try begin()
-        // One that has little to do ends sooner than it would pay to give back the memory of its start.
+        // A session with few downloads ends too soon to gain from giving back the memory of its start.
         if isFirst, isForeground, requests.count >= Self.manyRequests { dlm_forget_code() }
         try await saveUnsaved()
         let added = try await handOver(requests)
@@ -25,9 +25,9 @@ extension SessionManager {
         broadcaster.sendAdded(added.lazy.filter { $0.kind != .joined }.map(\.record))
         let haveSecrets = requests.contains { $0.hasSecrets }
         let date = parts.time.date
-        // By index: to take each out of the array would copy all that it has.
+        // The loop uses indices, because a copy of each element would be expensive.
         for index in added.indices where added[index].kind != .joined {
-            // Of a new one nothing was kept before.
+            // A new download without secrets has no older secrets that must be replaced.
             if haveSecrets || added[index].kind != .inserted { secrets.keep(added[index].record) }
             if case .paused = added[index].record.state {
                 book.addPaused(added[index].record)
@@ -50,8 +50,8 @@ extension SessionManager {
         try await store.releaseDeadSessions()
         var claimed = try await takeOver(ids, overrides)
         await fill()
-        // A session that comes back may begin a download just now, without the secrets that are given here. Such an attempt
-        // fails at once; its download is claimed after that.
+        // A background session that has just started may have begun such a download already, without the secrets that
+        // are given here. Such an attempt fails at once, and its download is claimed afterwards.
         let lacking = claimed.compactMap { lacksSecrets($0, overrides) ? $0.record.id : nil }
         if lacking.isEmpty { return claimed }
         for active in lacking.compactMap({ book[active: $0] }) {
@@ -65,7 +65,7 @@ extension SessionManager {
         return claimed
     }
 
-    /// Whether this session has begun a download without secrets that are given now.
+    /// Returns whether this session has begun a download without secrets that are given now.
     private func lacksSecrets(_ download: ClaimedDownload, _ overrides: RequestOverrides) -> Bool {
         guard case .running(var record) = download, record.session == identifier else { return false }
         secrets.restore(&record)
@@ -86,7 +86,8 @@ extension SessionManager {
             secrets.keep(record)
             return record
         }
-        // A record that is left to the store until there is room must come back with what was given anew.
+        // Records are saved, because a record that waits in the store until there is room must come back with the new
+        // options.
         if overrides.changesRequests { _ = try await store.save(records, session: identifier) }
         let alone = Set(taken)
         for record in records {
@@ -99,7 +100,7 @@ extension SessionManager {
         return claimed
     }
 
-    /// Claims downloads, and with them the completed ones whose files are gone: they are fetched again.
+    /// Claims downloads, including completed downloads whose files are gone. These are fetched again.
     private func claim(_ ids: [DownloadID]) async throws -> [ClaimedDownload] {
         var claimed = try await store.claim(ids, session: identifier)
         let lost = claimed.indices.filter { index in
@@ -171,7 +172,7 @@ extension SessionManager {
         return try await store.records(selection).map { record in
             var snapshot =
                 book[active: record.id].flatMap { active in
-                    // The store shows it as queued.
+                    // The store shows a ready file as queued.
                     if active.stage == .ready { return nil }
                     return DownloadSnapshot(record: active.control.record, progress: active.progress)
                 } ?? DownloadSnapshot(record: record)
@@ -194,7 +195,7 @@ extension SessionManager {
 
     package func events() -> DownloadEvents { broadcaster.stream() }
 
-    /// All but the additions, which may be a million at once.
+    /// Returns the events without ``DownloadEvent/didAdd(_:)``, of which there may be a million at once.
     package func eventsOfWork() -> DownloadEvents { broadcaster.stream(hearsAdded: false) }
 
     package func log(since cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error> {
@@ -202,7 +203,7 @@ extension SessionManager {
         return AsyncThrowingStream { try await reader.next() }
     }
 
-    /// Who asks for a session to work with must wait for the next one while this one ends.
+    /// Throws while the session ends, so that a caller waits for the next session.
     package func checkAvailability() async throws {
         if book.stopReason != nil { throw DownloadError.sessionUnavailable(.shuttingDown) }
     }
@@ -229,7 +230,7 @@ extension SessionManager {
             book.scheduler.maxPerOrigin = limit
             book.scheduler.hostLimits = [:]
         }
-        // Slots that are passed on stay as many as they were.
+        // Ready files are recalled, because slots that are passed on keep their old number.
         recallReady()
         if let limit = settings.rateLimit { rateLimit.bytesPerSecond = limit > 0 ? limit : nil }
         await fill()

@@ -1,48 +1,48 @@
 import CSystem
 import Foundation
 
-/// Owns the downloads that run in this process. What follows from what happens to them is decided by ``SessionBook``; the
+/// The owner of the downloads that run in this process. ``SessionBook`` decides what follows from each event. The
 /// session manager asks the store, runs attempts, answers callers and publishes events.
 package actor SessionManager: DownloadService {
-    /// What comes into being with the first download.
+    /// The parts of a session that are created with its first download.
     struct Works {
         let context: RunnerContext
         let smallFiles: SmallFileLane
-        /// Begins to answer other processes; its value ends that.
+        /// The task that begins to answer other processes. Its value is a function that ends this.
         let serving: Task<@Sendable () async -> Void, any Error>
         var ticker: Task<Void, Never>?
     }
 
-    /// What is compared twice a second with how it was before.
+    /// The state that the tick compares twice a second.
     struct Pulse {
         var number = 0
         var sleep = SleepWatch()
         var rateClock: RateClock
     }
 
-    /// What may start is being started, perhaps while that is asked for again.
+    /// The state of ``fill()``: whether it runs, and whether another run was requested meanwhile.
     enum Filling { case idle, busy, wantedAgain }
 
     nonisolated let parts: SessionParts
     nonisolated var store: any DownloadStore { parts.store }
     nonisolated var isForeground: Bool { SessionIdentifier.isForeground(parts.identifier) }
-    /// What other sessions call this one.
+    /// The name of this session for other sessions.
     package nonisolated var identifier: String { parts.identifier }
     let started: Date
     var works: Works?
-    /// Where every download is; a million queued ones cost rows in the store, not memory.
+    /// The places of all downloads. A million queued downloads cost rows in the store, not memory.
     var book: SessionBook
-    /// The callers that wait, by their numbers in the book.
+    /// The waiting callers, by their numbers in the book.
     var waiting: [SessionBook.Waiter: CheckedContinuation<DownloadRecord?, Never>] = [:]
     var filling = Filling.idle
-    /// What the store does not keep of requests that wait in it.
+    /// The secrets of requests that wait in the store, which does not keep secrets.
     var secrets = SecretKeeper()
     let broadcaster = EventBroadcaster()
     let hooks: HookWorkers
     let rateLimit: RateLimit
     var pulse: Pulse
     private let historyAge: Double?
-    /// What clients ask for; whoever runs the session obeys.
+    /// The shutdown modes that clients request. The code that runs the session applies them.
     package nonisolated let shutdownRequests: AsyncStream<ShutdownMode>
     nonisolated let shutdownRequest: AsyncStream<ShutdownMode>.Continuation
 
@@ -80,7 +80,7 @@ package actor SessionManager: DownloadService {
         }
     }
 
-    /// Returns once the book has answered the waiter; nil: there is nothing to wait for.
+    /// Waits until the book has answered the waiter. Returns at once if the waiter is nil.
     @discardableResult
     func wait(_ waiter: SessionBook.Waiter?) async -> DownloadRecord? {
         guard let waiter else { return nil }
@@ -89,7 +89,7 @@ package actor SessionManager: DownloadService {
 
     // MARK: Beginning
 
-    /// A background session: takes the lock, answers, and goes on where its predecessor stopped.
+    /// Starts a background session: takes the lock, answers clients, and continues where its predecessor stopped.
     package func start() async throws {
         try begin()
         _ = try await works?.serving.value
@@ -122,7 +122,7 @@ package actor SessionManager: DownloadService {
             transfersEnded: { [weak self] id, control in Task { await self?.transfersEnded(id, control) } },
             announce: { [broadcaster] event in broadcaster.send(event) })
         let serving = Task { [parts, isForeground] in
-            // Many a `get` ends sooner than anybody could ask for it, and need not pay for a server.
+            // Many `get` commands end before any client could connect, and need no server.
             if isForeground { try await parts.time.sleep(for: Self.quiet) }
             do {
                 return try await parts.serve(self)
@@ -138,7 +138,8 @@ package actor SessionManager: DownloadService {
             serving: serving)
     }
 
-    /// Once something is claimed: what is asked for again is not old any more, and is not to be forgotten meanwhile.
+    /// Starts the tick. Called after downloads were added or claimed, because the tick removes old downloads, and a
+    /// claimed download is not old any more.
     func startTicker() {
         guard works != nil, works?.ticker == nil else { return }
         hooks.look()
@@ -146,7 +147,7 @@ package actor SessionManager: DownloadService {
             while !Task.isCancelled {
                 await self?.clearHistory()
                 for _ in 0..<Self.ticksPerHour where !Task.isCancelled {
-                    // Only cancellation ends it early, and the loop with it.
+                    // Only cancellation ends the sleep early, and it ends the loop, too.
                     try? await time.sleep(for: .milliseconds(500))
                     await self?.tick()
                 }
@@ -155,22 +156,23 @@ package actor SessionManager: DownloadService {
     }
 
     private static let ticksPerHour = 7200
-    /// For hooks that a session has left which died since.
+    /// The number of ticks between two looks for hooks that dead sessions have left.
     private static let ticksBetweenLooks = 20
-    /// The number of looks at the clock between two questions to the kernel's tables that no event has caused.
+    /// The number of ticks between two reads of the kernel's routes, if no event causes a read.
     private static let ticksBetweenQuestions = 10
-    /// So many downloads at once hold little memory each.
+    /// The number of concurrent downloads from which each of them is given less memory.
     private static let crowd = 200
     private static let checkpointsAtOnce = 200
-    /// From the beginning of a foreground session to its first answer; whoever finds its lock waits for that.
+    /// The time from the beginning of a foreground session until it answers clients. Clients that find its lock wait
+    /// that long.
     private static let quiet = Duration.milliseconds(150)
 
     private func tick() async {
-        // A store that is still full is asked again at the next tick.
+        // If the store is still full, it is asked again at the next tick.
         try? await saveUnsaved()
         learnSlots()
         let running = book.actives.filter { $0.stage == .running || $0.stage == .whole }
-        // Many at once take turns: each checkpoint is a row written.
+        // If many downloads run, they take turns, because each checkpoint writes a row.
         let turns = 1 + running.count / Self.checkpointsAtOnce
         pulse.number += 1
         for active in running where Int(active.record.id) % turns == pulse.number % turns { active.control.tick() }
@@ -181,8 +183,8 @@ package actor SessionManager: DownloadService {
         if isReleased || book.wantsQueue { await fill() }
     }
 
-    /// What becomes of downloads when this machine's network goes, comes back or changes. With nothing to do and no news it
-    /// costs one system call.
+    /// Wakes downloads when this machine's network is back, and drops connections when it changes. If nothing has
+    /// changed and no download waits, it costs one system call.
     private func watchNetwork() {
         let network = parts.network
         let slept = pulse.sleep.hasSlept(network.timeAsleep())
@@ -202,12 +204,13 @@ package actor SessionManager: DownloadService {
 
     // MARK: History
 
-    /// Events that are kept, for those who were away.
+    /// The number of events that are kept for clients that were disconnected.
     private static let eventsKept = 1_000_000
-    /// Downloads that are forgotten at once: the store and the end of the session wait no longer than for these.
+    /// The number of downloads that are forgotten at a time. The store and the end of the session wait at most for so
+    /// many.
     private static let historyPart = 500
 
-    /// Forgets what ended longer ago than the configuration says, with what is left of it on disk.
+    /// Forgets the downloads that ended longer ago than the configuration says, and deletes their partial files.
     private func clearHistory() async {
         do {
             while let historyAge, book.stopReason == nil {
@@ -223,7 +226,7 @@ package actor SessionManager: DownloadService {
     }
 
     private func forget(_ record: DownloadRecord) {
-        // No event: these are not the downloads of this session, and the log of the store tells it.
+        // There is no event, because these are not downloads of this session, and the store's log has an event.
         do {
             try DownloadRemoval.deleteFiles(of: record, deletesFile: false)
         } catch {
@@ -236,7 +239,7 @@ package actor SessionManager: DownloadService {
     package func pauseAll(_ reason: DownloadState.PauseReason) async {
         book.stopReason = reason
         hooks.end()
-        // What is changed comes back to the queue.
+        // Downloads that are being changed come back to the queue first.
         await waitForChanges(of: book.changing)
         recallReady()
         let waiting = report { $0.dropQueue() }
@@ -246,22 +249,24 @@ package actor SessionManager: DownloadService {
         }
         await wait(book.waitUntilIdle())
         await pauseParked(reason)
-        // A store that is still full leaves them at work in it; with this session gone they are told as interrupted.
+        // If the store is still full, it shows these downloads as running. After this session they count as
+        // interrupted.
         try? await saveUnsaved()
         guard isForeground else { return }
-        // What never started only changes its state. A store that fails here costs only the reason: with this session
-        // gone, the next process finds them and tells them as interrupted.
+        // Downloads that never started only change their state. If the store fails, only the reason is lost: the next
+        // process finds them and shows them as interrupted.
         try? await store.pauseQueued(session: identifier, reason: reason)
         let paused = report { $0.takePaused() }.map { record in
             var record = record
             record.session = nil
             return record
         }
-        // The same holds for those that somebody had paused: the lock of a session that is gone is free.
+        // If this save fails, the next process still finds that the session has ended, because its lock is free.
         _ = try? await store.save(paused, session: identifier)
     }
 
-    /// Starts nothing new, and returns when what runs has ended. A ``pauseAll(_:)`` meanwhile cuts it short.
+    /// Starts no more downloads, and waits until the running downloads have ended. A ``pauseAll(_:)`` meanwhile ends
+    /// the wait.
     package func finish() async {
         book.isFinishing = true
         recallReady()
@@ -272,17 +277,17 @@ package actor SessionManager: DownloadService {
 
     package func close() async {
         if !book.activeIDs.isEmpty { await pauseAll(book.stopReason ?? .user) }
-        // What has ended well ends with its hook; a signal meanwhile cuts that short.
+        // Hooks of ended downloads run to their ends; a signal meanwhile ends them.
         await hooks.wait()
         if !book.activeIDs.isEmpty { await pauseAll(book.stopReason ?? .user) }
         book.stopReason = book.stopReason ?? .user
         hooks.end()
         works?.ticker?.cancel()
-        // Partial files of what it has just forgotten are deleted yet.
+        // The tick may still be deleting the partial files of downloads that it has just forgotten.
         await works?.ticker?.value
         shutdownRequest.finish()
         works?.serving.cancel()
-        // One that was not begun needs no end; why it could not be was told.
+        // If the session never began to answer, there is nothing to end, and the reason was reported.
         if let stopServing = try? await works?.serving.value { await stopServing() }
         await deleteUnfinished()
         if let context {

@@ -1,34 +1,35 @@
-/// What a session is made of; transport, lock and socket come into being with the first download.
+/// The parts that a session is made of. Transport, lock and socket are created with the first download.
 package struct SessionParts: Sendable {
     let store: any DownloadStore
     let identifier: String
-    /// Of the program.
+    /// The version of the program.
     let version: String
     /// Takes the session's lock and starts the transport.
     let start: @Sendable () throws -> any Transport
-    /// Makes the session answer other processes, and returns what ends that.
+    /// Makes the session answer other processes. Returns a function that ends this.
     let serve: @Sendable (any DownloadService) async throws -> @Sendable () async -> Void
-    /// Gives the lock back.
+    /// Releases the lock.
     let end: @Sendable () -> Void
-    /// Whether the process of another session lives.
+    /// Returns whether the process of another session lives.
     let isAlive: @Sendable (String) -> Bool
-    /// What went wrong and is nobody's answer: for people.
+    /// Reports a problem that no caller is waiting to hear about, as text for the user.
     let notice: @Sendable (String) -> Void
-    /// Nil: hooks are left to others.
+    /// The runner of hooks; nil if other sessions run the hooks.
     let hooks: (any HookRunner)?
-    /// False: what is not complete when its work ends is deleted, for nothing is recorded that could go on with it.
+    /// Whether unfinished files are kept. False in a session without records, which deletes them, because nothing could
+    /// continue them.
     let keepsUnfinished: Bool
-    /// See ``RunnerContext/watchesWriters``.
+    /// Whether other programs' writes are detected; see ``RunnerContext/watchesWriters``.
     let watchesWriters: Bool
-    /// Where the one download goes that is not to become a file.
+    /// The stream for the only download of a stream session.
     let stream: StreamOutput?
     let network: any LocalNetwork
     let time: any TimeSource
-    /// See ``RunnerContext/strictHosts``.
+    /// The hosts that must be asked over https; see ``RunnerContext/strictHosts``.
     let strictHosts: HSTSStore?
-    /// Changes requests before each attempt; nil for none.
+    /// The adapter that changes requests before each attempt; nil for none.
     let adapter: (any RequestAdapter)?
-    /// Decides on failed attempts before the policy of the request does; nil for none.
+    /// The retrier that decides on failed attempts before the retry policy of the request; nil for none.
     let retrier: (any RequestRetrier)?
 
     package init(

@@ -1,17 +1,17 @@
 import Foundation
 import Synchronization
 
-/// Brings whole small files from memory to the committer, as many together as have come: each is written without a name.
-/// A file that cannot go this way goes on in the ordinary one.
+/// The short way of whole small files from memory to the committer. All files that have come are taken together, and
+/// each is written to a file without a name. A file for which that fails continues as an ordinary attempt.
 final class SmallFileLane: Sendable {
     struct Calls: Sendable {
-        /// A runner goes on with what has come.
+        /// Continues a file as an ordinary attempt, with the bytes that have come.
         let goOn: @Sendable (sending AttemptTask) -> Void
-        /// Another attempt, with a runner of its own: what had come is given up.
+        /// Begins a new ordinary attempt for each download. The bytes that had come are given up.
         let begin: @Sendable ([DownloadRecord]) async -> Void
-        /// Slots were passed on, or are free (see ``ReadyFiles``).
+        /// Reports that slots were passed on or are free (``ReadyFiles``).
         let slotsMoved: @Sendable () async -> Void
-        /// Completed, or owned by another session now.
+        /// Reports the files that are completed, or owned by another session now.
         let ended: @Sendable ([SmallFileAttempt]) async -> Void
     }
 
@@ -20,18 +20,19 @@ final class SmallFileLane: Sendable {
     private let calls: Calls
     private let writing = DispatchQueue(label: "dlm.small", qos: .userInitiated)
     private let arrived = Backlog<SmallFileAttempt>()
-    /// False once the file system turned out to have no files without names, and where bytes go to no file.
+    /// Whether the short way is possible. False if the bytes go to a stream or the session has an adapter, and after
+    /// the file system has refused a file without a name.
     private let isPossible: Atomic<Bool>
 
-    /// Files that have come and have no names yet; each holds a buffer, and then a descriptor.
+    /// The number of files that have come and have no names yet. Each of them uses a buffer, and later a descriptor.
     private let pending = Atomic(0)
     private let pendingAtMost: Int
 
-    /// - Parameter mostByFiles: how many downloads the limit of open files allows.
+    /// - Parameter mostByFiles: The number of downloads that the limit of open files allows.
     init(context: RunnerContext, mostByFiles: Int, calls: Calls) {
         pendingAtMost = min(512, mostByFiles)
         self.context = context
-        // An adapter is asked by the runner.
+        // Only ordinary attempts ask an adapter.
         isPossible = Atomic(context.stream == nil && context.adapter == nil)
         self.calls = calls
     }
@@ -40,10 +41,10 @@ final class SmallFileLane: Sendable {
 
     var isUsable: Bool { isPossible.load(ordering: .relaxed) }
 
-    /// Those that come now would only wait.
+    /// Whether so many files wait for their names that another file would only wait, too.
     var isFull: Bool { pending.load(ordering: .relaxed) >= pendingAtMost }
 
-    /// All of it has come. Called on an engine's thread.
+    /// Adds a file whose bytes have all come. Called on an engine's thread.
     func add(_ attempt: SmallFileAttempt) {
         pending.add(1, ordering: .relaxed)
         if ready.passOn(the: attempt, isFull: isFull) { Task { await calls.slotsMoved() } }
@@ -63,7 +64,8 @@ final class SmallFileLane: Sendable {
         }
     }
 
-    /// Nil: the file went on in the ordinary way.
+    /// Writes a file without a name, and returns the job for the committer. Returns nil if the file continues as an
+    /// ordinary attempt.
     private func job(of attempt: SmallFileAttempt, _ folders: inout [String: UnnamedFile.Folder]) -> Committer.Job? {
         do throws(DownloadError) {
             if isUsable, let job = try attempt.write(in: folder(of: attempt.started.request.destination, &folders)) {
@@ -79,7 +81,7 @@ final class SmallFileLane: Sendable {
     private func folder(of destination: Destination, _ folders: inout [String: UnnamedFile.Folder])
         throws(DownloadError) -> UnnamedFile.Folder
     {
-        // Whether its path still leads there is asked when the files have their names.
+        // Whether the path still leads to this folder is checked when the files have their names.
         if let folder = folders[destination.folder] { return folder }
         if destination.createsFolders { try FileStatus.makeFolder(destination.folder) }
         let folder = try UnnamedFile.Folder(destination.folder)
@@ -89,7 +91,8 @@ final class SmallFileLane: Sendable {
 
     // MARK: Ends
 
-    /// The committer is done with them: those that got no name, or none that lasts, begin anew.
+    /// Handles the jobs that the committer has ended. Files that got no name, or whose name is not durable, begin
+    /// again.
     func settled(_ files: [(attempt: SmallFileAttempt, job: Committer.Job)]) async {
         pending.subtract(files.count, ordering: .relaxed)
         var begun: [DownloadRecord] = []
@@ -112,6 +115,6 @@ final class SmallFileLane: Sendable {
 }
 
 extension Committer.Job {
-    /// The file was whole and marked, and its file system refused the name.
+    /// Whether the file was whole and marked as finishing, but the file system refused the name.
     fileprivate var isRefusedName: Bool { record.isFinishing && !isNamed }
 }

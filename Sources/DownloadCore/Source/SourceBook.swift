@@ -1,21 +1,21 @@
-/// How the sources of a download did that has several: its URL and its mirrors.
+/// The state of the sources of a download with mirrors: its URL and its mirrors.
 package struct SourceBook: Codable, Sendable, Equatable {
-    /// The URL that is asked; nil for that of the request.
+    /// The URL that is used now; nil for the URL of the request.
     package var current: String?
-    /// Where the bytes that are here, and their validators, come from; nil for the URL of the request.
+    /// The source of the bytes in the partial file and of their validators; nil for the URL of the request.
     package var owner: String?
-    /// Of those that were asked.
+    /// The states of the sources that were used.
     package var standings: [SourceStanding] = []
-    /// One alone is to bring the rest: of several together one has lied.
+    /// Whether a single source must bring the rest, because one of several has sent wrong bytes.
     package var isAlone = false
-    /// The one that is asked is not to blame for the last failure.
+    /// Whether the last failure was not the fault of the source that is used now.
     package var isInnocent = false
-    /// Why the Metalink document that the server named last is not gone by.
+    /// The reason why the last Metalink document that the server named is not used.
     package var documentFailure: String?
 
     package init() {}
 
-    /// What is kept when everything that is here is given up.
+    /// The book for a download that starts over.
     var startedOver: SourceBook {
         var book = self
         book.owner = nil
@@ -28,10 +28,10 @@ package struct SourceBook: Codable, Sendable, Equatable {
         for index in standings.indices where standings[index].url != current { standings[index].received = 0 }
     }
 
-    /// Bytes of more than one source are here.
+    /// Whether the partial file has bytes of more than one source.
     var isMixed: Bool { standings.count { $0.received > 0 } > 1 }
 
-    /// What is known of a source; of one that was not asked nothing is.
+    /// Returns the state of a source, which is empty if the source was not used yet.
     package func standing(of url: String) -> SourceStanding {
         standings.first { $0.url == url } ?? SourceStanding(url: url)
     }
@@ -43,26 +43,26 @@ package struct SourceBook: Codable, Sendable, Equatable {
     }
 }
 
-/// How one source did.
+/// The state of one source.
 package struct SourceStanding: Codable, Sendable, Equatable {
     package var url: String
-    /// Bytes that it brought, of those that are here.
+    /// The number of bytes in the partial file that came from this source.
     package var received: Int64 = 0
-    /// Why it was left last.
+    /// The reason why dlm last turned to another source.
     package var failure: String?
-    /// It is not asked again before all others were.
+    /// Whether the source is not used again before all others were tried.
     package var isOut = false
-    /// Nor after that: to ask again would not help.
+    /// Whether the source is not used again even then, because another try would not help.
     package var isFinal = false
 
     package init(url: String) { self.url = url }
 }
 
 extension DownloadRequest {
-    /// Where the file is, as it is asked for.
+    /// The sources of the file in the order of their use.
     package var sources: [SourceURL] { describedName == nil ? [url] + mirrors : mirrors }
 
-    /// What the document at its URL says is kept, as long as something of the file is here.
+    /// Keeps the values from a Metalink document of an earlier request, as long as the partial file has bytes.
     package mutating func keepDescription(of record: DownloadRecord) {
         let old = record.request
         if repairs, pieces == nil, old.pieces != nil {
@@ -79,7 +79,8 @@ extension DownloadRequest {
         checksum = checksum ?? old.checksum
     }
 
-    /// What a document says that the server named for another version than the one that is fetched from now on.
+    /// Removes the values from a Metalink document that the server named, because the download now fetches another
+    /// version of the file.
     mutating func forgetDescription() {
         guard describedBy != nil else { return }
         (describedBy, mirrors, size, pieces) = (nil, [], nil, nil)
@@ -87,7 +88,7 @@ extension DownloadRequest {
 }
 
 extension DownloadRecord {
-    /// The one that is asked.
+    /// The source that is used now.
     package var source: SourceURL {
         guard let current = resume.sources?.current ?? request.describedName.map({ _ in "" }) else {
             return request.url
@@ -95,13 +96,14 @@ extension DownloadRecord {
         return request.mirrors.first { $0.string == current } ?? request.sources.first ?? request.url
     }
 
-    /// What is here came from elsewhere than from the source that is asked now: its validators say nothing of that.
+    /// Whether the bytes in the partial file came from another source than the present one. Then their validators say
+    /// nothing about the present source.
     var isJoining: Bool {
         guard let book = resume.sources, !resume.written.isEmpty else { return false }
         return (book.owner ?? request.url.string) != source.string
     }
 
-    /// What was fetched is given up. How the sources did is not: those that failed would be asked first again.
+    /// Empty resume data that keeps the states of the sources. Otherwise sources that failed would be used first again.
     var startedOver: ResumeData {
         var resume = ResumeData()
         resume.sources = self.resume.sources?.startedOver
@@ -109,13 +111,13 @@ extension DownloadRecord {
     }
 
     enum SourceTurn: Equatable {
-        /// There is but one, or it is not to blame.
+        /// No change: there is only one source, or the failure is not its fault.
         case none
-        /// Another is asked at once.
+        /// Another source is used at once.
         case next
-        /// All were asked; some may do better later.
+        /// All sources have failed, and some may succeed later.
         case again
-        /// None will.
+        /// All sources have failed for good.
         case over
 
         func decide(
@@ -133,8 +135,8 @@ extension DownloadRecord {
         }
     }
 
-    /// Decides who is asked after an attempt that failed.
-    /// - Parameter repeats: the same source may do better later.
+    /// Decides which source is used after a failed attempt.
+    /// - Parameter repeats: whether the same source may succeed later.
     mutating func turn(after error: DownloadError, repeats: Bool) -> SourceTurn {
         guard !request.mirrors.isEmpty, error.isOfSource else { return .none }
         var book = resume.sources ?? SourceBook()
@@ -145,7 +147,7 @@ extension DownloadRecord {
         }
         if error.isMismatch, book.isMixed {
             book.isAlone = true
-            // One of several has brought what is wrong: all of it comes from this one now.
+            // One of several sources has sent wrong bytes, so now all bytes come from this source.
             for index in book.standings.indices { book.standings[index].received = 0 }
             return .next
         }
@@ -171,7 +173,7 @@ extension DownloadRecord {
 }
 
 extension DownloadError {
-    /// Another source may do better.
+    /// Whether another source may succeed.
     var isOfSource: Bool {
         switch self {
         case .networkFailed(let failure, _): failure != .timeLimit
@@ -184,7 +186,7 @@ extension DownloadError {
         }
     }
 
-    /// All bytes came, and they are not what they should be.
+    /// Whether all bytes have come, but do not match a digest.
     fileprivate var isMismatch: Bool {
         switch self {
         case .verificationFailed(.checksum), .verificationFailed(.serverDigest), .verificationFailed(.wrongPieces): true

@@ -1,27 +1,27 @@
-/// The check that a source has the same file as the one that the bytes on disk came from. Until it has passed, nothing
-/// that the source brings counts as received: another source may have to continue from what there was before.
+/// The check that a source has the same file as the one that the bytes on disk came from. Until it has passed, no byte
+/// of the source counts as received, because another source may have to continue from the bytes that were there before.
 final class SourceOverlapCheck {
     enum Way {
-        /// A digest, or the user, says what is right: the end of what is here is compared.
+        /// A digest or the user decides about the file at the end. Only the end of the present bytes is compared.
         case trusted
-        /// The same strong ETag is asked for (RFC 6249 section 5), with the same size.
+        /// The same strong ETag is requested (RFC 6249 section 5), with the same size.
         case tagged
-        /// Nothing says that both sources have the same file: all that is here is fetched again and compared.
+        /// Nothing says that both sources have the same file. All present bytes are fetched again and compared.
         case compared
     }
 
     var way: Way
-    /// The ranges that were here before.
+    /// The ranges that were in the partial file before.
     let before: ByteRanges
-    /// Where the comparison ends, once the answer has come.
+    /// The offset at which the comparison ends. It is known when the answer has come.
     var end = Int64.max
-    /// The validators of the source that is asked.
+    /// The validators of the source that is used now.
     var validators = Validators()
     /// The first transfer from the source.
     var probe: SegmentWriter?
-    /// How far the source had come when the disk was last asked to report, if that report is still to come.
+    /// The position of the source when the disk was last asked to report; nil if no report is expected.
     private var asked: Int64?
-    /// How far the disk has compared what the source brought.
+    /// The offset up to which the disk has compared the bytes of the source.
     private(set) var reached: Int64 = 0
 
     init(_ way: Way, before: ByteRanges) {
@@ -29,7 +29,7 @@ final class SourceOverlapCheck {
         self.before = before
     }
 
-    /// Remembers how far the source is when the disk is asked to report.
+    /// Records the position of the source when the disk is asked to report.
     /// - Parameter segments: the transfers that run.
     func ask(_ segments: [SegmentWriter]) {
         guard asked == nil else { return }
@@ -37,7 +37,7 @@ final class SourceOverlapCheck {
         asked = (writers + [probe].compactMap(\.self)).map(\.position).max()
     }
 
-    /// The disk has compared everything up to the position it was asked for.
+    /// Records that the disk has compared everything up to the position that it was asked about.
     func recordCompared() {
         reached = max(reached, asked ?? 0)
         asked = nil

@@ -1,40 +1,40 @@
 import Foundation
 
-/// The sources of one attempt that bring parts of the same file at the same time: which connection asks which, and what
-/// each has brought. Used by the task of the runner.
+/// The sources of one attempt that bring parts of the same file at the same time, with their connections and the bytes
+/// that each has brought. It is used by the task of the runner only.
 final class SourcePool {
     struct Member {
         let url: SourceURL
         var route: RequestRoute
-        /// Of its answers; nil before the first one.
+        /// The validators in its answers; nil before the first answer.
         var validators: Validators?
-        /// Why it is asked no more.
+        /// The reason why the source is no longer used; nil while it is used.
         var failure: String?
-        /// Connections that ended badly.
+        /// The number of failed connections.
         var strikes = 0
-        /// More than so many it does not take.
+        /// The number of connections above which the source refused more.
         var limit = Int.max
-        /// In the connections with its host; nil: nobody else's count.
+        /// The share of this download in the connections with the host; nil if connections are not shared.
         var share: ConnectionShare?
-        /// More than so many are not for this download, others of the session being there, too.
+        /// The number of connections that this download may have beside the other downloads of the session.
         var granted = Int.max
         var capacity: Int { min(limit, granted) }
-        /// What came from it, and may not be verified yet.
+        /// The ranges that came from the source in this attempt, verified or not.
         var brought = ByteRanges()
     }
 
     private(set) var members: [Member]
     private let strictHosts: HSTSStore?
     private var assigned: [Int: Int]
-    /// How often a piece was wrong.
+    /// The number of times that a piece was wrong, by the index of the piece.
     private var doubts: [Int: Int] = [:]
 
     private static let mostStrikes = 3
     private static let mostDoubts = 3
 
     /// - Parameters:
-    ///   - first: runs already, and brings the first member's.
-    ///   - strictHosts: hosts that are asked over https in any case.
+    ///   - first: the running connection, which fetches from the first source.
+    ///   - strictHosts: the hosts that must be asked over https.
     init(
         _ urls: [SourceURL], first: Int, route: RequestRoute, validators: Validators, for request: DownloadRequest,
         upgradedBy strictHosts: HSTSStore? = nil
@@ -47,20 +47,21 @@ final class SourcePool {
         assigned = [first: 0]
     }
 
-    /// The only source of a download, or of its first answer.
+    /// Creates a pool with a single source, for a download without mirrors or before its first answer.
     init(_ url: SourceURL) {
         members = [Member(url: url, route: RequestRoute(url))]
         strictHosts = nil
         assigned = [:]
     }
 
-    /// Several sources bring parts of the file.
+    /// Whether several sources bring parts of the file.
     var isShared: Bool { members.count > 1 }
     var usable: Int { members.count { $0.failure == nil } }
-    /// Bytes came from more than one.
+    /// Whether bytes came from more than one source.
     var isMixed: Bool { members.count { !$0.brought.isEmpty } > 1 }
 
-    /// The member that a connection asks: as before, if it takes one more, or the one with the fewest connections.
+    /// Returns the source for a connection. It is the same source as before if that source takes one more connection,
+    /// otherwise the source with the fewest connections.
     /// - Parameter running: the connections that have a request.
     func member(for connection: Int, running: some Sequence<Int>) -> Int {
         let loads = loads(of: running.filter { $0 != connection })
@@ -87,8 +88,9 @@ final class SourcePool {
         try members[member].route.follow(status, to: location, of: request, upgradedBy: strictHosts)
     }
 
-    /// - Parameter isFinal: one such failure is enough.
-    /// - Returns: whether it is asked no more.
+    /// Records a failure of a source.
+    /// - Parameter isFinal: whether this one failure is enough to give up the source.
+    /// - Returns: Whether the source is no longer used.
     func fail(_ member: Int, _ why: String, isFinal: Bool) -> Bool {
         members[member].strikes += 1
         guard isFinal || members[member].strikes >= Self.mostStrikes else { return false }
@@ -96,13 +98,13 @@ final class SourcePool {
         return true
     }
 
-    /// It takes no more connections than it has; this one may ask another.
+    /// Limits a source to the connections that it has. The given connection may use another source.
     func limit(_ member: Int, to count: Int, without connection: Int) {
         members[member].limit = min(members[member].limit, count)
         assigned[connection] = nil
     }
 
-    /// Somebody takes one more.
+    /// Returns whether a source takes one more connection.
     func hasRoom(beside running: some Sequence<Int>) -> Bool {
         let loads = loads(of: running)
         return members.indices.contains { members[$0].failure == nil && loads[$0] < members[$0].capacity }
@@ -110,8 +112,8 @@ final class SourcePool {
 
     // MARK: Others of the session
 
-    /// Each connection counts against the host that it goes to.
-    /// - Parameter share: makes the part in the connections with an origin.
+    /// Counts each connection for its own host.
+    /// - Parameter share: creates the share in the connections with an origin.
     func join(first: ConnectionShare?, _ share: (String) -> ConnectionShare) {
         for index in members.indices { members[index].share = index == 0 ? first : share(members[index].url.origin) }
     }
@@ -135,7 +137,8 @@ final class SourcePool {
         return granted
     }
 
-    /// Gives back what was granted and is not used. The only source keeps it: its planner asks for the connections soon.
+    /// Gives back the connections that were granted and are not used. A single source keeps them, because its planner
+    /// opens them soon.
     func settle(running: some Sequence<Int>) {
         guard isShared else { return }
         let loads = loads(of: running)
@@ -145,7 +148,7 @@ final class SourcePool {
         }
     }
 
-    /// The host of a member takes no more connections than it has.
+    /// Records that the host of a source refused another connection.
     func refused(_ member: Int, serving count: Int, at now: Date) {
         _ = members[member].share?.refused(serving: count, at: now)
     }
@@ -158,9 +161,9 @@ final class SourcePool {
         return loads
     }
 
-    /// A piece is not what it should be. Blamed is the member that brought all of it: bytes of an earlier attempt are
-    /// nobody's. One that comes anew and stays wrong is blamed on all that brought some of it.
-    /// - Returns: the members that are asked no more for it.
+    /// Finds the sources that are to blame for a wrong piece. A source is to blame if it brought the whole piece in
+    /// this attempt. If the piece is fetched again and stays wrong, all sources that brought a part of it are to blame.
+    /// - Returns: The sources that are no longer used because of this.
     func blame(_ piece: Int, _ range: Range<Int64>) -> [Int] {
         let suspects = members.indices.filter { members[$0].brought.overlaps(range) }
         let broughtAll = suspects.filter { members[$0].brought.contains(range) }

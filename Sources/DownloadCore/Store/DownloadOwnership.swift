@@ -84,9 +84,9 @@ extension DownloadRecord {
     /// Whether the download belongs to a background session, dead or alive, and waits for that session.
     package var belongsToBackground: Bool { session.map { !SessionIdentifier.isForeground($0) } ?? false }
 
-    /// Applies the change that `asker` requests. A foreground session keeps a download that it was told to pause, so
-    /// that it can be resumed there. Any other stopped download loses its foreground session, so that any session may
-    /// take it.
+    /// Applies the change that `asker` requests. A foreground session keeps a download that it has paused on command,
+    /// so that it can be resumed there. Any other stopped download loses its foreground session, so that any session
+    /// may take it.
     /// - Returns: False if the change makes no difference.
     package mutating func apply(_ change: DownloadChange, for asker: String, at now: Date) -> Bool {
         guard apply(change) else { return false }

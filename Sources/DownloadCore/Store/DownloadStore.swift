@@ -1,87 +1,89 @@
 import Foundation
 
-/// Remembers downloads. It stores what it is told; the decisions are made elsewhere.
+/// The store of downloads. It only stores; the decisions are made elsewhere.
 package protocol DownloadStore: Sendable {
-    /// Finds or makes a download for each request, in order, in one transaction: two processes that ask for the same
-    /// URL and destination get the same download.
+    /// Finds or creates a download for each request, in order, in one transaction. Two processes with the same URL and
+    /// destination get the same download.
     func add(_ requests: [DownloadRequest], session: String) async throws -> [AddedDownload]
 
-    /// Hands downloads that no live session runs to `session`, as `queued`. Refuses all when one is unknown.
-    /// - Parameter includingCompleted: also hands over what is completed, to be fetched again.
+    /// Gives downloads that no live session runs to `session`, as `queued`. If one id is unknown, nothing is changed.
+    /// - Parameter includingCompleted: whether completed downloads are given, too, to be fetched again.
     func claim(_ ids: [DownloadID], session: String, includingCompleted: Bool) async throws -> [ClaimedDownload]
 
-    /// Waiting work of `session`: the `queued` ones behind `position`, by priority and order.
+    /// Returns the `queued` downloads of `session` after `position`, by priority and order.
     func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadRecord]
 
-    /// The first `queued` ones of `session`, by priority and order, whose URLs have none of these prefixes.
+    /// Returns the first `queued` downloads of `session`, by priority and order, whose URLs have none of these
+    /// prefixes.
     func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [DownloadRecord]
 
-    /// Writes the records back, grouped with whatever else is waiting. Returns the ids that no longer belong to
-    /// `session`: those were not written.
-    /// - Parameter durably: returns once they survive a loss of power, too. Otherwise only the end of the process cannot
-    ///   take them back; what is added is durable in any case.
+    /// Writes the records, together with other waiting writes. Returns the ids of downloads that no longer belong to
+    /// `session`, which were not written.
+    /// - Parameter durably: whether the call returns only when the records survive a loss of power. Otherwise they
+    ///   survive only the end of the process. Added downloads are always durable.
     func save(_ records: [DownloadRecord], session: String, durably: Bool) async throws -> Set<DownloadID>
 
     func records(_ selection: DownloadSelection) async throws -> [DownloadRecord]
 
-    /// Forgets them. Refuses all when one is unknown or run by a live session other than `session`.
-    /// - Parameter deleting: called for each of them when it is certain that they are to go, before they are gone: a
-    ///   process that is killed leaves no partial file that nobody owns.
+    /// Removes downloads. If one is unknown or belongs to a live session other than `session`, nothing is removed.
+    /// - Parameter deleting: called for each download when its removal is certain, but before it is removed. So a
+    ///   process that is killed does not leave a partial file without a download.
     func remove(
         _ ids: [DownloadID], session: String, deleting: @escaping @Sendable (DownloadRecord) -> Void
     ) async throws -> [DownloadRecord]
 
-    /// Downloads that a dead session left as queued, running or waiting become paused (interrupted). Those of a
-    /// background session still belong to it, and its queue stays a queue: it will come back.
+    /// Downloads that a dead session left as queued, running or waiting become paused (interrupted). Downloads of a
+    /// background session still belong to it and its queued downloads stay queued, because it will be started again.
     func releaseDeadSessions() async throws
 
-    /// Makes the change to downloads that no other live session runs, all or none; those of `session` itself must have
-    /// no runner. Refuses all when one is unknown or another live session's.
+    /// Changes downloads, all or none. The downloads of `session` must not be running. If one download is unknown or
+    /// belongs to another live session, nothing is changed.
     func change(_ ids: [DownloadID], _ change: DownloadChange, session: String) async throws -> [ChangedRecord]
 
-    /// A background session comes back: what its predecessor left running, waiting, or paused other than at the user's
-    /// wish is `queued` again.
+    /// Queues the downloads again that the previous process of a background session left running, waiting, or paused
+    /// for another reason than a command of the user.
     func requeue(session: String) async throws
 
-    /// How many are `queued` for `session`.
+    /// Returns the number of `queued` downloads of `session`.
     func queuedCount(session: String) async throws -> Int
 
-    /// Events behind `cursor`, in order.
+    /// Returns the events after `cursor`, in order.
     func events(after cursor: EventCursor, limit: Int) async throws -> [LoggedEvent]
 
-    /// The log's reach: events up to `dropped` are gone, `last` is the newest; both 0 before the first event.
+    /// Returns the limits of the log: the events up to `dropped` were deleted, and `last` is the newest. Both are 0
+    /// before the first event.
     func eventBounds() async throws -> (dropped: EventCursor, last: EventCursor)
 
-    /// Forgets events, but keeps the newest `count`.
+    /// Deletes all events but the newest `count`.
     func dropEvents(keeping count: Int) async throws
 
-    /// Forgets completed, failed and cancelled downloads that were last touched before `date`, the oldest first: at
-    /// once, so that nobody takes one up again in between.
+    /// Removes completed, failed and cancelled downloads that were last changed before `date`, the oldest first. It is
+    /// one transaction, so that no session can claim one of them meanwhile.
     func removeEnded(before date: Date, limit: Int) async throws -> [DownloadRecord]
 
-    /// The `queued` ones of `session` become paused, and free if it is a foreground one.
+    /// Pauses the `queued` downloads of `session`. If it is a foreground session, they belong to no session any more.
     func pauseQueued(session: String, reason: DownloadState.PauseReason) async throws
 
-    /// What earlier downloads found out about a host (scheme, name and port), however long ago.
+    /// Returns the profile of a host (scheme, name and port) from earlier downloads, however old it is.
     func knowledge(ofHost origin: String) async throws -> HostKnowledge?
 
     func learn(_ knowledge: HostKnowledge, ofHost origin: String) async throws
 
-    /// The next hook that is due of `session`, or of one that is gone; it is the caller's from then on, whatever becomes
-    /// of it. Hooks become due with the save that ends their downloads, once for each end.
+    /// Takes the next due hook of `session` or of a dead session. No other caller gets it, even if the caller does not
+    /// run it. A hook becomes due when the end of its download is saved, once for each end.
     func takeHook(session: String) async throws -> DueHook?
 
-    /// Waits for what is still to be written.
+    /// Returns when all waiting writes are done.
     func close() async
 }
 
 extension DownloadStore {
-    /// A store that keeps nothing of hosts: sessions find out for themselves.
+    /// Returns nil, for stores that keep no profiles of hosts.
     package func knowledge(ofHost origin: String) async throws -> HostKnowledge? { nil }
 
     package func learn(_ knowledge: HostKnowledge, ofHost origin: String) async throws {}
 
-    /// A store that keeps no hooks: none is run.
+    /// Returns nil, for stores that keep no hooks. Then no hook is run.
     package func takeHook(session: String) async throws -> DueHook? { nil }
 
     package func save(_ records: [DownloadRecord], session: String) async throws -> Set<DownloadID> {
@@ -96,7 +98,7 @@ extension DownloadStore {
 /// A record after a change.
 package struct ChangedRecord: Sendable, Equatable {
     package var record: DownloadRecord
-    /// False: there was nothing to do.
+    /// Whether the record changed.
     package var didChange: Bool
 
     package init(record: DownloadRecord, didChange: Bool) {
@@ -105,7 +107,7 @@ package struct ChangedRecord: Sendable, Equatable {
     }
 }
 
-/// Where a queue was left: the priority and id of the last one taken.
+/// A position in a queue: the priority and id of the last download taken.
 package struct QueuePosition: Sendable, Equatable {
     package let priority: Int
     package let id: DownloadID
@@ -116,13 +118,13 @@ package struct QueuePosition: Sendable, Equatable {
     }
 }
 
-/// What became of a request.
+/// The result of adding a request.
 package struct AddedDownload: Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
         case inserted
-        /// One that nobody was running, taken over with all it has.
+        /// A known download that no session was running. It is continued with its partial file.
         case adopted
-        /// A live session is at it already.
+        /// A known download that a live session runs or has in its queue.
         case joined
     }
 
@@ -143,9 +145,9 @@ extension DownloadStore {
 
 package enum ClaimedDownload: Sendable, Equatable {
     case claimed(DownloadRecord)
-    /// A live session runs it.
+    /// A live session runs the download.
     case running(DownloadRecord)
-    /// There is nothing left to do.
+    /// The download is completed already.
     case completed(DownloadRecord)
 
     package var record: DownloadRecord {

@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// A store that ends with the process: the ephemeral configuration, and tests.
+/// A store that ends with the process, for the ephemeral configuration and for tests.
 package final class InMemoryDownloadStore: DownloadStore {
-    /// What makes two requests one download.
+    /// The key of a download. Two requests with the same key get the same download.
     private struct Key: Hashable {
         let folder: String
         let url: String
@@ -51,12 +51,12 @@ package final class InMemoryDownloadStore: DownloadStore {
             return old
         }
 
-        /// In the order of their ids, as events are told.
+        /// Returns the matching records in the order of their ids, which is also the order of their events.
         func matching(_ condition: (DownloadRecord) -> Bool) -> [DownloadRecord] {
             records.values.filter(condition).sorted { $0.id < $1.id }
         }
 
-        /// The records of `ids`, each once; throws at the first unknown one.
+        /// Returns the records of `ids`, each once. Throws for the first unknown id.
         func found(_ ids: [DownloadID]) throws(DownloadError) -> [DownloadRecord] {
             var result: [DownloadRecord] = []
             for id in ids.firstOccurrences {
@@ -71,7 +71,7 @@ package final class InMemoryDownloadStore: DownloadStore {
     private let isAlive: @Sendable (String) -> Bool
     private let time: any TimeSource
 
-    /// - Parameter isAlive: whether a session other than the one that asks still lives.
+    /// - Parameter isAlive: returns whether another session is still running.
     package convenience init(isAlive: @escaping @Sendable (String) -> Bool = { _ in true }) {
         self.init(isAlive: isAlive, time: SystemTime())
     }
@@ -88,7 +88,8 @@ package final class InMemoryDownloadStore: DownloadStore {
             requests.map { request in
                 let known = state.newest(like: request).flatMap { record in
                     let isBusy = ownership.standing(of: record.state.kind, owner: record.session) == .busy
-                    // What is sent with a request is not stored: nobody can tell whether one at work has the same.
+                    // The body and the secrets of a request are not stored, so it is unknown whether a running download
+                    // has the same ones.
                     return isBusy && !request.isPlain ? nil : record
                 }
                 guard var record = known else {
@@ -296,14 +297,14 @@ package final class InMemoryDownloadStore: DownloadStore {
 }
 
 extension [DownloadRecord] {
-    /// Those with the `limit` highest ids, in the order they are in.
+    /// Returns the elements with the `limit` highest ids, in the same order.
     package func newest(_ limit: Int?) -> [DownloadRecord] {
         guard let limit, limit < count else { return self }
         let kept = Set(map(\.id).sorted(by: >).prefix(Swift.max(0, limit)))
         return filter { kept.contains($0.id) }
     }
 
-    /// Of records by number, what the selection leaves.
+    /// Returns the page of records that the selection describes. The records must be ordered by id.
     fileprivate func page(_ selection: DownloadSelection) -> [DownloadRecord] {
         guard let after = selection.after else { return newest(selection.limit) }
         return Array(filter { $0.id > after }.prefix(Swift.max(0, selection.limit ?? .max)))

@@ -1,8 +1,8 @@
 import CSystem
 import Foundation
 
-/// Tells the time, and waits. Every part of dlm that uses a clock gets a time source, so that tests can replace the
-/// clock.
+/// A clock for reading the time and for waiting. Every part of dlm that needs the time gets a time source, so that
+/// tests can replace the clock.
 package protocol TimeSource: Sendable {
     /// A moment of a clock that never jumps and also counts the time while suspended (CLOCK_BOOTTIME, clock_gettime(2)).
     var now: ContinuousClock.Instant { get }

@@ -1,5 +1,5 @@
-/// Fetches a small document, such as a checksum file, into memory. Redirects, retries and trust follow the request, as
-/// for a download. Nothing is recorded.
+/// The request for a small document, such as a checksum file, which is read into memory. Redirects, retries and trust
+/// follow the request, as for a download. Nothing is recorded.
 package struct DocumentFetch: Sendable {
     private var asked: RedirectingRequest
     private var request: DownloadRequest { asked.request }

@@ -1,7 +1,8 @@
-/// The part of rate limits that somebody has who moves bytes without a transfer; letting go of it gives back what is left.
+/// The share of rate limits for code that moves bytes without a transfer. When the object is released, the unused share
+/// is returned.
 package protocol RateAllowance: AnyObject, Sendable {
-    /// How many of these bytes may be moved now; with none, it is to be asked again a few times a second.
+    /// Returns how many of these bytes may be moved now. If it is 0, the caller asks again a few times a second.
     func take(_ count: Int) -> Int
-    /// So many of them were not moved.
+    /// Returns bytes that were allowed, but not moved.
     func giveBack(_ count: Int)
 }

@@ -1,10 +1,11 @@
 import Synchronization
 
-/// A limit on the speed of every transfer that is given it, together; changed from any thread, it counts at once.
+/// A limit on the total speed of all transfers that have this object. It can be changed from any thread, and a change
+/// applies at once.
 package final class RateLimit: Sendable {
     private let rate: Atomic<Int64>
 
-    /// - Parameter bytesPerSecond: nil for none.
+    /// - Parameter bytesPerSecond: The limit; nil for no limit.
     package init(_ bytesPerSecond: Int64? = nil) { rate = Atomic(bytesPerSecond ?? 0) }
 
     package var bytesPerSecond: Int64? {
@@ -17,6 +18,6 @@ package final class RateLimit: Sendable {
 }
 
 extension RateLimit: Equatable {
-    /// The same limit, not only the same rate.
+    /// Returns whether both are the same limit, not only two limits of the same rate.
     package static func == (first: RateLimit, second: RateLimit) -> Bool { first === second }
 }

@@ -7,7 +7,7 @@ struct RedirectingRequest: Sendable {
     /// The hosts that must be asked over https. No hosts are added to them.
     let strictHosts: HSTSStore?
     let time: any TimeSource
-    /// Decides which answers are redirects, and which answers have a body to keep.
+    /// The judge that decides which answers are redirects, and which answers have a body to keep.
     var judge = ResponseJudge(start: 0, end: nil, asksRange: false)
     /// The maximum size of the body in bytes. A longer body is not read to its end.
     let largest: Int

@@ -1,16 +1,18 @@
 import HTTPTypes
 
-/// Moves the bytes of one request at a time into a sink; it knows nothing of files, retries or downloads.
+/// The layer that makes requests and delivers the bytes of each answer to a sink. It knows nothing about files, retries
+/// or downloads.
 package protocol Transport: Sendable {
-    /// Begins a transfer. The sink hears of it on the transport's own thread until `transferDidFinish`, which
-    /// always comes, and comes once.
+    /// Begins a transfer. The methods of the sink are called on the transport's own thread. The last call is
+    /// `transferDidFinish`, which always comes, exactly once.
     func start(_ request: TransferRequest, sink: any TransferSink) -> any Transfer
-    /// For bytes that come from this machine: they count like those of its transfers under the same limits.
+    /// Returns a share of the limits for bytes that are copied on this machine. They count like the bytes of transfers
+    /// with the same limits.
     func allowance(under limits: [RateLimit]) -> any RateAllowance
-    /// Ends transfers, and lets go of connections, that come from an address of this machine that is not among these:
-    /// nothing can arrive on them any more. The sinks hear of ``NetworkFailure/networkChanged``.
+    /// Ends the transfers and closes the connections whose local address is not in the given set, because no data can
+    /// arrive on them any more. The error of these transfers is ``NetworkFailure/networkChanged``.
     func leave(_ usable: Set<String>)
-    /// Cancels what is left and ends the threads; later starts fail at once.
+    /// Cancels the running transfers and ends the threads. Later calls of `start` fail at once.
     func shutdown()
 }
 
@@ -18,26 +20,27 @@ extension Transport {
     package func leave(_ usable: Set<String>) {}
 }
 
-/// A handle on a running transfer; every call is safe from any thread and does nothing once it has ended.
+/// A handle for a running transfer. Its methods can be called on any thread, and do nothing after the end of the
+/// transfer.
 package protocol Transfer: AnyObject, Sendable {
-    /// Ends it; the sink then hears `.cancelled`.
+    /// Cancels the transfer, which then finishes with `.cancelled`.
     func cancel()
-    /// Goes on after the sink answered `.pause`.
+    /// Continues the transfer after the sink returned `.pause`.
     func resume()
 }
 
-/// Receives one transfer, on the transport's thread: it must never block.
+/// The receiver of one transfer. Its methods are called on the transport's thread and must never block.
 package protocol TransferSink: AnyObject, Sendable {
     /// Judges the final response head before a byte of the body is taken.
     func transferDidReceiveHead(_ head: ResponseHead) -> HeadDisposition
-    /// All of `bytes`, at most 64 KiB, is taken, or nothing is.
+    /// Takes either all of `bytes`, which are at most 64 KiB, or none of them.
     func transferDidReceive(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition
     func transferDidFinish(_ result: TransferResult)
 }
 
 package enum HeadDisposition: Sendable, Equatable {
     case accept
-    /// Read the body, a little of it at most, and throw it away: the connection stays usable.
+    /// Read at most a little of the body, and discard it, so that the connection can be used again.
     case discard
     /// End the transfer now.
     case refuse
@@ -45,7 +48,7 @@ package enum HeadDisposition: Sendable, Equatable {
 
 package enum BodyDisposition: Sendable, Equatable {
     case taken
-    /// Nothing was taken; deliver the same bytes again after ``Transfer/resume()``.
+    /// No byte was taken. The same bytes must be delivered again after ``Transfer/resume()``.
     case pause
     /// End the transfer now.
     case refuse
@@ -54,35 +57,36 @@ package enum BodyDisposition: Sendable, Equatable {
 package struct TransferRequest: Sendable, Equatable {
     package var url: SourceURL
     package var method = HTTPRequest.Method.get
-    /// Sent with the request; nil for none.
+    /// The body of the request; nil for none.
     package var body: [UInt8]?
     package var fields = HTTPFields()
-    /// The value of `Range` after `bytes=`: "0-", "100-199"; nil asks for the whole.
+    /// The value of `Range` after `bytes=`, such as "0-" or "100-199"; nil for the whole file.
     package var range: String?
     package var credential: Credential?
-    /// How it is shown; nil for Basic.
+    /// The scheme of the authentication; nil for Basic.
     package var authentication: HTTPAuthentication?
-    /// See ``HTTPOptions/signature``.
+    /// The parameters of the signature; see ``HTTPOptions/signature``.
     package var signature: String?
     @Boxed package var trust: ServerTrustPolicy
     @Boxed package var network: NetworkSettings
-    /// Asks for the content in a coding, and delivers it decoded.
+    /// Whether compressed content is accepted and delivered decompressed.
     package var decodesContent = false
-    /// Lines in Netscape's format, of which the fitting ones are sent; nil: cookies are neither sent nor kept.
+    /// The cookies as lines in Netscape's format. Those that match the URL are sent. If nil, cookies are neither sent
+    /// nor kept.
     package var cookies: [String]?
     package var connectTimeout = 15.0
     package var stallTimeout = 30.0
-    /// Share a connection with other transfers where the server speaks HTTP/2. For many small files; a large file
-    /// moves better over connections of its own.
+    /// Whether the transfer shares a connection with others if the server supports HTTP/2. This is better for many
+    /// small files. A large file is faster over its own connections.
     package var prefersMultiplexing = false
-    /// Hundreds may run at the same time: each is to hold little memory.
+    /// Whether hundreds of such transfers may run at the same time, so that each must use little memory.
     package var isOneOfMany = false
 
-    /// Path of a Unix socket to connect to instead of the URL's host; no proxy is used then.
+    /// The path of a Unix socket to connect to instead of the URL's host, without a proxy.
     package var unixSocket: String?
-    /// Have the result tell of its connection (``TransferResult/connection``).
+    /// Whether the result describes the connection (``TransferResult/connection``).
     package var isTraced = false
-    /// Every one of them is kept, whatever it is changed to on the way.
+    /// The rate limits, which can change during the transfer. The transfer keeps to all of them.
     package var rateLimits: [RateLimit] = []
 
     package init(url: SourceURL) {
@@ -92,8 +96,8 @@ package struct TransferRequest: Sendable, Equatable {
 }
 
 extension TransferRequest {
-    /// What every request for a download has in common, whatever part of it is asked for.
-    /// - Parameter userAgent: unless the request has its own.
+    /// Creates a request with the properties that all requests of a download have in common.
+    /// - Parameter userAgent: the value for a request without its own.
     init(_ route: RequestRoute, of request: DownloadRequest, _ secrets: LoadedSecrets, userAgent: String) {
         self.init(url: route.url)
         let agent = request.http.userAgent ?? userAgent
@@ -109,7 +113,8 @@ extension TransferRequest {
         }
         for header in request.headers where route.sendsCredentials {
             guard let name = HTTPField.Name(header.name) else { continue }
-            // Not by the value: that would make several fields of one with several cookies (RFC 6265 section 5.4).
+            // Setting the value by the name would divide a field with several cookies into several fields (RFC 6265
+            // section 5.4).
             fields[fields: name] = header.value.map { [HTTPField(name: name, value: $0)] } ?? []
         }
         credential = secrets.credential(for: route, of: request)
@@ -117,7 +122,7 @@ extension TransferRequest {
         if credential == nil, route.sendsCredentials, authentication?.usesTicket == true {
             credential = Credential(user: "", password: "")
         }
-        // Others would learn who asks.
+        // Other servers must not learn whose request it is.
         if route.sendsCredentials { signature = request.http.signature }
         if route.url.isHTTP { cookies = secrets.cookieLines(for: route.url.host) }
         $trust = request.boxedTrust
@@ -132,14 +137,14 @@ extension TransferRequest {
 package struct ResponseHead: Sendable, Equatable {
     package var status: Int
     package var phrase: String
-    /// "1.0", "1.1", "2"; empty for what a server without HTTP says of its file, put in the words of HTTP.
+    /// "1.0", "1.1" or "2". It is empty for a protocol other than HTTP, whose answer is expressed as an HTTP head.
     package var httpVersion: String
     package var fields: HTTPFields
-    /// `Location` made absolute, for a redirect.
+    /// The absolute URL of `Location`, for a redirect.
     package var redirectURL: String?
-    /// What is delivered is not what goes over the wire: its content coding is taken off.
+    /// Whether the body is delivered decompressed, unlike the bytes from the server.
     package var isDecoded = false
-    /// What is known once the head has come, where it sets cookies; other requests need not wait for the end of the body.
+    /// The cookies known after this head, if it sets cookies. Other requests can use them before the end of the body.
     package var cookies: TransferResult.KnownCookies?
 
     package init(
@@ -166,18 +171,19 @@ package struct TransferResult: Sendable, Equatable {
 
     package var ending: Ending
     package var metrics: TransferMetrics
-    /// More came than the `Content-Length` of a 200 announced: the body that was delivered may be cut short.
+    /// Whether more bytes came than the `Content-Length` of a 200 announced. Then the delivered body may be incomplete.
     package var exceedsLength = false
-    /// Of a transfer that is traced.
+    /// The trace of the connection; nil unless the request has ``TransferRequest/isTraced``.
     package var connection: ConnectionTrace?
-    /// All that are known now, of those that were sent with the request and those that came; nil: none are kept.
+    /// The cookies after the transfer: those of the request and those that the server has set. Nil if cookies are not
+    /// kept.
     package var cookies: KnownCookies?
 
     package struct KnownCookies: Sendable, Equatable {
         package var host: String
-        /// Those that the request was given, in Netscape's format.
+        /// The cookies of the request, in Netscape's format.
         package var sent: [String]
-        /// Those that are known after it.
+        /// The cookies known after the transfer.
         package var lines: [String]
 
         package init(host: String, sent: [String] = [], lines: [String]) {

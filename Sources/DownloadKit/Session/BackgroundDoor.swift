@@ -3,17 +3,18 @@ import DownloadCore
 import Foundation
 import Synchronization
 
-/// The way to a background session: the process that runs it, or the start of one.
+/// The finder of a background session: connects to the process that runs it, or starts the session.
 struct BackgroundDoor {
     let identifier: String
     let directory: StoreSessions
     let configuration: SessionConfiguration
 
-    /// For a session that ends, and for one that comes up.
+    /// The time to wait for a session that ends, and for a session that starts.
     private static let patience = Duration.seconds(15)
     private static let pace = Duration.milliseconds(20)
 
-    /// The session that lives; or else one that the host program runs; or else one in this process.
+    /// Returns the live session. If there is none, starts the host program, or without a host program a session in this
+    /// process.
     func service(orHere manager: () throws -> SessionManager) async throws -> any DownloadService {
         guard Self.isUsable(identifier) else {
             throw DownloadError.sessionUnavailable(.unusableIdentifier(identifier))
@@ -31,7 +32,7 @@ struct BackgroundDoor {
                     return try await begin(try manager())
                 }
             } catch DownloadError.sessionUnavailable(let failure) where isPassing(failure) && time.now < deadline {
-                // Its predecessor ends, or another one was faster.
+                // The session's predecessor is about to end, or another process has started the session first.
             }
             guard time.now < deadline else {
                 throw DownloadError.sessionUnavailable(.notAnswering(identifier, message: "it does not come up"))
@@ -52,18 +53,19 @@ struct BackgroundDoor {
         [.notRunning(identifier), .shuttingDown, .alreadyRunning(identifier)].contains(failure)
     }
 
-    /// It becomes the name of files in `sessions/`.
+    /// Returns whether an identifier is usable as the name of files in `sessions/`.
     static func isUsable(_ identifier: String) -> Bool {
         !identifier.isEmpty && identifier.utf8.count <= 60 && !identifier.hasPrefix(".")
             && !SessionIdentifier.isForeground(identifier) && !identifier.utf8.contains { $0 < 0x20 || $0 == 0x2F }
     }
 }
 
-/// The process that was started to run a background session: without a terminal, and in a session of its own (setsid(2)).
+/// The process that was started to run a background session. It has no terminal, and a POSIX session of its own
+/// (setsid(2)).
 private final class HostProcess: Sendable {
     private let ending = Mutex<Int32?>(nil)
 
-    /// As `waitpid` tells; nil while the process lives.
+    /// The status of the process from waitpid(2); nil while the process lives.
     var status: Int32? { ending.withLock(\.self) }
 
     init(_ host: BackgroundHost) throws(DownloadError) {
@@ -83,7 +85,7 @@ private final class HostProcess: Sendable {
             throw .sessionUnavailable(.startFailed(message: "cannot start \(host.executable): \(why)"))
         }
         let child = pid
-        // Waited for, so that it leaves no zombie where this process lives longer.
+        // A thread waits for the process, so that it leaves no zombie if this process lives longer.
         Thread.detachNewThread { [self] in
             var status: Int32 = 0
             while waitpid(child, &status, 0) < 0, errno == EINTR {}

@@ -3,19 +3,19 @@ import DownloadStorage
 import Foundation
 
 extension DownloadSession {
-    /// Runs a background session in this process, for the processes that open it by its identifier: the whole work of a
-    /// ``BackgroundHost``. The session goes on where its predecessor stopped.
+    /// Runs a background session in this process, for the processes that open it by its identifier. A
+    /// ``BackgroundHost`` has to do nothing else. The session continues where its predecessor stopped.
     ///
-    /// Returns when a process asks for the end of the session, when nothing is left to do, or when the surrounding Swift
-    /// task is cancelled; what still runs is paused then, with its resume data on disk. Returns at once when the session runs
-    /// already.
+    /// Returns when a process requests the end of the session, when nothing is left to do, or when the surrounding
+    /// Swift task is cancelled. Running downloads are then paused, with their resume data on disk. Returns at once if
+    /// the session runs already.
     /// - Parameters:
-    ///   - configuration: a background one.
-    ///   - idleTimeout: how long the session waits for new downloads when it has none; nil for ever.
-    ///   - adapter: changes each request before it is sent.
-    ///   - retrier: decides whether a failed attempt is followed by another one.
-    ///   - monitors: are told of every event of the session.
-    /// - Throws: ``DownloadError`` when the session cannot be opened.
+    ///   - configuration: The configuration of a background session.
+    ///   - idleTimeout: The time for which the session waits for new downloads when it has none; nil to wait forever.
+    ///   - adapter: Changes each request before it is sent.
+    ///   - retrier: Decides whether another attempt follows a failed attempt.
+    ///   - monitors: Receive every event of the session.
+    /// - Throws: ``DownloadError`` if the session cannot be opened.
     public static func runBackground(
         _ configuration: SessionConfiguration, idleTimeout: Duration? = .seconds(60),
         adapter: (any RequestAdapter)? = nil, retrier: (any RequestRetrier)? = nil, monitors: [any EventMonitor] = []
@@ -51,11 +51,11 @@ extension DownloadSession {
         for task in monitoring { await task.value }
     }
 
-    /// Returns when the session has had nothing to do for so long, or when the task is cancelled.
+    /// Waits until the session has had nothing to do for the time `limit`, or until the task is cancelled.
     private static func waitUntilIdle(_ manager: SessionManager, _ limit: Duration, _ time: any TimeSource) async {
         var idleSince: ContinuousClock.Instant?
         while !Task.isCancelled {
-            // A store that fails is asked again; what is unknown is no idleness.
+            // If the store fails, it is asked again, and the session does not count as idle.
             let status = try? await manager.status()
             let isIdle = status.map { $0.running + $0.waiting + $0.queued == 0 } ?? false
             if !isIdle { idleSince = nil }

@@ -3,9 +3,9 @@ import Foundation
 
 /// Starting downloads, and finding them again.
 extension DownloadSession {
-    /// Starts a download, or joins the one of the same URL and destination. A download that an earlier process left
-    /// unfinished goes on with the bytes that it has.
-    /// - Throws: ``DownloadError`` when the request cannot be sent, or the session has ended.
+    /// Starts a download, or joins the download of the same URL and destination. A download that an earlier process
+    /// left unfinished continues with its bytes.
+    /// - Throws: ``DownloadError`` if the request cannot be sent, or if the session has ended.
     public func download(_ request: DownloadRequest, to destination: Destination) async throws -> DownloadTask {
         try requireOpen()
         let request = try await prepared(request, to: destination)
@@ -19,7 +19,8 @@ extension DownloadSession {
     }
 
     /// Starts many downloads into one folder, in order, with one transaction of the store.
-    /// - Throws: as for one, before any of them is started.
+    /// - Throws: ``DownloadError`` if a request cannot be sent, or if the session has ended. Then no download is
+    ///   started.
     public func download(_ requests: [DownloadRequest], to destination: Destination) async throws -> [DownloadTask] {
         try requireOpen()
         var prepared: [DownloadRequest] = []
@@ -29,19 +30,19 @@ extension DownloadSession {
         return tasks
     }
 
-    /// Goes on with a download that was cancelled, failed, or left unfinished by a process that was killed. The server has
-    /// to prove that its file is still the same; otherwise the file is fetched again, and never mixed.
+    /// Resumes a download that was cancelled, failed, or left unfinished by a killed process. The server has to prove
+    /// that its file is still the same. Otherwise the file is fetched from the beginning; two versions are never mixed.
     /// - Parameters:
-    ///   - data: what was kept of the download.
-    ///   - credential: given again, because passwords are not part of resume data.
-    ///   - headers: given again, as far as they hold secrets.
+    ///   - data: The resume data of the download.
+    ///   - credential: The credential, because passwords are not part of resume data.
+    ///   - headers: The header fields with secrets, which are not part of resume data, either.
     public func download(
         resumingWith data: ResumeData, credential: Credential? = nil, headers: [RequestHeader] = []
     ) async throws -> DownloadTask {
         try requireOpen()
         guard data.isUsable else { throw DownloadError.unexpected("the resume data is damaged") }
         guard let local else {
-            // A session in another process has the download in the store, or begins it anew.
+            // A session in another process has the download in its store, or begins it again.
             var request = data.record.request
             request.credential = credential ?? request.credential
             for header in headers { request = request.header(header.name, header.value ?? "") }
@@ -56,16 +57,16 @@ extension DownloadSession {
 
     // MARK: Finding
 
-    /// The downloads of this session that have not ended: `URLSession.allTasks`. A background session that is opened again
-    /// has those of the processes before.
+    /// The downloads of this session that have not ended, like `URLSession.allTasks`. A background session that is
+    /// opened again has the downloads of earlier processes.
     public var tasks: [DownloadTask] {
         get async throws {
             try await snapshots([.queued, .running, .waiting, .paused]).map { DownloadTask($0, observer, self) }
         }
     }
 
-    /// A download by its number, whatever its state.
-    /// - Throws: ``DownloadError/noSuchDownload(_:)``.
+    /// Returns a download by its number, whatever its state.
+    /// - Throws: ``DownloadError/noSuchDownload(_:)`` if the store has no such download.
     public func task(_ id: DownloadID) async throws -> DownloadTask {
         guard let found = try await service.snapshots(.ids([id])).first else {
             throw DownloadError.noSuchDownload(id)
@@ -73,8 +74,8 @@ extension DownloadSession {
         return try await task(of: found.record)
     }
 
-    /// Downloads that no session runs and that are not complete, such as those of a process that was killed; the newest
-    /// last. They can be given to ``download(resumingWith:credential:headers:)``.
+    /// The incomplete downloads that no session runs, such as those of a killed process; the newest last. They can be
+    /// given to ``download(resumingWith:credential:headers:)``.
     public var resumable: [ResumeData] {
         get async throws {
             try await service.snapshots(DownloadSelection(.states([.paused, .failed, .cancelled])))
@@ -89,17 +90,17 @@ extension DownloadSession {
         get async { await service.events() }
     }
 
-    /// Every event of the session since another one, and those that follow: first what happened while nobody listened, then
-    /// ``LogEntry/didFinishEvents(_:)``, then what happens.
-    /// - Parameter cursor: the ``LoggedEvent/cursor`` of the last event that was handled, which the caller keeps; nil for
-    ///   all that the log has.
+    /// Returns the events of the session after a cursor: first the past events, then ``LogEntry/didFinishEvents(_:)``,
+    /// then events as they happen.
+    /// - Parameter cursor: The ``LoggedEvent/cursor`` of the last event that the caller has handled; nil for all events
+    ///   in the log.
     public func events(since cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error> {
         let log = try await service.log(since: cursor ?? 0)
         let reader = LogFilter(log, session: identifier)
         return AsyncThrowingStream { try await reader.next() }
     }
 
-    /// The bytes of all downloads of the session since it was opened; the sequence ends with the session.
+    /// The progress of all downloads of the session together, since it was opened. The sequence ends with the session.
     public var progress: AsyncStream<SessionProgress> { observer.sessionProgress }
 
     // MARK: Parts
@@ -120,7 +121,7 @@ extension DownloadSession {
         return request
     }
 
-    /// The handle of a download: of this session, or of the live one that runs the download.
+    /// Returns a handle of a download, which belongs to this session or to the live session that runs the download.
     private func task(of record: DownloadRecord) async throws -> DownloadTask {
         let snapshot = DownloadSnapshot(record: record)
         if let owner = record.session, owner != identifier, record.state.kind.isActive || record.state.kind == .paused,
@@ -132,7 +133,7 @@ extension DownloadSession {
     }
 }
 
-/// The events of one session out of the log of the store.
+/// A filter that takes the events of one session from the log of the store.
 private actor LogFilter {
     private var log: AsyncThrowingStream<LogEntry, any Error>.AsyncIterator
     private let session: String

@@ -6,36 +6,37 @@ import Synchronization
 
 /// A session of downloads: the counterpart of `URLSession` and of Alamofire's `Session`.
 ///
-/// A session lives until it is ended by ``finishAndInvalidate()``, ``invalidateAndCancel()`` or ``close()``, or until the
-/// last reference to it and to its tasks is gone. It is then closed: what runs is paused with its resume data on disk.
+/// A session lives until it is ended by ``finishAndInvalidate()``, ``invalidateAndCancel()`` or ``close()``, or until
+/// the last reference to it and to its tasks is gone. It is then closed: running downloads are paused, with their
+/// resume data on disk.
 public final class DownloadSession: Sendable {
-    /// What the session was opened with.
+    /// The configuration with which the session was opened.
     public let configuration: SessionConfiguration
-    /// The name that other sessions know this one by.
+    /// The name of this session for other sessions.
     public let identifier: String
-    /// The session in this process; nil where another process runs it.
+    /// The session in this process; nil if another process runs it.
     let local: SessionManager?
     let directory: StoreSessions
-    /// Follows the downloads of the session, wherever it runs.
+    /// The observer of the session's downloads, in whichever process the session runs.
     let observer: TaskObserver
-    /// For sessions that run in another process, and cannot ask.
+    /// The adapter for a session that runs in another process, which cannot call the adapter itself.
     let adapter: (any RequestAdapter)?
     private let monitoring: [Task<Void, Never>]
     private let state = Mutex(State())
 
     private struct State {
         var isEnding = false
-        /// Sessions of other processes whose downloads were joined.
+        /// The observers of sessions of other processes whose downloads were joined.
         var joined: [String: TaskObserver] = [:]
     }
 
     /// Opens a session. A background session that runs already, in this process or another one, is joined.
     /// - Parameters:
-    ///   - configuration: how the session works.
-    ///   - adapter: changes each request before it is sent.
-    ///   - retrier: decides whether a failed attempt is followed by another one.
-    ///   - monitors: are told of every event of the session.
-    /// - Throws: ``DownloadError`` when the store cannot be opened, or the background session cannot be reached.
+    ///   - configuration: The configuration of the session.
+    ///   - adapter: Changes each request before it is sent.
+    ///   - retrier: Decides whether another attempt follows a failed attempt.
+    ///   - monitors: Receive every event of the session.
+    /// - Throws: ``DownloadError`` if the store cannot be opened, or if the background session cannot be reached.
     public convenience init(
         configuration: SessionConfiguration = .default, adapter: (any RequestAdapter)? = nil,
         retrier: (any RequestRetrier)? = nil, monitors: [any EventMonitor] = []
@@ -116,7 +117,7 @@ public final class DownloadSession: Sendable {
 
     private var joined: [TaskObserver] { Array(state.withLock(\.joined).values) }
 
-    /// The observer of a session in another process whose download was joined.
+    /// Returns the observer of a session in another process whose download was joined.
     func observer(of session: String) async throws -> TaskObserver {
         if let known = state.withLock({ $0.joined[session] }) { return known }
         let new = await TaskObserver(try await directory.connect(to: session), configuration.time)
@@ -133,8 +134,8 @@ public final class DownloadSession: Sendable {
         if state.withLock(\.isEnding) { throw .sessionUnavailable(.shuttingDown) }
     }
 
-    /// Accepts no more downloads.
-    /// - Returns: false when the session was ending already.
+    /// Begins the end of the session, after which it accepts no more downloads.
+    /// - Returns: False if the session was ending already.
     func beginEnd() -> Bool {
         state.withLock { state in
             defer { state.isEnding = true }

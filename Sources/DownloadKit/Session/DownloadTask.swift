@@ -1,10 +1,10 @@
 import DownloadCore
 import Foundation
 
-/// A handle on one download. Every copy of the handle means the same download, and a handle may be dropped: the download
-/// goes on as long as its session lives, which a handle keeps alive.
+/// A handle on one download. All handles on a download have the same effect, and a handle may be dropped. The download
+/// continues as long as its session lives, and each handle keeps the session alive.
 public final class DownloadTask: Sendable, Identifiable {
-    /// The number of the download: small, and never used again within a store.
+    /// The number of the download. A store never uses a number again.
     public let id: DownloadID
     /// The request as it was when the handle was made.
     public let request: DownloadRequest
@@ -24,16 +24,17 @@ public final class DownloadTask: Sendable, Identifiable {
 
     /// The finished file, once the download has completed. The file has its final name by then.
     ///
-    /// When the Swift task that waits is cancelled, the download is cancelled as well, and its resume data is on disk when
-    /// the error is thrown; see ``resumeData``.
-    /// - Throws: the ``DownloadError`` that the download failed with; ``DownloadError/cancelled`` when it was cancelled.
+    /// If the waiting Swift task is cancelled, the download is cancelled as well. Its resume data is on disk when the
+    /// error is thrown; see ``resumeData``.
+    /// - Throws: The ``DownloadError`` with which the download failed, or ``DownloadError/cancelled`` if it was
+    ///   cancelled.
     public var value: DownloadedFile {
         get async throws {
             let events = observer.events(of: id)
             if let end = Ending(try await snapshot) { return try end.file() }
             for await event in events { if let end = Ending(event) { return try end.file() } }
             if Task.isCancelled {
-                // This task is cancelled, and would cancel the question too.
+                // This task is cancelled, so the call runs in another task, which is not.
                 _ = try await Task { try await self.cancel() }.value
                 throw DownloadError.cancelled
             }
@@ -41,15 +42,15 @@ public final class DownloadTask: Sendable, Identifiable {
         }
     }
 
-    /// How far the download is: now, a few times a second while bytes come, and at each change of its state. The sequence
-    /// ends with the download, and a slow reader gets the newest element.
+    /// The progress of the download: now, a few times a second while bytes come, and at each change of its state. The
+    /// sequence ends with the download. A slow reader gets only the newest element.
     public var progress: AsyncStream<DownloadProgress> { observer.progress(of: id) }
 
     /// The events of this download from now on; the sequence ends with the session.
     public var events: AsyncStream<DownloadEvent> { observer.events(of: id) }
 
     /// The download at this moment.
-    /// - Throws: ``DownloadError/noSuchDownload(_:)`` when the download was removed.
+    /// - Throws: ``DownloadError/noSuchDownload(_:)`` if the download was removed.
     public var snapshot: DownloadSnapshot {
         get async throws {
             guard let found = try await service.snapshots(.ids([id])).first else {
@@ -69,19 +70,19 @@ public final class DownloadTask: Sendable, Identifiable {
     /// Pauses the download. When this returns, its resume data is on disk.
     public func pause() async throws { _ = try await service.pause([id]) }
 
-    /// Goes on with the download, whether it was paused, cancelled or failed.
+    /// Resumes the download, whether it was paused, was cancelled or has failed.
     public func resume() async throws { _ = try await service.resume([id], overrides: RequestOverrides()) }
 
-    /// Cancels the download, and keeps what was fetched.
-    /// - Returns: what ``DownloadSession/download(resumingWith:credential:headers:)`` goes on with; nil when the download
-    ///   was complete already.
+    /// Cancels the download, and keeps the fetched bytes.
+    /// - Returns: The data for ``DownloadSession/download(resumingWith:credential:headers:)``; nil if the download was
+    ///   complete already.
     @discardableResult
     public func cancel() async throws -> ResumeData? {
         _ = try await service.cancel([id])
         return try await resumeData
     }
 
-    /// What the download can be resumed with, whatever stopped it; nil when it is complete.
+    /// The data with which the download can be resumed, whatever stopped it; nil if it is complete.
     public var resumeData: ResumeData? {
         get async throws {
             let record = try await snapshot.record
@@ -90,31 +91,32 @@ public final class DownloadTask: Sendable, Identifiable {
     }
 
     /// Forgets the download, and deletes its partial file.
-    /// - Parameter deletingFile: also deletes the finished file.
+    /// - Parameter deletingFile: Whether to delete the finished file, too.
     public func remove(deletingFile: Bool = false) async throws {
         try await service.remove([id], deletesFile: deletingFile)
     }
 
-    /// Changes the priority: downloads of a higher one start earlier.
+    /// Changes the priority. Downloads with a higher priority start earlier.
     public func setPriority(_ priority: Int) async throws { _ = try await service.change([id], .priority(priority)) }
 
     /// Limits the speed of this download.
-    /// - Parameter limit: bytes per second; nil lifts the limit.
+    /// - Parameter limit: The limit in bytes per second; nil for no limit.
     public func setRateLimit(_ limit: Int64?) async throws { _ = try await service.change([id], .rateLimit(limit)) }
 
-    /// Goes on with the same file from another address, for links that expired. Bytes that are here are compared.
+    /// Continues with the same file from another URL, for example when the URL has expired. The bytes on disk are
+    /// compared with those of the new URL.
     public func setURL(_ url: String) async throws {
         let request = try DownloadRequest(url)
         _ = try await service.change([id], .url(request.url, request.credential))
     }
 }
 
-/// How a download ended.
+/// The end of a download.
 private enum Ending {
     case completed(DownloadSnapshot)
     case failed(DownloadError)
 
-    /// Nil while it has not ended.
+    /// Returns nil if the download has not ended.
     init?(_ snapshot: DownloadSnapshot) {
         switch snapshot.record.state {
         case .completed: self = .completed(snapshot)

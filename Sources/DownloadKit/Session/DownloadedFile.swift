@@ -7,16 +7,16 @@ public struct DownloadedFile: Sendable, Equatable {
     public let url: URL
     /// The size of the file in bytes.
     public let byteCount: Int64
-    /// What the server said of the file.
+    /// The server's response.
     public let response: DownloadResponse
-    /// The attempts that it took, the newest last, each with its ``TransferMetrics``; at most 20.
+    /// The last attempts, at most 20, the newest last. Each attempt has its ``TransferMetrics``.
     public let attempts: [AttemptRecord]
-    /// The digest that the file was verified with, and who gave it; nil when there was none.
+    /// The digest with which the file was verified, and its source; nil if there was none.
     public let verified: VerifiedChecksum?
-    /// True when the file was here already, and the server said that it is still current: nothing was fetched.
+    /// Whether the file existed already and the server said that it is still current, so that nothing was fetched.
     public let wasCurrent: Bool
 
-    /// What the transfers of the last attempt cost; nil when nothing was fetched.
+    /// The times and other metrics of the last attempt; nil if nothing was fetched.
     public var metrics: TransferMetrics? { attempts.last?.metrics }
 
     init(_ record: DownloadRecord) throws(DownloadError) {
@@ -30,9 +30,9 @@ public struct DownloadedFile: Sendable, Equatable {
     }
 }
 
-/// What the server said of a file: the part of `HTTPURLResponse` that is kept.
+/// The server's response for a file: the part of `HTTPURLResponse` that is kept.
 public struct DownloadResponse: Sendable, Equatable {
-    /// The address that the redirects led to.
+    /// The URL to which the redirects led.
     public let url: String
     /// The media type, without parameters.
     public let contentType: String?
@@ -40,7 +40,7 @@ public struct DownloadResponse: Sendable, Equatable {
     public let etag: String?
     /// The `Last-Modified` field.
     public let lastModified: String?
-    /// True when the server answers requests for parts of the file.
+    /// Whether the server answers requests for parts of the file.
     public let acceptsRanges: Bool
 
     init(_ record: DownloadRecord, _ validators: Validators) {

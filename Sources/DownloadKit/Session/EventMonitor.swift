@@ -1,10 +1,11 @@
 import DownloadCore
 
-/// Is told of everything that happens in a session, as Alamofire's protocol of this name: for logs and statistics.
+/// A type that receives every event of a session, for logs and statistics. The counterpart of Alamofire's
+/// `EventMonitor`.
 public protocol EventMonitor: Sendable {
-    /// Handles an event. Events come in order, one at a time; a slow monitor holds up nobody else.
+    /// Handles an event. Events come in order, one at a time. A slow monitor delays nothing else.
     /// - Parameters:
-    ///   - session: the identifier of the session.
-    ///   - event: what happened, with the download at that moment.
+    ///   - session: The identifier of the session.
+    ///   - event: The event, with the download at that moment.
     func session(_ session: String, didSend event: DownloadEvent) async
 }

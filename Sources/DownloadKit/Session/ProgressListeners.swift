@@ -1,6 +1,7 @@
 import DownloadCore
 
-/// The progress streams of one session, what goes to each, and the sums for the whole session. Used under a lock.
+/// The progress streams of one session, with the progress of its downloads and the sums for the whole session. Used
+/// under a lock.
 struct ProgressListeners {
     private struct Meter {
         var speed = SpeedMeter()
@@ -14,10 +15,10 @@ struct ProgressListeners {
     private var meters: [DownloadID: Meter] = [:]
     private var sessionSpeed = SpeedMeter()
     private var start: ContinuousClock.Instant?
-    /// Bytes of downloads that have completed.
+    /// The number of bytes of completed downloads.
     private var finished: Int64 = 0
     private var completed = 0
-    /// Downloads that have begun and have not ended.
+    /// The progress of downloads that have begun and have not ended.
     private var active: [DownloadID: DownloadProgress] = [:]
 
     var isEmpty: Bool { ofDownloads.isEmpty && ofSession.isEmpty }
@@ -32,8 +33,8 @@ struct ProgressListeners {
         if ofDownloads[id]?.isEmpty == true { ofDownloads[id] = nil }
     }
 
-    /// Tells of a change of state.
-    /// - Returns: the streams that end with it.
+    /// Sends the progress after a change of state to the streams.
+    /// - Returns: The streams that end with this event.
     mutating func handle(_ event: DownloadEvent) -> [AsyncStream<DownloadProgress>.Continuation] {
         let snapshot = event.snapshot
         var ended: [AsyncStream<DownloadProgress>.Continuation] = []
@@ -56,7 +57,7 @@ struct ProgressListeners {
         return ended
     }
 
-    /// Tells how far the downloads at work are.
+    /// Sends the progress of the running downloads to the streams.
     mutating func handle(_ all: [DownloadProgress], at now: ContinuousClock.Instant) {
         let begin = start ?? now
         start = begin

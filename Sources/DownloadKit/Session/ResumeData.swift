@@ -1,9 +1,9 @@
 import DownloadCore
 
-/// Everything that is needed to go on with a download, in this process or a later one: the request, what identifies the
-/// version of the remote file, and which bytes are here. The bytes themselves stay in the partial file.
+/// Everything that is needed to resume a download, in this process or a later one: the request, the validators of the
+/// remote file's version, and the ranges on disk. The bytes themselves stay in the partial file.
 ///
-/// The value is `Codable`, to be kept in a file or a database. Passwords and other secrets are not encoded.
+/// The value is `Codable`, so that it can be kept in a file or a database. Passwords and other secrets are not encoded.
 public struct ResumeData: Codable, Sendable, Equatable {
     let record: DownloadRecord
 
@@ -15,18 +15,19 @@ public struct ResumeData: Codable, Sendable, Equatable {
 
     /// The request of the download.
     public var request: DownloadRequest { record.request }
-    /// The bytes that are here.
+    /// The number of bytes on disk.
     public var received: Int64 { record.received }
     /// The size of the file in bytes; nil while it is unknown.
     public var total: Int64? { record.resume.total }
-    /// The `ETag` of the version that the bytes are of.
+    /// The `ETag` of the version to which the bytes belong.
     public var etag: String? { record.resume.validators.etag?.fieldValue }
-    /// The `Last-Modified` of the version that the bytes are of.
+    /// The `Last-Modified` of the version to which the bytes belong.
     public var lastModified: String? { record.resume.validators.lastModified }
-    /// The path of the partial file; nil when nothing was fetched.
+    /// The path of the partial file; nil if nothing was fetched.
     public var partialFile: String? { record.finalPath.map { FileNaming.partial($0) } }
 
-    /// False for what no download can have left: names that lead out of the folder, and bytes beyond the end.
+    /// Whether a download can have left this data. False for names that lead out of the folder, and for bytes beyond
+    /// the end.
     var isUsable: Bool {
         let isName = record.fileName.map { !$0.contains("/") && FileNaming.isUsable($0) } ?? true
         let end = record.resume.written.ranges.last?.upperBound ?? 0

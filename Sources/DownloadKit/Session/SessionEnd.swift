@@ -8,12 +8,12 @@ struct SessionEnd: Sendable {
     let joined: [TaskObserver]
     let monitoring: [Task<Void, Never>]
 
-    /// Pauses what runs in this process, with its resume data on disk.
+    /// Pauses the downloads that run in this process, with their resume data on disk, and closes the parts.
     func close() async {
         if let local {
             await local.pauseAll(.terminate)
             await local.close()
-            // Monitors read to the end of the events.
+            // Monitors get all events to the end.
             for task in monitoring { await task.value }
             await observer.waitUntilFinished()
         } else {
@@ -31,7 +31,7 @@ extension DownloadSession {
     public func finishAndInvalidate() async throws {
         guard beginEnd() else { return }
         let streams = try await snapshots([.queued, .running, .waiting]).map { ($0.id, observer.events(of: $0.id)) }
-        // What has ended between the two questions has no event any more.
+        // Downloads that have ended between the two reads send no more events.
         let left = Set(try await snapshots([.queued, .running, .waiting]).map(\.id))
         for (id, events) in streams where left.contains(id) {
             for await event in events where event.endsWait { break }
@@ -50,8 +50,8 @@ extension DownloadSession {
         await end.close()
     }
 
-    /// Leaves the session: what runs in this process is paused with its resume data on disk, and goes on when it is asked
-    /// for again. A background session in another process goes on.
+    /// Leaves the session. Downloads that run in this process are paused with their resume data on disk, and continue
+    /// when they are requested again. A background session in another process continues to run.
     public func close() async {
         guard beginEnd() else { return }
         await end.close()
@@ -59,7 +59,7 @@ extension DownloadSession {
 }
 
 extension DownloadEvent {
-    /// Nothing happens to the download any more unless somebody asks for it.
+    /// Whether the download stops with this event until a caller continues it.
     fileprivate var endsWait: Bool {
         switch self {
         case .didPause, .didCancel, .didRemove, .didComplete, .didFail: true

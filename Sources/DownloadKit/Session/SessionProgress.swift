@@ -1,10 +1,10 @@
 import DownloadCore
 
-/// The bytes of all downloads of a session.
+/// The progress of all downloads of a session together.
 public struct SessionProgress: Sendable, Equatable {
-    /// The bytes that are there.
+    /// The number of bytes on disk.
     public var received: Int64 = 0
-    /// The sizes that are known, added up.
+    /// The sum of the known sizes, in bytes.
     public var total: Int64 = 0
     /// The number of downloads that have begun and have not ended.
     public var active = 0
@@ -13,6 +13,6 @@ public struct SessionProgress: Sendable, Equatable {
     /// The speed of the last seconds, in bytes per second; nil until it is known.
     public var speed: Double?
 
-    /// The part of all bytes that is there, from 0 to 1; nil while no size is known.
+    /// The fraction of the bytes that is on disk, from 0 to 1; nil while no size is known.
     public var fraction: Double? { total > 0 ? min(1, Double(received) / Double(total)) : nil }
 }

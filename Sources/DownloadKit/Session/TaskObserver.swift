@@ -1,8 +1,8 @@
 import DownloadCore
 import Synchronization
 
-/// Follows the downloads of one session for all their handles: reads the events once, and asks for the progress of all
-/// downloads at once, while somebody wants to know.
+/// The observer of one session's downloads, for all their handles. It reads the events once for all handles. While any
+/// stream of progress is open, it asks for the progress of all downloads together.
 final class TaskObserver: Sendable {
     let service: any DownloadService
     private let time: any TimeSource
@@ -22,7 +22,7 @@ final class TaskObserver: Sendable {
         }
     }
 
-    /// The time between two questions for the progress of all downloads.
+    /// The time between two reads of the progress of all downloads.
     private static let interval = Duration.milliseconds(200)
 
     init(_ service: any DownloadService, _ time: any TimeSource) async {
@@ -38,7 +38,7 @@ final class TaskObserver: Sendable {
 
     // MARK: Streams
 
-    /// The events of one download from now on.
+    /// Returns the events of one download from now on.
     func events(of id: DownloadID) -> AsyncStream<DownloadEvent> {
         let (stream, continuation) = AsyncStream.makeStream(of: DownloadEvent.self)
         let key = state.withLock { state -> Int? in
@@ -77,7 +77,7 @@ final class TaskObserver: Sendable {
         }
         continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.listeners.remove(key, of: id) } }
         Task {
-            // A download that is gone, or cannot be asked for, has no progress.
+            // If the download is gone or cannot be read, its stream ends without progress.
             guard let snapshot = try? await service.snapshots(.ids([id])).first else { return continuation.finish() }
             continuation.yield(snapshot.progress)
             if snapshot.record.state.kind.isEnded { continuation.finish() }
@@ -110,7 +110,7 @@ final class TaskObserver: Sendable {
     // MARK: Delivering
 
     private func deliver(_ group: [DownloadEvent]) {
-        // Finished outside of the lock, which their termination takes.
+        // The streams are finished outside of the lock, because their termination handlers take the lock.
         let ended = state.withLock { state -> [AsyncStream<DownloadProgress>.Continuation] in
             var ended: [AsyncStream<DownloadProgress>.Continuation] = []
             for event in group {
@@ -122,7 +122,7 @@ final class TaskObserver: Sendable {
         for continuation in ended { continuation.finish() }
     }
 
-    /// Asks for progress until nobody wants it.
+    /// Reads the progress until no stream of progress is open.
     private func poll() {
         let begins = state.withLock { state in
             defer { state.isPolling = true }
@@ -134,7 +134,7 @@ final class TaskObserver: Sendable {
                 let progress = await service.progress()
                 let now = time.now
                 state.withLock { $0.listeners.handle(progress, at: now) }
-                // Only the end of the process ends it early.
+                // Only the end of the process ends the sleep early.
                 try? await time.sleep(for: Self.interval)
             }
         }
@@ -163,7 +163,7 @@ final class TaskObserver: Sendable {
         for continuation in session { continuation.finish() }
     }
 
-    /// Returns once every event of a session that has been closed was delivered.
+    /// Waits until every event of a closed session was delivered.
     func waitUntilFinished() async { await reading.withLock(\.self)?.value }
 
     func close() {

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Which names the server answers to, and which web pages may ask. A browser sends the requests of any page that it shows, so
-/// a page that nobody trusts must not be able to have something done.
+/// The rule for the names of the server and the web pages whose requests are answered. A browser sends the requests of
+/// any page that it shows, so an untrusted page must not be able to change anything.
 struct AccessRule: Sendable {
-    /// In lower case.
+    /// The names of the server, in lower case.
     private let hosts: Set<String>
     private let origins: Set<String>
 
@@ -12,11 +12,12 @@ struct AccessRule: Sendable {
         origins = Set(configuration.origins.map { $0.lowercased() })
     }
 
-    /// Schemes of the pages of browser extensions, which their user has installed.
+    /// The schemes of the pages of browser extensions, which the user has installed.
     private static let extensions = ["chrome-extension", "moz-extension", "safari-web-extension"]
 
-    /// Judges the `Host` fields of a request. A name that is not known may have been pointed at this machine by its owner
-    /// (DNS rebinding), so that the owner's page counts as the server's own. A numeric address cannot be pointed anywhere.
+    /// Returns whether the `Host` fields of a request name this server. The owner of an unknown name may point the name
+    /// at this machine (DNS rebinding), so that the owner's page would count as the server's own page. This is
+    /// impossible with a numeric address.
     func answersTo(_ fields: [String]) -> Bool { host(fields) != nil }
 
     private func host(_ fields: [String]) -> HostName? {
@@ -24,9 +25,9 @@ struct AccessRule: Sendable {
         return host.isAddress || host.name == "localhost" || hosts.contains(host.name) ? host : nil
     }
 
-    /// Judges the `Origin` fields of a request whose `Host` fields were judged before.
-    /// - Returns: true for programs, which send none; for the server's own page; for extensions; and for the pages that the
-    ///   user has named. `null` is any page that hides where it is from.
+    /// Returns whether the `Origin` fields of a request permit it. The `Host` fields were judged before.
+    /// - Returns: True for programs, which send no origin, for the server's own page, for extensions, and for the
+    ///   origins that the user has named. `null` stands for any page that hides its origin.
     func permits(_ origins: [String], host fields: [String]) -> Bool {
         if origins.isEmpty { return true }
         guard origins.count == 1 else { return false }
@@ -38,13 +39,15 @@ struct AccessRule: Sendable {
         return isOwn(origin, fields)
     }
 
-    /// Whether a request is of a program, or of the server's own page; some programs name the server itself as their origin.
+    /// Returns whether a request is from a program or from the server's own page. Some programs name the server itself
+    /// as their origin.
     func isOwn(_ origins: [String], host fields: [String]) -> Bool {
         origins.isEmpty || origins.count == 1 && isOwn(origins[0].lowercased(), fields)
     }
 
-    /// Compares the authorities as they are written, ports included. Behind a reverse proxy that encrypts, the page is from
-    /// https, and `Host` is the one that the proxy passes on.
+    /// Returns whether the origin is the server itself. The authorities are compared as they are written, including the
+    /// ports. Behind a reverse proxy that encrypts, the page has the scheme https, and `Host` is the field that the
+    /// proxy passes on.
     private func isOwn(_ origin: String, _ fields: [String]) -> Bool {
         guard host(fields) != nil, HostName(origin: origin) != nil, let mark = origin.range(of: "://") else {
             return false

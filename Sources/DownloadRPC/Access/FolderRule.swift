@@ -4,10 +4,10 @@ import DownloadCore
 import Foundation
 import Glibc
 
-/// Where downloads that come over the network may be put: in the permitted folders and below them, wherever symbolic links
-/// lead, and never in a hidden folder or one of dlm's own.
+/// The rule for the folders of downloads from the network. They may be put in the permitted folders and below them,
+/// also if symbolic links are involved. Hidden folders and dlm's own folders are never permitted.
 struct FolderRule: Sendable {
-    /// Absolute; the first one is for downloads that name none.
+    /// The permitted folders, as absolute paths. The first folder is used for downloads that name no folder.
     let roots: [String]
     let protected: [String]
 
@@ -20,8 +20,8 @@ struct FolderRule: Sendable {
 
     private static let longest = 4096
 
-    /// Returns the folder with all symbolic links resolved; what does not exist yet is left as it is named.
-    /// - Throws: ``WireProblem`` when it is not permitted.
+    /// Returns the folder with all symbolic links resolved. Parts that do not exist yet are kept as they are.
+    /// - Throws: ``WireProblem`` if the folder is not permitted.
     func resolve(_ folder: String) throws(WireProblem) -> String {
         guard folder.hasPrefix("/"), folder.utf8.count <= Self.longest,
             folder.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
@@ -43,7 +43,7 @@ struct FolderRule: Sendable {
         try refuseHidden(parts)
         let top = dlm_open_folder(root)
         guard top >= 0 else {
-            // Nothing is there that a link could lead away from.
+            // The folder does not exist, so no link in it can lead out of it.
             if errno == ENOENT { return try checked(parts.reduce(root, FileNaming.path)) }
             throw WireProblem("folder: \(root): \(String(cString: strerror(errno)))")
         }
@@ -81,14 +81,15 @@ struct FolderRule: Sendable {
         return path
     }
 
-    /// Whether a file lies in a permitted folder: only such a file is deleted over the network.
+    /// Returns whether a file is in a permitted folder. Only such a file may be deleted over the network.
     func permitsDeletion(of path: String) -> Bool {
         let folder = (path as NSString).deletingLastPathComponent
         return (try? resolve(folder)) != nil
     }
 
-    /// One safe name, perhaps behind folders (`a/b/name`), as aria2's option `out` has it.
-    /// - Throws: ``WireProblem`` for a name that would lie elsewhere, be hidden, or show as another.
+    /// Splits a path below the folder of a download (`a/b/name`), as aria2's option `out` allows it, into folders and a
+    /// name.
+    /// - Throws: ``WireProblem`` for a path that leads elsewhere, is hidden, or looks like another path.
     static func name(_ text: String) throws(WireProblem) -> (folders: [String], name: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard let name = parts.last, parts.count <= 16, parts.allSatisfy({ FileNaming.sanitized($0) == $0 }) else {
@@ -103,6 +104,6 @@ struct FolderRule: Sendable {
         return String(cString: resolved)
     }
 
-    /// Of an open folder.
+    /// Returns the real path of an open folder.
     private static func path(of descriptor: Int32) -> String? { real("/proc/self/fd/\(descriptor)") }
 }

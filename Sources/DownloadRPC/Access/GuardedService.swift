@@ -1,8 +1,8 @@
 import DownloadControl
 import DownloadCore
 
-/// The downloads as the network sees them: everything that comes in is judged by ``RequestRule`` first. All ways in lead
-/// through here, so that none can forget the rule.
+/// The service for clients from the network. It judges every request by ``RequestRule`` first. All requests from the
+/// network use this service, so that no part of the server can forget the rule.
 struct GuardedService: DownloadService {
     let service: any DownloadService
     let rule: RequestRule
@@ -26,7 +26,8 @@ struct GuardedService: DownloadService {
     func change(_ ids: [DownloadID], _ change: DownloadChange) async throws -> [ChangedDownload] {
         if case .url(let url, _) = change {
             try rule.check(url)
-            // One that was added on this machine may go anywhere, and would go to the new address at once.
+            // A download that was added on this machine may use any address, so it would connect to a private address
+            // at once.
             if !rule.permitsPrivateHosts {
                 let found = try await service.snapshots(.ids(ids))
                 guard found.allSatisfy({ $0.record.request.network.refusesPrivateAddresses == true }) else {
@@ -66,6 +67,6 @@ struct GuardedService: DownloadService {
     func shutdown(_ mode: ShutdownMode) async throws { try await service.shutdown(mode) }
     func pauseAll(_ reason: DownloadState.PauseReason) async { await service.pauseAll(reason) }
 
-    /// The server does not own the session.
+    /// Does nothing, because the server does not own the session.
     func close() async {}
 }

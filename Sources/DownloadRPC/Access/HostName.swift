@@ -4,7 +4,7 @@ import Glibc
 
 /// The host of a request, as its `Host` field or its `Origin` names it, without the port.
 struct HostName: Sendable, Equatable {
-    /// In lower case; an IPv6 address without brackets.
+    /// The name in lower case. An IPv6 address has no brackets.
     let name: String
 
     /// Reads `name`, `name:port`, `[address]` or `[address]:port` (RFC 9110, section 7.2). Returns nil for anything else.
@@ -39,7 +39,7 @@ struct HostName: Sendable, Equatable {
         self.init(authority: String(origin[mark.upperBound...]))
     }
 
-    /// True for a numeric address, of either family.
+    /// Returns whether the text is a numeric address of either family.
     static func isAddress(_ text: String) -> Bool {
         var address = in6_addr()
         return inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1

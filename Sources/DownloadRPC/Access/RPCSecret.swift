@@ -2,19 +2,20 @@ import DownloadCore
 import Foundation
 import Glibc
 
-/// The secret of the server: 128 random bits in hexadecimal, in a file that only its user may read. There is always one.
+/// The secret of the server: 128 random bits in hexadecimal digits, in a file that only its owner may read. The server
+/// always has a secret.
 package struct RPCSecret: Sendable {
     package let text: String
 
-    /// Bytes of the random number.
+    /// The size of the random number in bytes.
     private static let size = 16
     private static let name = "rpc-secret"
 
     package static func path(in stateFolder: String) -> String { FileNaming.path(stateFolder, name) }
 
-    /// Reads the secret, or makes one where there is none.
-    /// - Throws: ``DownloadError`` when the file cannot be used. A file that others can read is refused: its secret may be
-    ///   known to them.
+    /// Reads the secret, or makes a new secret if there is none.
+    /// - Throws: ``DownloadError`` if the file cannot be used. A file that other users can read is refused, because
+    ///   they may know the secret.
     package static func load(from stateFolder: String) throws(DownloadError) -> RPCSecret {
         try PrivateFolder.make(stateFolder)
         let path = path(in: stateFolder)
@@ -42,7 +43,7 @@ package struct RPCSecret: Sendable {
         let count = Glibc.read(descriptor, &bytes, bytes.count)
         let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
             .trimmingCharacters(in: .whitespacesAndNewlines)
-        // The user may write one of their own.
+        // The user may write a secret of their own into the file.
         guard text.utf8.count >= Self.size, count < bytes.count, text.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
         else {
             throw unusable(path, "give it one line of at least 16 characters of ASCII, or delete it")
@@ -50,7 +51,8 @@ package struct RPCSecret: Sendable {
         return RPCSecret(text: text)
     }
 
-    /// Makes the file under another name first, so that it is never there without its content.
+    /// Makes the file of the secret. It is written under another name first, so that it never exists without its
+    /// content.
     private static func make(_ path: String) throws(DownloadError) {
         var generator = SystemRandomNumberGenerator()
         let random = hexadecimal((0..<size).map { _ in UInt8.random(in: 0...255, using: &generator) })
@@ -64,7 +66,7 @@ package struct RPCSecret: Sendable {
         close(descriptor)
         defer { unlink(draft) }
         guard isWritten else { throw unusable(path, String(cString: strerror(code))) }
-        // Another process may have been faster: its secret counts.
+        // Another process may have been faster. Its secret counts then.
         guard link(draft, path) == 0 || errno == EEXIST else { throw unusable(path, String(cString: strerror(errno))) }
     }
 
@@ -77,7 +79,7 @@ package struct RPCSecret: Sendable {
         .requestInvalid(.unusableSecret("\(path): \(why)"))
     }
 
-    /// Compares in a time that does not depend on where the texts differ.
+    /// Compares a text with the secret, in a time that does not depend on where they differ.
     func matches(_ other: String) -> Bool {
         let (mine, given) = (Array(text.utf8), Array(other.utf8))
         var difference = UInt8(mine.count == given.count ? 0 : 1)
@@ -86,7 +88,7 @@ package struct RPCSecret: Sendable {
     }
 }
 
-/// Keeps it out of everything that prints.
+/// Descriptions that hide the secret from everything that is printed.
 extension RPCSecret: CustomStringConvertible, CustomReflectable {
     package var description: String { "(hidden)" }
     package var customMirror: Mirror { Mirror(self, children: ["secret": description]) }

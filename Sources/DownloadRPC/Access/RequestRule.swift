@@ -1,14 +1,14 @@
 import DownloadControl
 import DownloadCore
 
-/// What a request that comes over the network may ask for. Whoever knows the secret may download; they may not run programs,
-/// read this machine's files, or write outside of the permitted folders.
+/// The rule for requests from the network. A client that knows the secret may download. It may not run programs, read
+/// files of this machine, or write outside of the permitted folders.
 struct RequestRule: Sendable {
     let folders: FolderRule
     let permitsPrivateHosts: Bool
 
     static let schemes: Set<String> = ["http", "https", "ftp", "ftps", "sftp"]
-    /// Downloads in one request.
+    /// The most downloads in one request.
     static let mostRequests = 10_000
 
     /// Returns the request with its folder resolved.
@@ -43,7 +43,7 @@ struct RequestRule: Sendable {
         guard Self.schemes.contains(url.scheme) else {
             throw WireProblem("url: \(url.scheme) is not permitted over the network")
         }
-        // Names and redirects are judged by the transport, by the addresses that they lead to.
+        // The transport judges names and redirects, by the addresses to which they lead.
         if !permitsPrivateHosts, PrivateAddress.contains(url.host) {
             throw WireProblem("url: \(url.host) is of this machine or a private network; see rpc-private-hosts")
         }

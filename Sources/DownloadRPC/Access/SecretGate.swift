@@ -2,8 +2,8 @@ import DownloadCore
 import Foundation
 import NIOCore
 
-/// Decides whether a token is the secret, and makes guessing slow: a wrong one is answered a second later, and after some
-/// wrong ones in a minute nothing more is compared for that client until the minute is over.
+/// A gate that compares tokens with the secret and makes guessing slow. The answer to a wrong token comes a second
+/// later. After 20 wrong tokens in a minute, a client is refused without a comparison until the minute is over.
 actor SecretGate {
     enum Verdict: Sendable { case granted, refused, tooMany }
 
@@ -19,7 +19,7 @@ actor SecretGate {
     static let delay = Duration.seconds(1)
     static let wrongOnes = 20
     static let span = Duration.seconds(60)
-    /// Clients that are remembered at once.
+    /// The most clients that are remembered at once.
     private static let most = 1000
 
     init(_ secret: RPCSecret, time: any TimeSource) {
@@ -27,7 +27,9 @@ actor SecretGate {
         self.time = time
     }
 
-    /// - Parameter token: nil where none came, which is no guess and is delayed only.
+    /// Judges the token of a client.
+    /// - Parameter token: The token; nil if the client sent none. A missing token does not count as a guess, but the
+    ///   answer is delayed.
     func judge(_ token: String?, from client: String) async -> Verdict {
         guard let token else { return await refuse() }
         let now = time.now
@@ -35,7 +37,7 @@ actor SecretGate {
         if let known, known.count >= Self.wrongOnes { return .tooMany }
         if secret.matches(token) { return .granted }
         if guesses.count >= Self.most { guesses = guesses.filter { $0.value.until > now } }
-        // Beyond that, all unknown clients are one.
+        // If too many clients are remembered, all new clients share one count.
         let client = guesses.count < Self.most || known != nil ? client : ""
         let previous = known ?? guesses[client].flatMap { $0.until > now ? $0 : nil }
         guesses[client] = Guesses(count: (previous?.count ?? 0) + 1, until: previous?.until ?? now + Self.span)
@@ -43,12 +45,13 @@ actor SecretGate {
     }
 
     private func refuse() async -> Verdict {
-        // Only the end of the server shortens it.
+        // Only the end of the server ends the sleep early.
         try? await time.sleep(for: Self.delay)
         return .refused
     }
 
-    /// Whom guesses are counted for: an address, or the network of one of IPv6, as one client has many of these.
+    /// Returns the client for which guesses are counted: its IPv4 address, or the /64 network of its IPv6 address,
+    /// because one client has many such addresses.
     static func client(_ peer: SocketAddress?) -> String {
         guard let address = peer?.ipAddress else { return "local" }
         guard address.contains(":") else { return address }

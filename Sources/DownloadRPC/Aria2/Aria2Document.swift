@@ -1,4 +1,4 @@
-/// docs/aria2.md, made from the tables; a test compares.
+/// The text of docs/aria2.md, made from the tables. A test compares it with the file.
 enum Aria2Document {
     static var text: String {
         [beginning, optionTables, methods, ending].joined(separator: "\n")

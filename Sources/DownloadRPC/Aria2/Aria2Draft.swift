@@ -1,7 +1,7 @@
 import DownloadControl
 import DownloadCore
 
-/// A download as options of aria2 describe it, before it has a URL.
+/// The download that options of aria2 describe, before it has its URLs.
 struct Aria2Draft: Sendable {
     private(set) var gid: GID?
     private var folder: String
@@ -15,18 +15,18 @@ struct Aria2Draft: Sendable {
     private var proxy = (url: String?.none, user: String?.none, password: String?.none)
     private var ifExists: [Destination.IfExists] = []
     private(set) var rateLimit: Int64??
-    /// Options that belong to the beginning of a download only.
+    /// The given options that cannot be changed after the beginning of a download.
     private(set) var fixedOptions: [String] = []
 
     /// - Parameters:
-    ///   - options: of the session, overridden by those of the call.
-    ///   - url: says which of the names and passwords count.
+    ///   - options: The options of the session, overridden by the options of the call.
+    ///   - url: The URL of the download. Its scheme decides which of the names and passwords are used.
     /// - Throws: ``RPCError`` in aria2's words.
     init(_ options: [String: JSONValue], folder: String, url: SourceURL) throws(RPCError) {
         self.folder = folder
         isHTTP = url.isHTTP
         for (name, value) in options.sorted(by: { $0.key < $1.key }) {
-            // aria2 ignores what it does not know.
+            // Unknown options are ignored, as in aria2.
             guard let option = Aria2Option.byName[name] else { continue }
             if option.isRefused { throw RPCError("The option '\(name)' is refused: \(option.reason)") }
             guard let effect = option.effect else { continue }
@@ -34,7 +34,7 @@ struct Aria2Draft: Sendable {
         }
     }
 
-    /// A value, or several in a list or in lines.
+    /// Returns the values of an option as texts. An option may have one value, or several in a list.
     private static func texts(_ value: JSONValue, _ name: String) throws(RPCError) -> [String] {
         switch value {
         case .string(let text): [text]
@@ -117,7 +117,7 @@ struct Aria2Draft: Sendable {
         }
     }
 
-    /// What may also be given anew when a download is resumed.
+    /// Applies an option that may also be given when a download is resumed.
     private mutating func applyOverride(
         _ effect: Aria2Option.Effect, _ texts: [String], _ name: String
     ) throws(RPCError) {
@@ -127,7 +127,7 @@ struct Aria2Draft: Sendable {
         }
         switch effect {
         case .header:
-            // aria2's clients get several back as lines of one text.
+            // A text may have several header fields in lines, because `getOption` answers them in this form.
             for line in texts.flatMap({ $0.split(separator: "\n") }) {
                 guard let header = RequestHeader(String(line)) else {
                     throw Self.problem(name, "Give it as 'Name: value', without control characters.")
@@ -178,7 +178,7 @@ struct Aria2Draft: Sendable {
         return number
     }
 
-    /// Bytes, as `500`, `500K` or `2M`.
+    /// Reads a number of bytes such as `500`, `500K` or `2M`.
     static func size(_ text: String, _ name: String) throws(RPCError) -> Int64 {
         var digits = Substring(text)
         var unit: Int64 = 1
@@ -195,7 +195,7 @@ struct Aria2Draft: Sendable {
 
     // MARK: Results
 
-    /// The download of these URLs, of which the first one counts and the others are mirrors.
+    /// Returns the request for these URLs. The URLs after the first are mirrors.
     func request(_ urls: [(url: SourceURL, credential: Credential?)]) throws(RPCError) -> DownloadRequest {
         guard let first = urls.first else { throw RPCError("URI is not provided.") }
         var request = DownloadRequest(url: first.url, destination: Destination(folder: folder, ifExists: .rename))
@@ -217,7 +217,7 @@ struct Aria2Draft: Sendable {
         return resumption.applied(to: request)
     }
 
-    /// What of it may be given anew when a download goes on.
+    /// The options that may be given when a download is resumed.
     var resumption: RequestOverrides {
         var overrides = overrides
         if connectionsPerServer != nil || split != nil {
@@ -235,7 +235,7 @@ struct Aria2Draft: Sendable {
 }
 
 extension Aria2Option.Effect {
-    /// Each line of its text is a value.
+    /// Whether each line of the option's text is a value.
     fileprivate var isList: Bool { if case .header = self { true } else { false } }
 }
 

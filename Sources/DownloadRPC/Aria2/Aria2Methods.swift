@@ -1,9 +1,9 @@
 import DownloadCore
 
-/// aria2's methods by name.
+/// A method of aria2's RPC.
 struct Aria2Method: Sendable {
     let name: String
-    /// Nil for those that are about other calls, which ``JSONRPC`` carries out.
+    /// The code of the method. Nil for `system.multicall`, whose calls ``JSONRPC`` runs.
     let run: (@Sendable (Aria2Session, Parameters) async throws -> JSONValue)?
 
     init(_ name: String, _ run: (@Sendable (Aria2Session, Parameters) async throws -> JSONValue)?) {
@@ -60,7 +60,7 @@ struct Aria2Method: Sendable {
         Aria2Method("aria2.shutdown") { session, _ in await session.shutdown() },
         Aria2Method("aria2.forceShutdown") { session, _ in await session.shutdown() },
         Aria2Method("aria2.getGlobalStat") { session, _ in try await session.globalStat() },
-        // Everything is on disk already.
+        // There is nothing to do, because everything is on disk already.
         Aria2Method("aria2.saveSession") { _, _ in "OK" },
         Aria2Method("system.multicall", nil),
         Aria2Method("system.listMethods") { _, _ in .array(all.map { .string($0.name) }) },
@@ -70,16 +70,16 @@ struct Aria2Method: Sendable {
     ]
 
     static let byName = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
-    /// Answered to everybody, as aria2 does.
+    /// The methods that need no secret, as in aria2.
     static let open: Set = ["system.listMethods", "system.listNotifications"]
-    /// Those that clients call every second and that change nothing.
+    /// The methods that clients call every second and that change nothing.
     static let reading: Set = [
         "aria2.tellActive", "aria2.tellWaiting", "aria2.tellStopped", "aria2.tellStatus", "aria2.getGlobalStat",
     ]
     static let multicall = "system.multicall"
 }
 
-/// What clients with a WebSocket are told; BitTorrent's is left out.
+/// The notifications to clients with a WebSocket, without the notification of BitTorrent.
 enum Aria2Notification: String, CaseIterable, Sendable {
     case start = "aria2.onDownloadStart"
     case pause = "aria2.onDownloadPause"
@@ -108,7 +108,8 @@ extension Aria2Session {
         snapshots.map { status($0).object(keys) }
     }
 
-    /// The version of aria2 whose RPC this is: clients compare it. dlm's own is beside it.
+    /// Answers with the version of aria2 whose RPC this is, because clients compare it. dlm's own version is in another
+    /// field.
     func version() async throws -> JSONValue {
         [
             "version": "1.37.0",
@@ -117,7 +118,7 @@ extension Aria2Session {
         ]
     }
 
-    /// Answers first: the session pauses what runs, and ends.
+    /// Answers at once. A second later the session pauses the running downloads and ends.
     func shutdown() -> JSONValue {
         Task { [service, time] in
             // Only the end of the process cancels it.

@@ -1,6 +1,7 @@
-/// An option of aria2, and what dlm makes of it. ``Aria2Option/all`` is the one table; docs/aria2.md is made from it.
+/// An option of aria2, and its effect in dlm. ``Aria2Option/all`` is the table of all options, from which docs/aria2.md
+/// is made.
 struct Aria2Option: Sendable {
-    /// What an option that dlm knows is about.
+    /// The effect of an option that dlm follows.
     enum Effect: Sendable {
         case directory, name, identifier, startsPaused
         case connectionsPerServer, split
@@ -15,19 +16,19 @@ struct Aria2Option: Sendable {
     }
 
     enum Use: Sendable {
-        /// It does what it does in aria2.
+        /// The option has the same effect as in aria2.
         case meant(Effect)
-        /// It is taken, and changes nothing.
+        /// The option is accepted without effect.
         case ignored
-        /// It is an error.
+        /// The option is an error.
         case refused
     }
 
     let name: String
     let use: Use
-    /// The value that aria2's clients are shown where nobody has set one; nil: none.
+    /// The default value that clients are shown; nil if there is none.
     let standard: String?
-    /// Why, or what is different from aria2.
+    /// The reason why the option has no effect or is refused, or the difference from aria2.
     let reason: String
 
     init(_ name: String, _ effect: Effect, _ standard: String? = nil, _ reason: String = "") {
@@ -49,7 +50,7 @@ struct Aria2Option: Sendable {
     var effect: Effect? { if case .meant(let effect) = use { effect } else { nil } }
     var isRefused: Bool { if case .refused = use { true } else { false } }
 
-    /// Of the whole session, and not of a download.
+    /// Whether the option is about the whole session, and not about a download.
     var isGlobal: Bool {
         switch effect {
         case .overallRateLimit, .concurrentDownloads: true
@@ -57,9 +58,9 @@ struct Aria2Option: Sendable {
         }
     }
 
-    /// By name; what is not here is unknown to aria2, which ignores it.
+    /// The options by name. Other names are ignored, as aria2 ignores unknown options.
     static let byName = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
 
-    /// What `getGlobalOption` answers where nothing is set.
+    /// The values that `getGlobalOption` answers if nothing is set.
     static let standards: [String: String] = byName.compactMapValues(\.standard)
 }

@@ -3,7 +3,7 @@ import DownloadCore
 import Foundation
 
 extension Aria2Session {
-    /// `addUri([uri, …], options, position)`: all URIs are of the same file.
+    /// Handles `addUri([uri, …], options, position)`. All URIs are sources of the same file.
     func addURI(_ parameters: Parameters) async throws -> JSONValue {
         let texts = try parameters.list(0).compactMap(\.text)
         guard !texts.isEmpty else { throw RPCError("URI is not provided.") }
@@ -43,7 +43,8 @@ extension Aria2Session {
         if let gid = draft.gid {
             try gids.assign(gid, to: id)
         } else if added.kind == .adopted {
-            // The client that adds it again removes the result of the old one: that must not be this download.
+            // A client that adds a download again removes the old result by its GID. That must not remove this
+            // download, so it gets another GID.
             try gids.assign(unusedGID(), to: id)
         }
         if gids.gid(of: id) != old, added.kind != .inserted { superseded.insert(old) }
@@ -62,7 +63,7 @@ extension Aria2Session {
         }
     }
 
-    /// `addMetalink(base64, options, position)`: a download for each file of the document.
+    /// Handles `addMetalink(base64, options, position)`. Adds a download for each file of the document.
     func addMetalink(_ parameters: Parameters) async throws -> JSONValue {
         guard let bytes = Data(base64Encoded: try parameters.text(0)) else {
             throw RPCError("The parameter at 0 is not Base64.")

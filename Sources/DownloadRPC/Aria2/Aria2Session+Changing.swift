@@ -36,7 +36,8 @@ extension Aria2Session {
         return "OK"
     }
 
-    /// What has fetched something stays as a result, with what it fetched; what has not is forgotten, as in aria2.
+    /// Removes a download. A download that runs, or has fetched bytes, is cancelled and stays as a result with its
+    /// bytes. A waiting or paused download without bytes is forgotten, as in aria2.
     func remove(_ parameters: Parameters) async throws -> JSONValue {
         let found = try await snapshot(try parameters.text(0))
         switch status(found).state {
@@ -95,12 +96,14 @@ extension Aria2Session {
         return .integer(Int64(try await move(gid(found), offset, origin)))
     }
 
-    /// - Returns: the new place.
+    /// Moves a download in the queue.
+    /// - Returns: The new place.
     @discardableResult
     func move(_ gid: GID, _ offset: Int, _ origin: QueueOrder.Origin) async throws -> Int {
         let entries = try await waitingOnes().map { QueueOrder.Entry($0) }
         guard let id = gids.id(of: gid), let index = entries.firstIndex(where: { $0.id == id }) else {
-            // One that has begun already has no place; aria2 begins them a moment later.
+            // A download that has begun already has no place in the queue. aria2 begins downloads a moment later, so
+            // clients expect a place.
             if origin == .start { return 0 }
             throw RPCError("GID#\(gid) not found in the waiting queue.")
         }
@@ -124,7 +127,7 @@ extension Aria2Session {
         throw RPCError("No peer data is available for GID#\(gid(found))")
     }
 
-    /// `changeUri(gid, fileIndex, delete, add)`: the address may be replaced by another one of the same file.
+    /// Handles `changeUri(gid, fileIndex, delete, add)`. The URL may be replaced by another URL of the same file.
     func changeURI(_ parameters: Parameters) async throws -> JSONValue {
         let found = try await snapshot(try parameters.text(0))
         guard try parameters.integer(1) == 1 else { throw RPCError("fileIndex is out of range") }

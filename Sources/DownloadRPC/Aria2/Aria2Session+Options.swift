@@ -1,8 +1,8 @@
 import DownloadCore
 
 extension Aria2Session {
-    /// What `addUri` takes, to add the download again: the options it was added with, or else what its record says. All
-    /// values are strings.
+    /// Answers `getOption` with the options for `addUri`, so that a client can add the download again. They are the
+    /// options with which it was added, or else those in its record. All values are strings.
     func option(_ parameters: Parameters) async throws -> JSONValue {
         let found = try await snapshot(try parameters.text(0))
         let request = found.record.request
@@ -13,7 +13,7 @@ extension Aria2Session {
         return .object(options)
     }
 
-    /// A list as the lines of one text.
+    /// Returns an option's value as a string. A list becomes the lines of one text.
     private static func joined(_ value: JSONValue) -> JSONValue {
         switch value {
         case .array(let values): .string(values.compactMap(\.text).map { $0 + "\n" }.joined())
@@ -47,8 +47,8 @@ extension Aria2Session {
         return options
     }
 
-    /// What can be changed of a download while it lives. aria2 begins most of these downloads anew; so does dlm, at the
-    /// place where they are.
+    /// Handles `changeOption`, which changes options of a download that has not ended. For most options aria2 begins
+    /// the download again. dlm pauses and resumes it, so that it continues where it was.
     func changeOption(_ parameters: Parameters) async throws -> JSONValue {
         let found = try await snapshot(try parameters.text(0))
         let options = try parameters.fields(1)
@@ -98,7 +98,8 @@ extension Aria2Session {
             case .some, nil: kept[name] = value
             }
         }
-        // Judged as those of a download would be, so that an error comes now and not with each download.
+        // The options are checked as those of a download would be, so that an error is reported now and not with each
+        // download.
         _ = try Aria2Draft(kept, folder: folders.standard, url: Self.url("https://example.org/").url)
         if settings != SessionSettings() { try await service.configure(settings) }
         globals.merge(kept) { $1 }
@@ -111,7 +112,7 @@ extension Aria2Session {
 }
 
 extension Checksum {
-    /// As aria2 writes it: `sha-256=HEX`.
+    /// The checksum in aria2's form: `sha-256=HEX`.
     fileprivate var aria2: String {
         let name = algorithm.rawValue
         return (name.hasPrefix("sha") ? "sha-\(name.dropFirst(3))" : name) + "=\(digest)"

@@ -2,28 +2,30 @@ import DownloadControl
 import DownloadCore
 import Foundation
 
-/// What aria2's methods do, for all clients of the server.
+/// The state and the code of aria2's methods, for all clients of the server.
 actor Aria2Session {
     let service: any DownloadService
     let folders: FolderRule
     let time: any TimeSource
     var gids: GIDTable
-    /// What `changeGlobalOption` has set for downloads that are added later.
+    /// The options that `changeGlobalOption` has set for downloads that are added later.
     var globals: [String: JSONValue] = [:]
-    /// The options that downloads were added with. `getOption` answers them, so that a client can add the download again.
+    /// The options with which downloads were added. `getOption` answers them, so that a client can add the download
+    /// again.
     var given: [DownloadID: [String: JSONValue]] = [:]
-    /// What is given anew to paused downloads, until they go on.
+    /// The changes to paused downloads, which are applied when they are resumed.
     var pending: [DownloadID: RequestOverrides] = [:]
-    /// GIDs whose downloads were added again and have others now: a client removes the old result after that.
+    /// The former GIDs of downloads that were added again and have other GIDs now. A client removes the old result
+    /// after that.
     var superseded: Set<GID> = []
-    /// What was counted last, and when: to count thousands takes milliseconds.
+    /// The last count of ended downloads, and its time. Counting thousands of downloads takes milliseconds.
     var endedCount: (count: Int, at: ContinuousClock.Instant)?
-    /// The downloads that have not ended, for a moment: a client that asks for one list after another finds each of them in
-    /// one of the lists, although they move from one to the other meanwhile.
+    /// The downloads that have not ended, kept for a moment. A client that asks for one list after another so finds
+    /// each download in exactly one list, even if downloads change their states meanwhile.
     private var unfinishedOnes: (list: [DownloadSnapshot], at: ContinuousClock.Instant)?
     private static let moment = Duration.milliseconds(100)
     let identifier: String
-    /// Ends the session a moment after the answer to `shutdown` is out.
+    /// The time between the answer to `shutdown` and the end of the session.
     static let farewell = Duration.seconds(1)
 
     static let mostRemembered = 10_000
@@ -39,7 +41,7 @@ actor Aria2Session {
 
     // MARK: GIDs
 
-    /// Finds a download by its GID, or by the beginning of one that no other has.
+    /// Finds a download by its GID, or by a beginning of its GID that no other download has.
     func snapshot(_ text: String) async throws -> DownloadSnapshot {
         guard GID.isPrefix(text) else { throw RPCError("Invalid GID \(text.prefix(64))") }
         if let gid = GID(text) {
@@ -61,7 +63,7 @@ actor Aria2Session {
     func gid(_ snapshot: DownloadSnapshot) -> GID { gids.gid(of: snapshot.id) }
     func status(_ snapshot: DownloadSnapshot) -> Aria2Status { Aria2Status(snapshot: snapshot, gid: gid(snapshot)) }
 
-    /// Whether a GID that a client has chosen is free.
+    /// Returns whether no download has a GID that a client has chosen.
     func isFree(_ gid: GID) async throws -> Bool {
         guard let id = gids.id(of: gid) else { return true }
         return try await find(id) == nil
@@ -79,7 +81,7 @@ actor Aria2Session {
         return list
     }
 
-    /// Before and after a call that may change something.
+    /// Forgets the kept lists. Called before and after a call that may change something.
     func forgetLists() {
         unfinishedOnes = nil
         endedCount = nil
@@ -89,7 +91,7 @@ actor Aria2Session {
         try await readUnfinished().filter { status($0).state == .active }
     }
 
-    /// Those that wait or are paused, in the order in which they would begin.
+    /// Returns the waiting and paused downloads, in the order in which they would begin.
     func waitingOnes() async throws -> [DownloadSnapshot] {
         try await readUnfinished().filter { [.waiting, .paused].contains(status($0).state) }.sorted {
             QueueOrder.Entry($0).precedes(QueueOrder.Entry($1))
@@ -99,7 +101,7 @@ actor Aria2Session {
     /// The longest list of ended downloads that is read; aria2 itself keeps 1,000.
     static let mostEnded = 10_000
 
-    /// Those that have ended, the first one first.
+    /// Returns the ended downloads, in the order in which they ended.
     func endedOnes() async throws -> [DownloadSnapshot] {
         let found = try await service.snapshots(DownloadSelection(.states(Self.ended), limit: Self.mostEnded))
         return found.sorted { ($0.record.updated, $0.id) < ($1.record.updated, $1.id) }

@@ -1,7 +1,7 @@
 import DownloadCore
 import Foundation
 
-/// A download in the fields of aria2's `tellStatus`. All values are strings, as aria2's are.
+/// The fields of a download in aria2's `tellStatus`. All values are strings, as in aria2.
 struct Aria2Status: Sendable {
     let snapshot: DownloadSnapshot
     let gid: GID
@@ -26,13 +26,14 @@ struct Aria2Status: Sendable {
 
     private var total: Int64 { snapshot.progress.total ?? 0 }
     private var received: Int64 { snapshot.progress.received }
-    /// Bytes per second: what the session measures of its own downloads stands in the record.
+    /// The speed in bytes per second. The session writes the speed of its own downloads into their records.
     var speed: Int64 {
         guard snapshot.progress.state.kind == .running else { return 0 }
         return Int64(snapshot.progress.speed ?? record.speed ?? 0)
     }
 
-    /// - Parameter keys: the fields that are wanted; empty for all.
+    /// Returns the fields.
+    /// - Parameter keys: The names of the requested fields; empty for all fields.
     func object(_ keys: Set<String> = []) -> JSONValue {
         var fields: [String: JSONValue] = [:]
         func add(_ name: String, _ value: @autoclosure () -> JSONValue?) {
@@ -74,7 +75,7 @@ struct Aria2Status: Sendable {
 
     // MARK: Files
 
-    /// The one file of the download.
+    /// The only file of the download.
     var file: JSONValue {
         [
             "index": "1", "path": .string(path), "length": .text(total), "completedLength": .text(received),
@@ -87,7 +88,7 @@ struct Aria2Status: Sendable {
             ?? FileNaming.path(record.request.destination.folder, record.displayName)
     }
 
-    /// The one that is asked first, then the mirrors.
+    /// The URL that is asked first, then the mirrors.
     var uris: [JSONValue] {
         let isUsed = state == .active || state == .complete
         return ([record.request.url] + record.request.mirrors).enumerated().map { index, url in
@@ -112,7 +113,7 @@ struct Aria2Status: Sendable {
 
     // MARK: Errors
 
-    /// aria2's exit status (its manual, EXIT STATUS) of a download that has ended.
+    /// The exit status of aria2 (EXIT STATUS in its manual) for a download that has ended.
     private var errorCode: Int? {
         switch record.state {
         case .completed: 0
@@ -157,10 +158,10 @@ struct Aria2Status: Sendable {
     }
 }
 
-/// A file in pieces of one length, as aria2 shows what of it is here.
+/// The division of a file into pieces of equal length, with which aria2 shows the bytes on disk.
 struct PieceGrid: Sendable, Equatable {
     let total: Int64
-    /// Bytes of a piece, but for the last one.
+    /// The length of a piece in bytes. The last piece may be shorter.
     let length: Int64
 
     private static let shortest: Int64 = 1 << 20
@@ -175,7 +176,8 @@ struct PieceGrid: Sendable, Equatable {
 
     var count: Int64 { total <= 0 ? 0 : (total - 1) / length + 1 }
 
-    /// A bit for each piece that is here as a whole, the highest bit first, in hexadecimal.
+    /// Returns a bit for each piece, in hexadecimal digits, with the highest bit first. A bit is set if the whole piece
+    /// is on disk.
     func bitfield(_ here: ByteRanges) -> String {
         var bytes = [UInt8](repeating: 0, count: Int((count + 7) / 8))
         for range in here.ranges {

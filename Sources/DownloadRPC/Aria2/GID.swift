@@ -1,13 +1,13 @@
 import DownloadCore
 
-/// aria2's name for a download: 64 bits, written as 16 hexadecimal digits. The usual one is made of the download's number,
-/// by steps that can be undone, so that no table is needed and short prefixes tell downloads apart.
+/// The identifier of a download in aria2: 64 bits, written as 16 hexadecimal digits. The usual GID is computed from the
+/// download's number by a reversible permutation. So no table is needed, and short prefixes distinguish downloads.
 struct GID: Sendable, Hashable, CustomStringConvertible {
     let value: UInt64
 
     init(value: UInt64) { self.value = value }
 
-    /// The usual GID of a download.
+    /// Creates the usual GID of a download.
     init(_ id: DownloadID) {
         var mixed = UInt64(bitPattern: id) &+ Self.offset
         mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
@@ -27,7 +27,7 @@ struct GID: Sendable, Hashable, CustomStringConvertible {
     static let digits = 16
     private static let offset: UInt64 = 0x9E37_79B9_7F4A_7C15
 
-    /// The download whose usual GID this is, if there is one.
+    /// The number of the download whose usual GID this is. There may be no such download.
     var id: DownloadID {
         var mixed = value
         mixed = mixed ^ mixed >> 31 ^ mixed >> 62
@@ -38,7 +38,7 @@ struct GID: Sendable, Hashable, CustomStringConvertible {
         return DownloadID(bitPattern: mixed &- Self.offset)
     }
 
-    /// Whether a text can be the beginning of a GID, or a whole one.
+    /// Returns whether a text can be a GID or the beginning of a GID.
     static func isPrefix(_ text: String) -> Bool {
         (1...digits).contains(text.utf8.count)
             && text.utf8.allSatisfy {

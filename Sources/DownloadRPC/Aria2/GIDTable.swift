@@ -2,13 +2,14 @@ import DownloadCore
 import Foundation
 import Glibc
 
-/// The GIDs that clients have chosen, or that differ from the usual one for another reason. They are kept in a file, a line
-/// for each (`GID NUMBER`), so that they hold across restarts; a later line counts.
+/// The GIDs that clients have chosen, or that differ from the usual GID for another reason. They are kept in a file
+/// with a line for each (`GID NUMBER`), so that they stay the same after restarts. Of several lines for a download the
+/// last counts.
 struct GIDTable: Sendable {
     private var ids: [GID: DownloadID] = [:]
     private var gids: [DownloadID: GID] = [:]
     private let path: String
-    /// Whether what is in the file is more than is needed.
+    /// The largest size of the file in bytes. A larger file is ignored.
     private static let longest = 8 << 20
 
     init(path: String) {
@@ -29,14 +30,15 @@ struct GIDTable: Sendable {
 
     func gid(of id: DownloadID) -> GID { gids[id] ?? GID(id) }
 
-    /// The download that a GID may mean; whether there is one with that number only the store knows.
+    /// Returns the number of the download that a GID may mean. Only the store knows whether there is such a download.
     func id(of gid: GID) -> DownloadID? {
         if let id = ids[gid] { return id }
         let id = gid.id
         return id > 0 && gids[id] == nil ? id : nil
     }
 
-    /// - Throws: ``RPCError`` when it cannot be kept.
+    /// Gives a download another GID.
+    /// - Throws: ``RPCError`` if the GID cannot be written to the file.
     mutating func assign(_ gid: GID, to id: DownloadID) throws(RPCError) {
         let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw RPCError("\(path): \(String(cString: strerror(errno)))") }

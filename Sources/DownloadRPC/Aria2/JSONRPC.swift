@@ -1,7 +1,7 @@
 import DownloadCore
 import Foundation
 
-/// JSON-RPC 2.0 as aria2 speaks it: a document comes in, a document and a status of HTTP go out.
+/// JSON-RPC 2.0 in aria2's form. It answers a document with a document and an HTTP status.
 struct JSONRPC: Sendable {
     let session: Aria2Session
     let gate: SecretGate
@@ -9,18 +9,19 @@ struct JSONRPC: Sendable {
     struct Reply: Sendable {
         let status: Int
         let document: JSONValue
-        /// A call had the secret.
+        /// Whether a call had the secret.
         let isAuthorized: Bool
     }
 
-    /// Calls in one document.
+    /// The most calls in one document.
     static let mostCalls = 1000
 
-    /// What is known of whoever sent a document.
+    /// The facts about the client that sent a document.
     private struct Visit {
         let client: String
         var isGranted = false
-        /// After a wrong secret no other one of the same document is looked at: a thousand guesses would cost one delay.
+        /// The error after a wrong secret. It applies to all further calls of the document, because otherwise a
+        /// thousand guesses would cost only one delay.
         var failure: RPCError?
     }
 
@@ -87,7 +88,7 @@ struct JSONRPC: Sendable {
         return result
     }
 
-    /// `token:SECRET` stands before the other parameters.
+    /// Returns the parameters without the first, `token:SECRET`. Throws if the secret is missing or wrong.
     private func authorized(_ parameters: [JSONValue], _ visit: inout Visit) async throws(RPCError) -> [JSONValue] {
         if let failure = visit.failure { throw failure }
         let token = parameters.first?.text.flatMap { $0.hasPrefix("token:") ? String($0.dropFirst(6)) : nil }
@@ -101,9 +102,10 @@ struct JSONRPC: Sendable {
         throw visit.failure ?? .unauthorized
     }
 
-    /// A success is an array of one, a failure an object.
+    /// Answers `system.multicall`. The answer has an array with one element for each successful call, and an object for
+    /// each failed call.
     private func multicall(_ parameters: [JSONValue], _ visit: inout Visit) async throws -> JSONValue {
-        // AriaNg puts its token before the list, too.
+        // AriaNg also sends its token before the list.
         let parameters = parameters.first?.text == nil ? parameters : Array(parameters.dropFirst())
         let calls = try Parameters(values: parameters).list(0)
         guard calls.count <= Self.mostCalls else { throw RPCError("More than \(Self.mostCalls) calls") }

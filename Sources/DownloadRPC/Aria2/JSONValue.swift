@@ -1,7 +1,8 @@
 import DownloadCore
 import Foundation
 
-/// Any JSON value (RFC 8259). A request's `id` is echoed with its type, so whole numbers stay apart from others.
+/// Any JSON value (RFC 8259). Integers have a case of their own, because the answer must repeat a request's `id` with
+/// the same type.
 enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
@@ -12,7 +13,8 @@ enum JSONValue: Sendable, Equatable {
     case object([String: JSONValue])
 
     /// Reads a document.
-    /// - Returns: nil for what is no JSON, or is nested too deeply, or has too many parts: reading it could take seconds.
+    /// - Returns: Nil if the bytes are not JSON. Also nil if the document is nested too deeply or has too many parts,
+    ///   because reading it could take seconds.
     init?(_ bytes: Data) {
         guard Self.isBounded(bytes), let value = try? JSONDecoder().decode(JSONValue.self, from: bytes) else {
             return nil
@@ -23,7 +25,7 @@ enum JSONValue: Sendable, Equatable {
     static let deepest = 32
     static let mostParts = 100_000
 
-    /// Counts brackets, commas and colons outside of strings.
+    /// Returns whether the document is within the limits. Counts brackets, commas and colons outside of strings.
     private static func isBounded(_ bytes: Data) -> Bool {
         var (depth, parts, isString, isEscaped) = (0, 0, false, false)
         for byte in bytes {
@@ -136,7 +138,7 @@ extension JSONValue {
     var fields: [String: JSONValue]? { if case .object(let fields) = self { fields } else { nil } }
     var values: [JSONValue]? { if case .array(let values) = self { values } else { nil } }
 
-    /// aria2 answers numbers and truths as strings.
+    /// Returns a value as a string, because aria2 answers numbers and booleans as strings.
     static func text(_ value: some CustomStringConvertible) -> JSONValue { .string(value.description) }
 }
 

@@ -1,8 +1,8 @@
-/// The parameters of a call, without the token; each error has aria2's words.
+/// The parameters of a call, without the token. The errors have the words of aria2's errors.
 struct Parameters: Sendable {
     let values: [JSONValue]
 
-    /// Nil where it is left out.
+    /// Returns a parameter, or nil if it is left out.
     private func optional<Value>(_ index: Int, _ read: (JSONValue) -> Value?) throws(RPCError) -> Value? {
         guard index < values.count else { return nil }
         guard let value = read(values[index]) else { throw RPCError("The parameter at \(index) has wrong type.") }
@@ -26,14 +26,14 @@ struct Parameters: Sendable {
     func fields(_ index: Int) throws(RPCError) -> [String: JSONValue] { try required(index, \.fields) }
     func optionalFields(_ index: Int) throws(RPCError) -> [String: JSONValue] { try optional(index, \.fields) ?? [:] }
 
-    /// The names of the fields that are wanted; empty for all. What is no text is passed over.
+    /// Returns the names of the requested fields; empty for all fields. Values that are not texts are ignored.
     func keys(_ index: Int) throws(RPCError) -> Set<String> {
         Set(try optional(index, \.values)?.compactMap(\.text) ?? [])
     }
 }
 
 extension JSONValue {
-    /// A number of a reasonable size.
+    /// The value as an integer of a reasonable size.
     fileprivate var whole: Int? {
         if case .integer(let number) = self, abs(number) < 1 << 53 { Int(number) } else { nil }
     }

@@ -1,21 +1,21 @@
 import DownloadCore
 
-/// The order of downloads that wait: by priority, then by number. A download changes its place by a change of priorities.
+/// The order of waiting downloads: by priority, then by number. A download is moved by a change of priorities.
 enum QueueOrder {
     struct Entry: Sendable, Equatable {
         let id: DownloadID
         var priority: Int
 
-        /// Whether it stands before another one.
+        /// Returns whether this entry comes before another.
         func precedes(_ other: Entry) -> Bool {
             priority != other.priority ? priority > other.priority : id < other.id
         }
     }
 
-    /// How a new place is counted, as in aria2's `changePosition`.
+    /// The point from which a new place is counted, as in aria2's `changePosition`.
     enum Origin: String { case start = "POS_SET", current = "POS_CUR", end = "POS_END" }
 
-    /// The new place of the entry at `index`, within the list.
+    /// Returns the new place of the entry at `index`, within the list.
     static func target(of index: Int, in count: Int, _ offset: Int, _ origin: Origin) -> Int {
         let base =
             switch origin {
@@ -26,8 +26,8 @@ enum QueueOrder {
         return min(max(0, base + offset), max(0, count - 1))
     }
 
-    /// The changes that bring an entry to another place: of its own priority alone where that is enough, else also of
-    /// entries above it.
+    /// Returns the changes that move an entry to another place. If possible only its own priority changes, otherwise
+    /// also those of entries above it.
     static func moves(_ entries: [Entry], from index: Int, to target: Int) -> [Entry] {
         var order = entries
         let moved = order.remove(at: index)
@@ -54,9 +54,9 @@ enum QueueOrder {
     }
 }
 
-/// Which part of a list aria2 answers for an offset and a number.
+/// The part of a list that aria2 answers for an offset and a number.
 enum ListPart {
-    /// The indices in the order of the answer: a negative offset counts from the end and turns the order round.
+    /// Returns the indices in the order of the answer. A negative offset counts from the end and reverses the order.
     static func indices(count: Int, offset: Int, number: Int) -> [Int] {
         guard number > 0, count > 0 else { return [] }
         if offset >= 0 {

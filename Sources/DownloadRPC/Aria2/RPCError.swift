@@ -1,11 +1,11 @@
 import DownloadControl
 import DownloadCore
 
-/// An error as JSON-RPC answers it. aria2 gives the code 1 to everything that a method refuses.
+/// An error in the answer of JSON-RPC. As in aria2, every error of a method has the code 1.
 struct RPCError: Error, Sendable, Equatable {
     let code: Int64
     let message: String
-    /// Of the HTTP answer, where the request is not one of several.
+    /// The status of the HTTP answer, unless the request is one of several in a list.
     let status: Int
 
     init(_ message: String, code: Int64 = 1, status: Int = 400) {
@@ -20,7 +20,7 @@ struct RPCError: Error, Sendable, Equatable {
     static let unauthorized = RPCError("Unauthorized")
     static let tooManyGuesses = RPCError("Too many wrong secrets; wait a minute", status: 429)
 
-    /// What any error of the session looks like to a client.
+    /// Creates the error for a client from any error of the session.
     init(_ error: any Error) {
         switch error {
         case let error as RPCError: self = error

@@ -1,7 +1,7 @@
 import DownloadCore
 import Foundation
 
-/// Counts the events of the store's log from the first question on.
+/// A counter of the events in the store's log. It starts when ``current()`` is called first.
 actor EventCounter {
     struct Counts: Sendable {
         var kinds: [(labels: String, value: Double)] = []
@@ -16,7 +16,7 @@ actor EventCounter {
     private var bytes: [String: Int64] = [:]
     private var newest: (event: Date, read: Date)?
 
-    /// Hosts that are told apart: a list of a million hosts must not fill the memory.
+    /// The most hosts with counts of their own. Without a limit, a list of a million hosts would fill the memory.
     private static let mostHosts = 1000
 
     init(_ service: any DownloadService) { self.service = service }
@@ -24,7 +24,7 @@ actor EventCounter {
     func current() throws -> Counts {
         if task == nil {
             task = Task { [weak self, service] in
-                // Without a log the counts stay where they are; the next question begins again.
+                // If the log cannot be read, the counts do not change, and the next call tries again.
                 if let log = try? await service.log(since: nil) {
                     do { for try await entry in log { await self?.count(entry) } } catch {}
                 }

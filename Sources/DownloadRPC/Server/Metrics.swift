@@ -2,10 +2,12 @@ import DownloadControl
 import DownloadCore
 import Foundation
 
-/// `/metrics` in OpenMetrics text (openmetrics.io, 1.0), or in the older format for clients that do not ask for that: what the session does, for Prometheus and its like. Numbers that only
-/// grow are counted from the store's log, since the server began to be asked.
+/// The metrics of the session for Prometheus and similar programs (`/metrics`). They are written as OpenMetrics text
+/// (openmetrics.io, 1.0), or in the older format for clients that do not ask for OpenMetrics. Counters are made from
+/// the events in the store's log, from the first request on.
 struct Metrics: Sendable {
-    /// Reads metrics and nothing else. It is made of the secret, so that no other file is needed.
+    /// The token that permits reading metrics and nothing else. It is derived from the secret, so no other file is
+    /// needed.
     let token: String?
     private let service: any DownloadService
     private let counter: EventCounter
@@ -18,7 +20,7 @@ struct Metrics: Sendable {
         token = MetricsToken.text(of: secret)
     }
 
-    /// - Parameter accept: the field of the request that says which formats the client reads.
+    /// - Parameter accept: The field `Accept` of the request, which names the formats that the client can read.
     func answer(_ accept: String) async -> ControlAnswer {
         let isOpen = accept.contains("application/openmetrics-text")
         do {

@@ -2,9 +2,10 @@ import CSystem
 import DownloadCore
 import Foundation
 
-/// Writes metric families, one after another.
+/// A writer of metric families.
 struct MetricsText {
-    /// OpenMetrics; else the older text format of Prometheus, in which the family of a counter has the name of its samples.
+    /// Whether to write OpenMetrics. Otherwise Prometheus's older text format is written, in which the family of a
+    /// counter has the name of its samples.
     let isOpen: Bool
     private var text = ""
 
@@ -33,7 +34,7 @@ struct MetricsText {
 
     // MARK: Samples
 
-    /// `name="value"`, with what ends a value escaped.
+    /// Returns `name="value"`, with the special characters of the value escaped.
     static func label(_ name: String, _ value: String) -> String {
         let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
         return "\(name)=\"\(escaped)\""
@@ -64,9 +65,9 @@ struct MetricsText {
     }
 }
 
-/// The token that reads metrics: a digest of the secret, from which the secret cannot be found.
+/// The token that permits reading metrics: a digest of the secret, from which the secret cannot be found.
 enum MetricsToken {
-    /// Nil where OpenSSL makes no digest: then only the secret reads metrics.
+    /// Returns nil if OpenSSL makes no digest. Then only the secret permits reading metrics.
     static func text(of secret: RPCSecret) -> String? {
         let bytes = Array("dlm metrics \(secret.text)".utf8)
         guard let digest = dlm_digest_create("sha256") else { return nil }

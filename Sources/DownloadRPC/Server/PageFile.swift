@@ -2,7 +2,7 @@ import DownloadControl
 import Foundation
 import NIOHTTP1
 
-/// A file of the page, in the program: no path of a request ever leads to the file system.
+/// A file of the page. Its bytes are in the program, so no request path ever leads to the file system.
 struct PageFile: Sendable {
     let name: String
     let type: String
@@ -24,8 +24,8 @@ struct PageFile: Sendable {
         return all.first { $0.name == name }
     }
 
-    /// Nothing from elsewhere is loaded, no other page may show this one in a frame, and no script stands in the page: names
-    /// of files come from servers.
+    /// The content security policy. The page loads nothing from other places, and no other page may show it in a frame.
+    /// Scripts inside the page are forbidden, because the page shows file names that come from servers.
     private static let policy = """
         default-src 'self'; img-src 'self' data:; object-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'
         """

@@ -1,22 +1,23 @@
 import DownloadCore
 
-/// How the HTTP server of the background session works: where it listens, and what it permits.
+/// The configuration of the background session's HTTP server: its address, and what it permits.
 package struct RPCConfiguration: Sendable, Equatable {
-    /// A numeric address; loopback unless the user says otherwise.
+    /// The numeric address to listen at. Default: loopback.
     package var host = "127.0.0.1"
-    /// 0 takes any free port.
+    /// The port to listen at. 0 stands for any free port.
     package var port = 6800
-    /// The folders in which downloads may be put, and all below them. The first is the one for downloads that name none.
+    /// The folders in which, and below which, downloads may be put. The first folder is used for downloads that name no
+    /// folder.
     package var folders: [String]
-    /// Web pages, besides the server's own, whose requests are answered: `https://example.org`.
+    /// The origins of other web pages whose requests are answered, such as `https://example.org`.
     package var origins: [String] = []
-    /// Names, besides `localhost` and numeric addresses, by which the server may be called.
+    /// Further names of the server, besides `localhost` and numeric addresses.
     package var hosts: [String] = []
-    /// False: downloads from loopback, private and link-local addresses are refused.
+    /// Whether downloads from loopback, private and link-local addresses are permitted.
     package var permitsPrivateHosts = true
-    /// Holds the secret and the GIDs.
+    /// The state folder, which has the files of the secret and the GIDs.
     package var stateFolder: String
-    /// Folders in which nothing may be put although a permitted one is above them: dlm's own.
+    /// The folders of dlm itself, in which nothing may be put even if they are below a permitted folder.
     package var protectedFolders: [String] = []
 
     package init(folders: [String], stateFolder: String) {
@@ -24,8 +25,8 @@ package struct RPCConfiguration: Sendable, Equatable {
         self.stateFolder = stateFolder
     }
 
-    /// Reads `PORT`, `ADDRESS`, `ADDRESS:PORT` or `[ADDRESS]:PORT`; nil when it is none of these. Names are refused: what
-    /// they resolve to could change.
+    /// Reads `PORT`, `ADDRESS`, `ADDRESS:PORT` or `[ADDRESS]:PORT`. Returns nil for any other text. Names are refused,
+    /// because the address of a name can change.
     package static func listen(_ text: String) -> (host: String, port: Int)? {
         if let port = port(text) { return ("127.0.0.1", port) }
         if text.hasPrefix("["), let end = text.firstIndex(of: "]") {

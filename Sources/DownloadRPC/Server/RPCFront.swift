@@ -4,8 +4,8 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// Answers what comes over TCP: the page, aria2's RPC, dlm's own API and the metrics. Nothing is looked at before the `Host`
-/// and the `Origin` have been judged.
+/// The front of the server, which answers all requests over TCP: for the page, aria2's RPC, dlm's own API and the
+/// metrics. `Host` and `Origin` are judged before anything else of a request is read.
 struct RPCFront: Sendable {
     let access: AccessRule
     let gate: SecretGate
@@ -34,7 +34,7 @@ struct RPCFront: Sendable {
         return answer
     }
 
-    /// What a browser asks before it sends a request of another page (Fetch standard, CORS preflight).
+    /// Answers the CORS preflight, which a browser sends before a request of another page (Fetch standard).
     private func preflight(_ origins: [String]) -> ControlAnswer {
         var answer = ControlAnswer(status: 204, contentType: "text/plain", body: .whole(Data()))
         guard !origins.isEmpty else { return answer }
@@ -67,7 +67,7 @@ struct RPCFront: Sendable {
         }
     }
 
-    /// A change by GET could be made by a link or a picture on any page, so there is none.
+    /// Calls aria2's methods. Only POST is accepted, because a link or a picture on any page could send a GET.
     private func callMethods(_ request: ControlRequest) async -> ControlAnswer {
         guard request.method == "POST" else {
             return .refusal(405, "aria2's RPC is asked by POST, or over a WebSocket", request)
@@ -100,7 +100,7 @@ struct RPCFront: Sendable {
         return await routes.answer(request)
     }
 
-    /// `GET /v1/folders`: where downloads may be put, and how much room there is.
+    /// The answer to `GET /v1/folders`: the folders in which downloads may be put, and their free bytes.
     private var folderList: ControlAnswer {
         let folders = folders.roots.map { folder -> JSONValue in
             var room = statvfs()

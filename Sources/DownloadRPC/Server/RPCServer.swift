@@ -10,7 +10,7 @@ package final class RPCServer: Sendable {
     private let server: ConnectionServer
     private let notifier: Notifier
     private let addressFile: String
-    /// Where it answers: `http://127.0.0.1:6800`.
+    /// The address at which the server answers, such as `http://127.0.0.1:6800`.
     package let address: String
 
     private init(server: ConnectionServer, notifier: Notifier, address: String, addressFile: String) {
@@ -20,10 +20,10 @@ package final class RPCServer: Sendable {
         self.addressFile = addressFile
     }
 
-    /// The file in which a running server writes its address.
+    /// Returns the path of the file in which a running server writes its address.
     package static func addressFile(in stateFolder: String) -> String { FileNaming.path(stateFolder, "rpc-address") }
 
-    /// What comes over the network is granted less than what comes from this user's own programs.
+    /// The limits for clients from the network. They are stricter than those for the user's own programs.
     static var limits: ControlLimits {
         var limits = ControlLimits()
         limits.headSize = 16 << 10
@@ -33,8 +33,8 @@ package final class RPCServer: Sendable {
     }
 
     /// - Parameters:
-    ///   - service: the downloads of all sessions of the store.
-    ///   - identifier: the name of the session, for messages.
+    ///   - service: The downloads of all sessions of the store.
+    ///   - identifier: The name of the session, for messages.
     package static func start(
         _ service: any DownloadService, _ configuration: RPCConfiguration, identifier: String,
         time: any TimeSource = SystemTime()
@@ -88,7 +88,7 @@ package final class RPCServer: Sendable {
         (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
     }
 
-    /// Ends all connections; within a second.
+    /// Ends all connections, within a second.
     package func stop() async {
         unlink(addressFile)
         await notifier.end()

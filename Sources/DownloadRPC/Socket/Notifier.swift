@@ -1,13 +1,13 @@
 import DownloadCore
 
-/// Tells WebSockets what happens to downloads, whichever session runs them. It reads the log of the store from the start of the
-/// server on, so that a client that has just connected misses nothing.
+/// The sender of notifications about downloads of all sessions to the WebSockets. It reads the log of the store from
+/// the start of the server on, so that a client which has just connected misses nothing.
 actor Notifier {
     private let service: any DownloadService
     private let session: Aria2Session
     private let hub: SocketHub
     private var task: Task<Void, Never>?
-    /// Downloads between two attempts: their next start is no news.
+    /// The downloads between two attempts. Their next start is not reported.
     private var retrying: Set<DownloadID> = []
     private static let mostRetrying = 10_000
 
@@ -17,11 +17,13 @@ actor Notifier {
         self.hub = hub
     }
 
-    /// - Throws: when the store's log cannot be read.
+    /// Begins to send notifications.
+    /// - Throws: An error if the store's log cannot be read.
     func start() async throws {
         let log = try await service.log(since: nil)
         task = Task { [weak self] in
-            // A log that breaks off ends the notifications; clients ask for the states of their downloads, too.
+            // If the log ends with an error, the notifications end, too. Clients also ask for the states of their
+            // downloads.
             do { for try await entry in log { await self?.report(entry) } } catch {}
         }
     }

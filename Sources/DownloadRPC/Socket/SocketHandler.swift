@@ -4,7 +4,8 @@ import Foundation
 import NIOCore
 import NIOWebSocket
 
-/// One WebSocket: its calls are answered one after another, and what happens is sent in between. Lives on the event loop.
+/// The handler of one WebSocket. Its calls are answered one after another, and notifications are sent between the
+/// answers. Used on the event loop only.
 final class SocketHandler: ChannelDuplexHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundIn = WebSocketFrame
@@ -17,7 +18,7 @@ final class SocketHandler: ChannelDuplexHandler {
     private let hears: Bool
     private var number: Int?
     private var context: ChannelHandlerContext?
-    /// Messages that came while another one was being answered.
+    /// The messages that came while another message was being answered.
     private var waiting = CircularBuffer<ByteBuffer>()
     private var isBusy = false
     private var readIsHeld = false
@@ -68,7 +69,7 @@ final class SocketHandler: ChannelDuplexHandler {
         }
     }
 
-    /// A client that sends faster than it is answered is not read from.
+    /// Reads only while no message waits, so that a client cannot send faster than it is answered.
     func read(context: ChannelHandlerContext) {
         if isBusy, waiting.count > 0 { readIsHeld = true } else { context.read() }
     }
@@ -110,7 +111,8 @@ final class SocketHandler: ChannelDuplexHandler {
         }
     }
 
-    /// A client that does not take what it is told is let go: nothing is kept for it.
+    /// Sends a notification. If the client does not take its bytes, the connection is closed, because no notifications
+    /// are kept for it.
     private func notify(_ message: String) {
         guard let context else { return }
         guard context.channel.isWritable else { return context.close(promise: nil) }

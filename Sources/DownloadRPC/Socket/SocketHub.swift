@@ -2,7 +2,7 @@ import DownloadControl
 import NIOCore
 import Synchronization
 
-/// The WebSockets that are open.
+/// The open WebSockets.
 final class SocketHub: Sendable {
     private struct Entry: Sendable {
         let send: @Sendable (String) -> Void
@@ -15,14 +15,15 @@ final class SocketHub: Sendable {
     }
 
     private let state = Mutex(State())
-    /// WebSockets at once: other connections stay free.
+    /// The most WebSockets at once, so that other connections stay free.
     static let most = 32
 
     var isFull: Bool { state.withLock { $0.entries.count >= Self.most } }
-    /// Somebody wants notifications.
+    /// Whether any client gets notifications.
     var isHeard: Bool { state.withLock { $0.entries.values.contains { $0.hears } } }
 
-    /// - Parameter hears: the socket is sent notifications at once, and not only after a call with the secret.
+    /// Adds a WebSocket, and returns its number.
+    /// - Parameter hears: Whether the socket gets notifications at once, and not only after a call with the secret.
     func add(hears: Bool, _ send: @escaping @Sendable (String) -> Void) -> Int {
         state.withLock { state in
             state.next += 1

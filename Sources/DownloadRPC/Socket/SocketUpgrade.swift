@@ -3,8 +3,8 @@ import NIOCore
 import NIOHTTP1
 import NIOWebSocket
 
-/// Turns a connection into a WebSocket (RFC 6455) where its first request asks for `/jsonrpc`. A browser lets any page open
-/// one to any host, and leaves it to the server to look at the origin.
+/// The upgrade of a connection to a WebSocket (RFC 6455), if its first request asks for `/jsonrpc`. A browser lets any
+/// page open a WebSocket to any host, so the server must check the origin.
 struct SocketUpgrade: Sendable {
     let access: AccessRule
     let rpc: JSONRPC
@@ -17,7 +17,7 @@ struct SocketUpgrade: Sendable {
     func upgrader(_ gate: EventLoopGate) -> any HTTPServerProtocolUpgrader & Sendable {
         NIOWebSocketServerUpgrader(
             maxFrameSize: Self.longestMessage,
-            // Judged by ``permits(_:)`` before.
+            // ``permits(_:)`` has judged the request already.
             shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture(HTTPHeaders()) },
             upgradePipelineHandler: { channel, head in
                 channel.eventLoop.makeCompletedFuture {
@@ -40,8 +40,9 @@ struct SocketUpgrade: Sendable {
             && access.permits(head.headers["origin"], host: hosts) && !hub.isFull
     }
 
-    /// Programs of this machine are told what happens without the secret, as aria2p expects: a notification has a GID and
-    /// nothing else. Web pages, and other machines, have to show the secret first.
+    /// Returns whether the client is a program on this machine. Such a program gets notifications without the secret,
+    /// as aria2p expects, because a notification has a GID and nothing else. Web pages and other machines must send the
+    /// secret first.
     private func isLocalProgram(_ channel: any Channel, _ head: HTTPRequestHead) -> Bool {
         guard access.isOwn(head.headers["origin"], host: head.headers["host"]),
             let peer = channel.remoteAddress?.ipAddress

@@ -1,7 +1,7 @@
 import ArgumentParser
 import DownloadKit
 
-/// How the background session works.
+/// The options of the background session.
 struct DaemonOptions: ParsableArguments {
     @Option(
         name: [.customShort("j"), .long],
@@ -29,7 +29,7 @@ struct DaemonOptions: ParsableArguments {
         }
     }
 
-    /// What a session that works already is asked to change.
+    /// The settings to change in a session that is already running.
     var settings: SessionSettings {
         SessionSettings(
             maxConcurrent: maxConcurrent, maxPerHost: maxPerHost, rateLimit: limitRate.map { $0.limit ?? 0 })
@@ -47,7 +47,7 @@ struct DaemonOptions: ParsableArguments {
         if let limitRate { configuration.rateLimit = limitRate.limit }
     }
 
-    /// The same, as a command line has them.
+    /// The options as arguments of a command line.
     var arguments: [String] {
         var words: [String] = []
         if let maxConcurrent { words += ["--max-concurrent", "\(maxConcurrent)"] }

@@ -17,7 +17,7 @@ extension Daemon {
         @OptionGroup(title: "Output") var output: OutputOptions
 
         func run(in context: Context) async throws -> Int32 {
-            // What is wrong with them is told here, and not only in the log.
+            // An error in the settings is reported here, and not only in the log.
             _ = try context.settings()
             let session = try BackgroundSession(environment: context.environment, time: context.time)
             let starter = BackgroundStarter(

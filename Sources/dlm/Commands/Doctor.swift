@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// `dlm doctor [URL]`: what this build and machine can do.
+/// `dlm doctor [URL]`: checks the abilities of this build and this machine.
 struct Doctor: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
@@ -39,7 +39,7 @@ struct Doctor: ContextCommand {
         return Finding.exitStatus(findings)
     }
 
-    /// What `get` would ask with; a file that is to be downloaded by anything but a plain GET is not asked for so here.
+    /// Returns the request that `get` would make. A request other than a plain GET is not made here.
     private func request(in context: Context) throws -> DownloadRequest {
         var options = probe
         try options.prepare(in: context)
@@ -49,7 +49,7 @@ struct Doctor: ContextCommand {
                 .notForScheme(address.string, what: "dlm doctor asks servers, and this is a file of this machine"))
         }
         var request = DownloadRequest(url: address, destination: Destination(folder: "/"))
-        // What is wrong with the settings is one of the findings.
+        // An error in the settings is one of the findings.
         if let settings = try? context.settings() {
             let sections = url == nil ? [] : settings.sections(for: address)
             try settings.apply(to: &request, sections, in: context.workingFolder ?? "/")

@@ -30,7 +30,7 @@ extension Get {
         }
     }
 
-    /// With the state folder of `--state`.
+    /// Returns the context with the state folder of `--state`.
     func own(_ context: Context) throws -> Context {
         guard let state = worker.state else { return context }
         guard let start = state.hasPrefix("/") ? "" : context.workingFolder else {
@@ -55,7 +55,7 @@ extension Get {
             time: context.time)
     }
 
-    /// The list of `-i`, or the part of it that is for this command; nil without `-i`.
+    /// Returns the list of `-i`, or the part of it that is for this command, or nil without `-i`.
     func list(_ filter: ShardFilter?, _ maker: RequestMaker, in context: Context) throws -> ListReader? {
         guard let inputFile else { return nil }
         let isURL = ListDownload.isURL(inputFile)

@@ -2,14 +2,14 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// `dlm get URL...`: downloads here and now.
+/// `dlm get URL...`: downloads files.
 struct Get: ContextAction {
     var urls: [String]
     var inputFile: String?
     var metalinkFile: String?
     var background: Bool
     var ephemeral: Bool
-    /// Brackets and braces in URLs are what they are.
+    /// Whether brackets and braces in URLs have no special meaning.
     var literal: Bool
     var session: SessionOptions
     var worker: WorkerOptions
@@ -17,7 +17,7 @@ struct Get: ContextAction {
     var progress: ProgressOptions
     var output: OutputOptions
 
-    /// Other commands can see the downloads and go on with them.
+    /// Whether the downloads are recorded, so that other commands can show and resume them.
     var isRecorded: Bool { !ephemeral && !streams }
 
     func validate() throws {
@@ -54,7 +54,7 @@ struct Get: ContextAction {
 
     private var patterns: URLPatterns { URLPatterns(isLiteral: literal) }
 
-    /// - Parameter count: of the files that the command line names.
+    /// - Parameter count: the number of files on the command line.
     private func validateName(_ count: Int) throws {
         guard let name = item.place.output, count > 1 || inputFile != nil else { return }
         let folder = name.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
@@ -86,7 +86,7 @@ struct Get: ContextAction {
             { session.apply(to: &$0, settings, limitsEach: item.transfer.limitRate != nil) }
         ) { [maker] service in
             if background { return try await handOver(requests, rejected, list, maker, service, context) }
-            // A terminal is the file's.
+            // If the file goes to the terminal, progress is not shown there.
             let choice = streams && context.console.outputIsTerminal ? ProgressChoice.none : progress.progress
             let following = Following(
                 context, output, choice, keepsUnfinished: isRecorded,
@@ -117,7 +117,7 @@ struct Get: ContextAction {
         for document in rejected { handover.reject(document) }
         try await handover.add(requests)
         guard let list else { return handover.exitStatus }
-        // The next lines are read while the session records the last ones.
+        // The next lines are read while the session records the previous ones.
         var coming = Task { try await maker.part(of: list, BackgroundHandover.chunk) }
         while let part = try await coming.value {
             coming = Task { try await maker.part(of: list, BackgroundHandover.chunk) }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import DownloadKit
 
-/// `dlm manifest`: what the manifests of `dlm get` say.
+/// `dlm manifest`: summarizes and merges the manifests of `dlm get`.
 struct ManifestCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "manifest",
@@ -14,7 +14,7 @@ struct ManifestCommand: ParsableCommand {
             """,
         subcommands: [Summary.self, Merge.self, Failed.self])
 
-    /// - Throws: an error if a file has lines that are no entries: they may be those of a URL.
+    /// - Throws: an error if a file has lines that are not entries, because they may be damaged entries.
     static func index(_ files: [String]) throws -> ManifestIndex {
         var index = ManifestIndex()
         for path in files {

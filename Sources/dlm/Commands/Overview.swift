@@ -1,8 +1,8 @@
 import DownloadKit
 
-/// `dlm` alone: what is going on, or how to begin.
+/// `dlm` without arguments: shows the unfinished downloads, or how to begin.
 struct Overview: ContextAction {
-    /// Where nothing is going on.
+    /// The lines that are shown if there are no such downloads.
     static let hint = [
         "Nothing is being downloaded.",
         "  dlm get URL    downloads a file here, and dlm get -b URL in the background",

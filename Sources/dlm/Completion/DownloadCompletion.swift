@@ -12,7 +12,7 @@ enum DownloadCompletion {
         }
     }
 
-    /// The most downloads that are offered. Nobody reads a longer list.
+    /// The greatest number of downloads that are offered, because a longer list would not be read.
     private static let most = 200
     /// The longest wait for the store. The shell accepts no keys until the completions are printed.
     private static let patience = Duration.seconds(3)

@@ -3,7 +3,7 @@ import DownloadKit
 /// A download that was complete before this command began, and what became of its file since.
 struct CompletedBefore: Sendable {
     let snapshot: DownloadSnapshot
-    /// What became of the file; nil if that is not known.
+    /// The fate of the file; nil if it is not known.
     let fate: CompletedFileFate?
 
     var failure: DownloadError? { snapshot.record.failure(of: fate) }

@@ -1,7 +1,7 @@
 import DownloadKit
 import Foundation
 
-/// What a command works with; tests bring their own.
+/// The environment in which a command runs. Tests use an environment of their own.
 struct Context: Sendable {
     var console: Console
     let signals: Signals
@@ -9,12 +9,12 @@ struct Context: Sendable {
     var environment = ProcessInfo.processInfo.environment
     /// The command line, without the name of the program.
     var arguments = Array(CommandLine.arguments.dropFirst())
-    /// Nil: there is none that could be used.
+    /// The working folder; nil if it cannot be used.
     var workingFolder = FolderPath.working
     var time: any TimeSource = SystemTime()
-    /// Where failures are kept for a caller that needs more than the exit status.
+    /// The record of failures, for a caller that needs more than the exit status.
     var failures: FailureRecord?
-    /// The front door to the downloads.
+    /// The function that opens the downloads of a store.
     var open: Open = { configuration, environment, notice in
         try await DownloadSession.open(
             configuration, environment: environment,
@@ -24,18 +24,18 @@ struct Context: Sendable {
             hooks: HookProgram.Runner(environment: environment, time: configuration.time), notice: notice)
     }
 
-    /// Fetches something small: at most so many bytes.
+    /// The function that fetches a document of a limited size into memory.
     var fetch: Fetch = { request, largest, environment, time in
         try await DownloadSession.document(request, largest: largest, environment: environment, time: time)
     }
 
-    /// Looks at the file of a completed download.
+    /// The function that checks the file of a completed download.
     var fate: FateOfFile = { $0.completedFileFate }
 
-    /// For a user, on the terminal.
+    /// The function that asks the user for a password on the terminal.
     var askPassword: @Sendable (_ user: String, Signals) throws -> String = PasswordPrompt.ask
 
-    /// What became of the file of a completed download; nil where nothing can be told.
+    /// A function that returns what became of the file of a completed download, or nil if that cannot be known.
     typealias FateOfFile = @Sendable (DownloadRecord) -> CompletedFileFate?
 
     typealias Fetch =
@@ -48,7 +48,7 @@ struct Context: Sendable {
             SessionConfiguration, _ environment: [String: String], _ notice: @escaping @Sendable (String) -> Void
         ) async throws -> any SessionRouting
 
-    /// Opens the session of this process, and closes it when `body` is through.
+    /// Opens the session of this process, runs `body`, and closes the session.
     func withService(
         kind: SessionConfiguration.Kind = .foreground,
         _ change: (inout SessionConfiguration) -> Void = { _ in },
@@ -70,7 +70,7 @@ struct Context: Sendable {
         }
     }
 
-    /// Runs the command; an error becomes its one line and its status.
+    /// Runs the command, and returns its status. An error is printed as one line.
     func status(of command: any ContextAction) async -> Int32 {
         do {
             return try await command.run(in: self)

@@ -1,7 +1,7 @@
 import DownloadKit
 
 /// The failures that are caused by a folder. All downloads in such a folder fail for the same reason, so the reason is
-/// reported once. A pure value.
+/// reported once.
 struct FolderFailures {
     private struct Group {
         let folder: String

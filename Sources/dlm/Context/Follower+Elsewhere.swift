@@ -2,8 +2,8 @@ import DownloadKit
 import Foundation
 import Synchronization
 
-/// Downloads that other processes run. The store's log reports what happens to them; only downloads that are at work
-/// are read from the store again and again.
+/// Downloads that other processes run. The store's log reports their events; only downloads that are at work are read
+/// from the store again and again.
 extension Follower {
     /// The most downloads that are read from the store in one poll.
     private static let looks = 64

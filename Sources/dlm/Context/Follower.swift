@@ -2,20 +2,21 @@ import DownloadKit
 import Foundation
 import Synchronization
 
-/// Asks for downloads and follows them until each has ended, in this process or another.
+/// The part of a command that requests downloads and follows them until each has ended, in this process or another.
 final class Follower: Sendable {
-    /// What a command follows downloads for.
+    /// The purpose for which a command follows downloads.
     enum Purpose: Sendable {
-        /// They are to be complete: what another process gives up goes on here, with these overrides.
+        /// The command waits until the downloads are complete. A download that another process gives up continues here,
+        /// with these overrides.
         case get(RequestOverrides)
-        /// The same for what runs here; what goes on elsewhere is left to itself.
+        /// The command waits for the downloads in this process only.
         case resume(RequestOverrides)
-        /// They are only looked at. With `any` the first end is enough.
+        /// The command only watches the downloads. With `any` the first end is enough.
         case watch(any: Bool)
-        /// Everything that is at work, as long as something is.
+        /// The command watches all running downloads, as long as there are any.
         case watchAll
 
-        /// Nothing is begun here, and so nothing is paused by a signal.
+        /// Whether the command begins no downloads, so that a signal pauses none.
         var isWatch: Bool {
             switch self {
             case .get, .resume: false
@@ -23,16 +24,17 @@ final class Follower: Sendable {
             }
         }
 
-        /// That it goes on in the background is what was asked for: a script, or cron, need not hear of it.
+        /// Whether the user asked to continue in the background, so that this needs no notice in a script or under
+        /// cron.
         var isHandover: Bool {
             if case .resume(let overrides) = self { overrides.inBackground } else { false }
         }
     }
 
-    /// What happened, in the order in which it is dealt with.
+    /// An event for the follower. Events are handled in the order in which they come.
     enum Message: Sendable {
         case added([AddedDownload])
-        /// - Parameter active: those at work before.
+        /// - Parameter active: The ids of downloads that were already active.
         case claimed([ClaimedDownload], active: Set<DownloadID>)
         case watched([DownloadSnapshot])
         case hasAll
@@ -42,14 +44,14 @@ final class Follower: Sendable {
         case logged(LogEntry)
         case cannotRead(any Error)
         case looked([DownloadSnapshot])
-        /// It has ended, and its file was compared with what was asked for.
+        /// A download has ended, and its file was compared with the requested checksum.
         case checked(DownloadSnapshot)
         case lost([DownloadID], any Error)
         case timeIsUp(Seconds)
         case serviceEnded
     }
 
-    /// Downloads in one question to the service.
+    /// The most downloads in one call of the service.
     static let chunk = 500
 
     let service: any DownloadService
@@ -59,17 +61,17 @@ final class Follower: Sendable {
     let display: ProgressDisplay
     let inbox: AsyncStream<Message>.Continuation
     private let messages: AsyncStream<Message>
-    /// Finished when somebody wants to know what other processes do: most never do.
+    /// A stream that is finished to request the log of other processes. Most commands never need the log.
     let logWish: AsyncStream<Never>.Continuation
     let logWishes: AsyncStream<Never>
-    /// Finished when the log is open: what is seen from then on misses nothing.
+    /// A stream that is finished when the log is open. From then on no event is missed.
     let logOpening: AsyncStream<Never>.Continuation
     private let logOpenings: AsyncStream<Never>
     let isLogOpen = Atomic(false)
     let idleness = Mutex(Idleness())
     let checks = Mutex<[DownloadID: JoinedCheck]>([:])
     let fate: Context.FateOfFile
-    /// Nil where no engine wants to know how the run went.
+    /// The run of a worker (`--manifest`); nil for any other command.
     let run: WorkerRun?
 
     init(
@@ -104,13 +106,14 @@ final class Follower: Sendable {
         inbox.yield(.claimed(claimed, active: Set(active)))
     }
 
-    /// - Parameter snapshots: as they are, taken by `ask`.
+    /// Follows downloads without changing them.
+    /// - Parameter snapshots: The downloads, as `ask` has read them.
     func watch(_ snapshots: [DownloadSnapshot]) {
         ledger.withLock { $0.ask(snapshots.count) }
         inbox.yield(.watched(snapshots))
     }
 
-    /// Something that never became a download.
+    /// Reports an input that did not become a download.
     func reject(_ document: RejectedDocument) {
         narrator.reject(document)
         ledger.withLock { $0.reject(status: document.exitStatus) }
@@ -118,9 +121,9 @@ final class Follower: Sendable {
     }
 
     /// - Parameters:
-    ///   - limit: after so long what has not ended is given up.
-    ///   - ask: asks for the downloads through `add`, `resume` or `watch`.
-    /// - Returns: the exit status.
+    ///   - limit: The time after which the command no longer waits.
+    ///   - ask: Requests the downloads through `add`, `resume` or `watch`.
+    /// - Returns: The exit status.
     func follow(
         limit: Seconds? = nil, _ ask: @escaping @Sendable (Follower) async throws -> Void
     ) async throws -> Int32 {
@@ -166,28 +169,29 @@ final class Follower: Sendable {
         return ledger.withLock(\.exitStatus)
     }
 
-    /// Ends the command early if so many downloads failed, or the manifest cannot be written: nothing more is begun, and what
-    /// runs is kept.
+    /// Ends the command early if too many downloads have failed, or if the manifest cannot be written. No more
+    /// downloads begin, and the bytes of the running ones are kept.
     private func stopIfHopeless() {
         guard let reason = run?.stopReason, !ledger.withLock(\.isOver) else { return }
         ledger.withLock { $0.isOver = true }
         narrator.console.report(reason)
     }
 
-    /// The first signal: everything stops with its resume data on disk, and its owner learns how to go on.
+    /// Handles the first signal: all downloads stop with their resume data on disk, and a notice says how to continue.
     func interrupt(_ reason: DownloadState.PauseReason) async {
         ledger.withLock { $0.isInterrupted = true }
         if purpose.isWatch {
             display.freeze()
             return narrator.tellFolders()
         }
-        // A terminal that takes nothing (Ctrl-S) must not keep the downloads from being saved.
+        // The pause does not wait for the terminal, because a terminal that takes no output (Ctrl-S) must not delay the
+        // saves.
         async let pausing: Void = service.pauseAll(reason)
         display.freeze()
         await pausing
         narrator.tellFolders()
         let (ids, elsewhere, isPartOfList) = ledger.withLock { ($0.here.sorted(), $0.elsewhere.count, !$0.hasAll) }
-        // Without them the ids alone are told.
+        // Without snapshots, only the ids are reported.
         let snapshots = try? await service.snapshots(.ids(Array(ids.prefix(Narrator.pausedLines + 1))))
         narrator.paused(ids: ids, snapshots: snapshots ?? [], elsewhere: elsewhere, isPartOfList: isPartOfList)
     }
@@ -250,7 +254,8 @@ final class Follower: Sendable {
         narrator.goOnElsewhere(elsewhere, active: active, isExpected: purpose.isHandover)
     }
 
-    /// Nothing was begun: the command fails. Otherwise what was begun is followed to its end.
+    /// Handles an error of `ask`. If no download was begun, the command fails. Otherwise the begun downloads are
+    /// followed to their ends.
     private func cannotAsk(_ error: any Error) throws {
         if ledger.withLock(\.isInterrupted) { return }
         guard ledger.withLock({ $0.count > 0 }), let known = error as? DownloadError else { throw error }
@@ -276,8 +281,8 @@ final class Follower: Sendable {
         }
     }
 
-    /// Nobody works on it until somebody resumes it.
-    /// - Parameter isInterrupted: or until the background session is started.
+    /// Reports a download that is paused until a user resumes it.
+    /// - Parameter isInterrupted: Whether it also continues when the background session starts.
     func stand(_ id: DownloadID, _ name: String, isInterrupted: Bool) {
         let (isNew, count) = ledger.withLock { ($0.stand(id), $0.standing.count) }
         if isNew { narrator.stand(id, name, isInterrupted: isInterrupted, count: count) }
@@ -291,8 +296,8 @@ final class Follower: Sendable {
         if !beginCheck(snapshot) { conclude(snapshot) }
     }
 
-    /// Ends a download that was complete before this command began. Its file may be gone or changed since.
-    /// Where a program ran at the end, the file is that program's to move.
+    /// Ends a download that was complete before this command began. Its file may be gone or changed since. If a program
+    /// ran at the end, that program may have moved the file.
     func wasComplete(_ snapshot: DownloadSnapshot) {
         let found = snapshot.record.runsProgramAtEnd ? nil : fate(snapshot.record)
         conclude(CompletedBefore(snapshot: snapshot, fate: found))
@@ -319,7 +324,7 @@ final class Follower: Sendable {
         ended()
     }
 
-    /// Forgotten by somebody else: there is nothing to wait for any more.
+    /// Handles a download that another command has removed, so that there is nothing to wait for.
     func removed(_ id: DownloadID, _ document: EventDocument?) {
         display.forget(id)
         if ledger.withLock({ $0.end(id, .cancelled) }) {

@@ -9,7 +9,7 @@ struct Following {
     private let display: ProgressDisplay
     private let isQuiet: Bool
 
-    /// - Parameter auto: what progress looks like where there is no terminal.
+    /// - Parameter auto: The form of the progress if there is no terminal.
     init(
         _ context: Context, _ options: OutputOptions, _ choice: ProgressChoice?, auto: ProgressDisplay.Mode = .none,
         tellsStanding: Bool? = nil, keepsUnfinished: Bool = true, notifies: Bool = false
@@ -52,13 +52,13 @@ struct Following {
         }
         await run?.finish()
         context.failures?.record(follower.ledger.withLock(\.lastFailure))
-        // The last lines of the manifest may fail when nothing is followed any more.
+        // The last lines of the manifest may fail after all downloads have ended.
         if let reason = run?.stopReason, !follower.ledger.withLock(\.isOver) { context.console.report(reason) }
         if let notice = run?.notice, !isQuiet { context.console.report(notice) }
         return run?.exitStatus(status) ?? status
     }
 
-    /// Bars need a terminal; asked for elsewhere, they become lines.
+    /// Returns the form of the progress. Bars need a terminal; without a terminal they become lines.
     private static func mode(
         _ choice: ProgressChoice, isTerminal: Bool, auto: ProgressDisplay.Mode
     ) -> ProgressDisplay.Mode {

@@ -1,17 +1,19 @@
-/// Options of curl, wget and aria2 that are called otherwise here, for those whose fingers know them.
+/// The options of curl, wget and aria2 that have other names in dlm, for hints in error messages.
 enum ForeignOption {
-    /// Nil for what nobody knows, or what the command has nothing like.
+    /// Returns the hint for an option of another program. Returns nil if the option is unknown, or if the command has
+    /// no such option.
     static func meaning(of option: String, in names: [String]) -> String? {
         exactMeaning(of: option, in: names) ?? attachedMeaning(of: option, in: names)
     }
 
-    /// Of short options in one word, as in `-s16`, `-qO-` or `-sSL`: the first one that is known here.
+    /// Returns the hint for the first known letter in a word with several short options or a value, such as `-s16`,
+    /// `-qO-` or `-sSL`.
     private static func attachedMeaning(of word: String, in names: [String]) -> String? {
         guard word.count > 2, word.hasPrefix("-"), !word.hasPrefix("--"), names.contains("output") else { return nil }
         let isNumber = word.dropFirst(2).first?.isNumber ?? false
         if word.hasPrefix("-k"), isNumber { return "dlm divides files by itself; leave it out" }
         if word.hasPrefix("-s"), !isNumber { return "here it is '--quiet'" }
-        // Letters of dlm's own before it.
+        // The letters of dlm's own options before it are skipped.
         let letters = word.dropFirst().drop { "46bckqv".contains($0) }
         guard let letter = letters.first else { return nil }
         if let name = same["-\(letter)"], names.contains(name) {
@@ -27,7 +29,7 @@ enum ForeignOption {
         return needless[option] ?? tableMeaning(of: option)
     }
 
-    /// What the tables of other programs' options say of a long option.
+    /// Returns the hint for a long option from the tables of other programs' options.
     private static func tableMeaning(of option: String) -> String? {
         guard option.hasPrefix("--") else { return nil }
         for program in DropInProgram.allCases {
@@ -44,7 +46,7 @@ enum ForeignOption {
         return nil
     }
 
-    /// All that are known here.
+    /// The names of all options with a hint in this file.
     static var all: [String] { Array(same.keys) + Array(valued.keys) + Array(needless.keys) }
 
     private static let same = [
@@ -74,7 +76,7 @@ enum ForeignOption {
         "--no-progress-meter": ("progress", "none"), "--progress-bar": ("progress", "bar"),
     ]
 
-    /// What dlm does anyway.
+    /// The options whose behaviour is the usual one of dlm, so that they are not needed.
     private static let needless = [
         "-L": "redirects are followed without it", "--location": "redirects are followed without it",
         "--remote-name": "the server's name is taken without it", "-f": "an answer that is an error is one without it",

@@ -1,7 +1,6 @@
 import DownloadKit
 
-/// The rule that ends `dlm watch` without downloads: nothing is at work, and nothing will start by itself. A pure
-/// value.
+/// The rule that ends `dlm watch` without downloads: nothing is at work, and nothing will start without a command.
 struct Idleness {
     /// The longest time that a background session takes to be started again.
     private static let grace = Duration.seconds(10)

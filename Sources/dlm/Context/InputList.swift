@@ -3,16 +3,16 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// The lines of `-i`, read as they come: a list of any length, or a pipe that is still being written.
+/// The lines of `-i`, read as they come. The list may have any length, or be a pipe that is still being written.
 final class InputList: Sendable {
     struct Line: Equatable, Sendable {
         let number: Int
         var text: String
-        /// False when its bytes are no UTF-8: they would not be asked for as they were written.
+        /// Whether the line is UTF-8. Other bytes could not be requested as they were written.
         var isReadable = true
-        /// The lines below it that are about it.
+        /// The lines of options below this line.
         var options: [Line] = []
-        /// Among the URLs of the list, from 0; set by ``ListReader``.
+        /// The position among the URLs of the list, counted from 0. Set by ``ListReader``.
         var position = 0
     }
 
@@ -20,28 +20,29 @@ final class InputList: Sendable {
         let descriptor: Int32
         var splitter = LineSplitter()
         var waiting: ArraySlice<Line> = []
-        /// The last of those waiting may have options in lines that are still to come.
+        /// Whether the last waiting line may still get options from the next lines.
         var isOpen = false
         var isAtEnd = false
-        /// Told once the lines before it are through.
+        /// An error, which is thrown after the lines before it were returned.
         var failure: (any Error)?
 
-        /// Lines whose options are all known.
+        /// The number of waiting lines whose options are all known.
         var ready: Int { waiting.count - (isOpen ? 1 : 0) }
     }
 
     private static let bufferSize = 1 << 16
-    /// Milliseconds that the last line of a pipe waits for its options; who writes a URL alone and waits for its file
-    /// must get it.
+    /// The time for which the last line of a pipe waits for its options, in milliseconds. A program that writes one URL
+    /// and waits for its file must get the file.
     private static let patience: Int32 = 1000
 
     let name: String
     private let state: Mutex<State>
-    /// Why what came is not the whole list; asked at the end of what came.
+    /// Returns why the list is incomplete, if it is. Called at the end of the input.
     private let failure: @Sendable () -> (any Error)?
     private let isCancelled = Atomic(false)
 
-    /// - Parameter path: `-` is standard input.
+    /// Opens a list.
+    /// - Parameter path: The path of the list. `-` is standard input.
     init(path: String) throws(DownloadError) {
         name = Self.name(path)
         let descriptor = path == "-" ? STDIN_FILENO : Glibc.open(path, O_RDONLY | O_CLOEXEC)
@@ -50,7 +51,8 @@ final class InputList: Sendable {
         failure = { nil }
     }
 
-    /// - Parameter descriptor: is closed at the end.
+    /// Creates a list from an open descriptor.
+    /// - Parameter descriptor: The descriptor, which is closed at the end.
     init(descriptor: Int32, name: String, failure: @escaping @Sendable () -> (any Error)?) {
         self.name = name
         self.failure = failure
@@ -62,12 +64,12 @@ final class InputList: Sendable {
         if !isAtEnd, descriptor != STDIN_FILENO { close(descriptor) }
     }
 
-    /// In messages.
+    /// Returns the name of a list in messages.
     static func name(_ path: String) -> String { path == "-" ? "standard input" : path }
 
-    /// At least one line, at most `limit`; nil at the end. Waiting for a pipe holds up a thread of its own, not the
-    /// downloads.
-    /// - Throws: `CancellationError` when the task is cancelled while it waits for a pipe.
+    /// Returns at least one line and at most `limit` lines, or nil at the end. The wait for a pipe blocks a thread of
+    /// its own, not the downloads.
+    /// - Throws: `CancellationError` if the task is cancelled while it waits for a pipe.
     func next(_ limit: Int) async throws -> [Line]? {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -96,13 +98,14 @@ final class InputList: Sendable {
         }
     }
 
-    /// What a pipe has brought so far is not held back for long.
+    /// Returns whether the descriptor becomes readable within a time. So lines from a pipe are not kept back for long.
     private static func isReadable(_ descriptor: Int32, within milliseconds: Int32) -> Bool {
         var question = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&question, 1, milliseconds) > 0
     }
 
-    /// Options belong to the line above them, unless that has been given out; then, and without one, they stand alone.
+    /// Adds lines. Options belong to the line above them. If that line was returned already, or there is none, they are
+    /// a line of their own.
     private static func take(_ lines: [Line], _ state: inout State) {
         for line in lines {
             let isOption = OptionText.isOption(line.text)
@@ -115,7 +118,7 @@ final class InputList: Sendable {
         }
     }
 
-    /// Milliseconds after which a cancelled wait for a pipe ends.
+    /// The time after which a cancelled wait for a pipe ends, in milliseconds.
     private static let cancellationLatency: Int32 = 200
 
     private func fill(_ state: inout State) throws {

@@ -1,70 +1,72 @@
 import DownloadKit
 
-/// Which of the downloads asked for are still going on, here or in other processes, and how the others ended. Pure.
+/// The record of a command's downloads: which of them have not ended, in this process or in others, and how the others
+/// ended.
 struct Ledger {
     enum Place {
         case here, elsewhere
     }
 
-    /// In this process.
+    /// The downloads in this process.
     private(set) var here: Set<DownloadID> = []
-    /// Run by other processes.
+    /// The downloads in other processes.
     private(set) var elsewhere: Set<DownloadID> = []
-    /// Of those, the ones that transfer or are about to: worth a look now and then.
+    /// The downloads of ``elsewhere`` that transfer bytes or are about to. Their progress is read now and then.
     private(set) var atWork: Set<DownloadID> = []
-    /// Nobody works on them until somebody resumes them: told once.
+    /// The downloads that are paused until a user resumes them. Each is reported once.
     private(set) var standing: Set<DownloadID> = []
     private(set) var completed = 0
-    /// Everything that did not complete, ``cancelled`` and ``lost`` ones included.
+    /// The downloads that did not complete, including those that ``cancelled`` and ``lost`` count.
     private(set) var failed: [DownloadID] = []
-    /// Of ``failed``, those that somebody cancelled or removed.
+    /// The number of downloads in ``failed`` that were cancelled or removed.
     private(set) var cancelled = 0
-    /// Of ``failed``, those that were complete once and whose files are gone or changed since.
+    /// The number of downloads in ``failed`` that were complete once, and whose files are gone or were changed since.
     private(set) var lost = 0
-    /// Of the complete ones, those that were complete before this command: nothing was fetched for them.
+    /// The number of completed downloads that were complete before this command, so that nothing was fetched.
     private(set) var earlier = 0
-    /// Of the complete ones, those whose checksum was right.
+    /// The number of completed downloads whose checksum was verified.
     private(set) var verified = 0
-    /// What those were verified by.
+    /// The algorithms by which they were verified.
     private(set) var algorithms: Set<Checksum.Algorithm> = []
-    /// Of the complete ones, those that the server said are current: nothing was fetched.
+    /// The number of completed downloads that the server called current, so that nothing was fetched.
     private(set) var current = 0
-    /// Bytes of the complete ones.
+    /// The number of bytes of the completed downloads.
     private(set) var completedBytes: Int64 = 0
-    /// Bytes that came during this command, for complete downloads and for ended ones that are not complete.
+    /// The number of bytes that came during this command, for all ended downloads.
     private(set) var fetchedBytes: Int64 = 0
-    /// Of ``fetchedBytes``, those of downloads that ended without being complete.
+    /// The number of bytes in ``fetchedBytes`` of downloads that ended incomplete.
     private(set) var unfinishedBytes: Int64 = 0
-    /// Asked for so far; some of them may not be known as downloads yet.
+    /// The number of downloads requested so far. Some of them may have no ids yet.
     private(set) var asked = 0
-    /// Nothing more will be asked for.
+    /// Whether all downloads of the command were requested.
     var hasAll = false
-    /// A signal came: everything is about to stop, and what stops is told at the end.
+    /// Whether a signal has come. All downloads are about to stop, and are reported at the end.
     var isInterrupted = false
 
-    /// Not asked for so far, and something happened to them since the log was opened.
+    /// The downloads with events since the log was opened that this command has not requested, so far.
     private(set) var moved: Set<DownloadID> = []
-    /// Nothing more is waited for, whatever still goes on.
+    /// Whether the command no longer waits, even if downloads continue.
     var isOver = false
 
-    /// Ended before it was known that they are ours: the event can be faster than the answer to `add`.
+    /// The downloads that ended before their ids were known. Their events may come before the answer to `add`.
     private var early: Set<DownloadID> = []
     private var reported: Set<DownloadID> = []
     private var offsets: [DownloadID: Int64] = [:]
     private var statuses: Set<Int32> = []
-    /// Why the last of ``failed`` failed.
+    /// The error of the last download in ``failed``.
     private(set) var lastFailure: DownloadError?
 
     var isDone: Bool { isOver || hasAll && here.isEmpty && elsewhere.isEmpty }
     var count: Int { here.count + elsewhere.count + completed + failed.count }
 
-    /// 0 when all are complete, the status of the one kind of failure, 1 for several kinds.
+    /// The exit status: 0 if all downloads are complete, the status of the only kind of failure, or 1 for several
+    /// kinds.
     var exitStatus: Int32 { statuses.count > 1 ? 1 : statuses.first ?? 0 }
 
-    /// So many more are about to be asked for.
+    /// Records that more downloads are about to be requested.
     mutating func ask(_ count: Int) { asked += count }
 
-    /// More than a person wants to read a line of each of.
+    /// Whether there are too many downloads to print a line for each.
     var isLong: Bool { max(asked, count) > Self.longest }
 
     private static let longest = 50
@@ -80,17 +82,17 @@ struct Ledger {
         }
     }
 
-    /// A download of another process as it was seen.
+    /// Records whether a download of another process transfers bytes.
     mutating func see(_ id: DownloadID, isAtWork: Bool) {
         if isAtWork, elsewhere.contains(id) { atWork.insert(id) } else { atWork.remove(id) }
     }
 
-    /// Something happened to a download that may yet be asked for.
+    /// Records an event of a download that this command may still request.
     mutating func move(_ id: DownloadID) {
         if !hasAll { moved.insert(id) }
     }
 
-    /// It goes on without being followed.
+    /// Stops following a download that continues.
     mutating func drop(_ id: DownloadID) {
         elsewhere.remove(id)
         atWork.remove(id)
@@ -98,32 +100,35 @@ struct Ledger {
         offsets[id] = nil
     }
 
-    /// False when that was known.
+    /// Records that a download is paused until a user resumes it. Returns false if that was known.
     mutating func stand(_ id: DownloadID) -> Bool {
         atWork.remove(id)
         return standing.insert(id).inserted
     }
 
-    /// False when it did not stand still.
+    /// Records that a paused download continues. Returns false if it was not paused.
     mutating func goOn(_ id: DownloadID) -> Bool { standing.remove(id) != nil }
 
-    /// At most so many downloads of other processes to look at: a look at one is enough to learn that a process died.
+    /// Returns the downloads of other processes to read, at most `limit`. If none transfers bytes, one is enough to
+    /// learn that its process has died.
     func looks(limit: Int) -> [DownloadID] {
         atWork.isEmpty ? Array(elsewhere.prefix(1)) : Array(atWork.sorted().prefix(limit))
     }
 
-    /// - Parameter offset: bytes that were there before.
+    /// Records that a download has begun.
+    /// - Parameter offset: The number of bytes that were on disk before.
     mutating func start(_ id: DownloadID, offset: Int64) {
         if offsets[id] == nil { offsets[id] = offset }
     }
 
-    /// Bytes that were present before: told by the start of our own, seen first of those of other processes.
+    /// Returns the number of bytes that were on disk before. For a download of another process, it is the first number
+    /// that was seen.
     mutating func offset(of id: DownloadID, received: Int64) -> Int64 {
         if elsewhere.contains(id) { start(id, offset: received) }
         return offsets[id] ?? 0
     }
 
-    /// False when its end was told before.
+    /// Records the end of a download. Returns false if the end was reported before.
     mutating func end(_ snapshot: DownloadSnapshot) -> Bool {
         guard leave(snapshot.id) else { return false }
         let record = snapshot.record
@@ -152,7 +157,7 @@ struct Ledger {
         return true
     }
 
-    /// False when the end of the download was told before.
+    /// Records a download that was complete before. Returns false if the end was reported before.
     mutating func end(_ before: CompletedBefore) -> Bool {
         guard leave(before.snapshot.id) else { return false }
         if let failure = before.failure {
@@ -172,7 +177,7 @@ struct Ledger {
         statuses.insert(error.exitStatus)
     }
 
-    /// It ended with an error that no record tells.
+    /// Records the end of a download with an error that is not in its record.
     mutating func end(_ id: DownloadID, _ error: DownloadError) -> Bool {
         guard leave(id) else { return false }
         if error == .cancelled { cancelled += 1 }
@@ -180,7 +185,7 @@ struct Ledger {
         return true
     }
 
-    /// Something that never became a download went wrong.
+    /// Records the failure of an input that did not become a download.
     mutating func reject(status: Int32) { statuses.insert(status) }
 
     private mutating func leave(_ id: DownloadID) -> Bool {

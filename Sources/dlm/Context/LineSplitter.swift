@@ -1,4 +1,4 @@
-/// A splitter that cuts bytes into numbered lines, and drops blank lines and `#` comments. A pure value.
+/// A splitter that cuts bytes into numbered lines, and drops blank lines and `#` comments.
 struct LineSplitter {
     private var rest: [UInt8] = []
     private var number = 0

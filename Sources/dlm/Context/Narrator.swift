@@ -2,24 +2,24 @@ import DownloadKit
 import Foundation
 import Synchronization
 
-/// Tells what happens to downloads: paths or JSON on stdout, errors and notices on stderr.
+/// The reports about downloads: paths or JSON on stdout, errors and notices on stderr.
 struct Narrator: Sendable {
-    /// Downloads that a signal paused, told one by one; more become one line.
+    /// The most paused downloads with a line each. More downloads share one line.
     static let pausedLines = 10
 
     let console: Console
     let options: OutputOptions
     let style: Style
-    /// Whether a line tells that a download stands still: bars show it by themselves.
+    /// Whether a paused download gets a line. Bars show paused downloads already.
     let tellsStanding: Bool
-    /// Whether a line tells of each wait for another attempt: bars show it by themselves.
+    /// Whether each wait for another attempt gets a line. Bars show waits already.
     let tellsRetries: Bool
-    /// What ends unfinished can be resumed.
+    /// Whether unfinished downloads can be resumed.
     let keepsUnfinished: Bool
-    /// Nothing is told but failures. Kept, for to ask an option costs a look-up.
+    /// Whether only failures are reported. The value is stored, because reading an option costs a look-up.
     private let isSilent: Bool
     let time: any TimeSource
-    /// How the terminal tells the end; nil where it is not to.
+    /// The notice of the terminal at the end; nil for none.
     private let notice: TerminalNotice?
     private let started: ContinuousClock.Instant
     private let outage = ToldOutage()
@@ -59,14 +59,14 @@ struct Narrator: Sendable {
         console.report(text)
     }
 
-    /// A download that was joined ends as it was begun.
-    /// - Parameter request: what was asked for now.
+    /// Reports that a joined download runs the hooks with which it was begun.
+    /// - Parameter request: The request of this command.
     func tellHooks(of request: DownloadRequest, _ joined: DownloadRecord) {
         guard let notice = StandingText.otherHooks(request, joined) else { return }
         console.report(notice)
     }
 
-    /// What another process did.
+    /// Reports an event of another process.
     func tell(_ event: LoggedEvent) {
         if options.json, let document = EventDocument(event) { console.print(document.json) }
         guard tellsRetries, event.kind == .waiting, let state = event.state,
@@ -75,7 +75,8 @@ struct Narrator: Sendable {
         console.report("\(event.id): \(event.name): \(note)")
     }
 
-    /// - Parameter count: how many stand still by now; many are not told one by one.
+    /// Reports a paused download.
+    /// - Parameter count: The number of paused downloads so far. Many downloads are not reported one by one.
     func stand(_ id: DownloadID, _ name: String, isInterrupted: Bool, count: Int) {
         guard tellsStanding, count <= Self.pausedLines + 1 else { return }
         let why = isInterrupted ? StandingText.interrupted : "paused; continue with: dlm resume \(id)"
@@ -86,7 +87,8 @@ struct Narrator: Sendable {
         if tellsStanding { console.report("\(id): \(name): goes on") }
     }
 
-    /// - Parameter document: nil when nothing but its number is known any more.
+    /// Reports a removed download.
+    /// - Parameter document: The event; nil if only the number of the download is known.
     func removed(_ id: DownloadID, _ document: EventDocument?) {
         let message = document.map { "\(id): \($0.name): removed by somebody else" } ?? "download \(id) was removed"
         console.report(message)
@@ -95,10 +97,10 @@ struct Narrator: Sendable {
             document?.json ?? RejectedDocument(message, line: nil, exitStatus: DownloadError.cancelled.exitStatus).json)
     }
 
-    /// What `resume` leaves to other processes.
+    /// Reports the downloads that continue in other processes.
     /// - Parameters:
-    ///   - active: those at work before.
-    ///   - isExpected: it is news to nobody but a person.
+    ///   - active: The ids of downloads that were already active.
+    ///   - isExpected: Whether this was requested, so that it is reported only on a terminal.
     func goOnElsewhere(_ records: [DownloadRecord], active: Set<DownloadID>, isExpected: Bool) {
         if options.json {
             for record in records {
@@ -115,8 +117,9 @@ struct Narrator: Sendable {
         console.report("timed out after \(limit) s: \(what) not finished; see: dlm list")
     }
 
-    /// The last word on a download, the moment it has ended.
-    /// - Parameter isCounted: it is one of many, of which a terminal shows only the number of complete ones.
+    /// Reports the end of a download.
+    /// - Parameter isCounted: Whether the download is one of many, of which a terminal shows only the number of
+    ///   complete ones.
     func end(_ snapshot: DownloadSnapshot, display: ProgressDisplay, isCounted: Bool = false) {
         if snapshot.record.state == .completed {
             tellFile(of: snapshot, display, isCounted: isCounted)
@@ -133,16 +136,17 @@ struct Narrator: Sendable {
         if options.json { console.print(FinishedDocument(snapshot).json) }
     }
 
-    /// Reports a failure, or collects it if a whole folder shares it: those are reported together.
+    /// Reports a failure. A failure that all downloads in a folder share is collected and reported later.
     private func tell(_ failure: DownloadError, of record: DownloadRecord) {
         let line = FailureText.line(record, failure, canResume: keepsUnfinished)
         if !keepsUnfinished || !folders.add(record, failure, line: line) { console.report(line) }
     }
 
-    /// Folders for which downloads have failed: a line for each folder.
+    /// Reports the collected failures, with one line for each folder.
     func tellFolders() { for line in folders.take() { console.report(line) } }
 
-    /// The row and the path of a complete download. Where rows are only counted, so are paths on the same terminal.
+    /// Reports the row and the path of a complete download. If rows are only counted, paths on the same terminal are
+    /// left out, too.
     private func tellFile(
         of snapshot: DownloadSnapshot, _ display: ProgressDisplay, isCounted: Bool, wasComplete: Bool = false
     ) {
@@ -154,7 +158,7 @@ struct Narrator: Sendable {
         if !isHidden || !console.outputIsTerminal { console.print(path: file.path) }
     }
 
-    /// The last word on a download that was complete before this command.
+    /// Reports a download that was complete before this command.
     func end(_ before: CompletedBefore, display: ProgressDisplay, isCounted: Bool = false) {
         let record = before.snapshot.record
         if let failure = before.failure {
@@ -168,7 +172,7 @@ struct Narrator: Sendable {
         if options.json { console.print(FinishedDocument(before).json) }
     }
 
-    /// One line, where a person is looking, and a notice for one who is not.
+    /// Prints a summary line on a terminal, and shows the notice at the end if it was requested.
     func summarize(_ ledger: Ledger) {
         if let notice, !ledger.isInterrupted { console.signal(notice.text(ledger)) }
         guard console.errorsAreTerminal, !options.quiet else { return }
@@ -176,7 +180,8 @@ struct Narrator: Sendable {
         if let line = SummaryText.line(ledger, seconds: seconds, style: style) { console.note(line) }
     }
 
-    /// - Parameter elsewhere: how many were joined, and go on without us.
+    /// Reports the downloads that a signal has paused.
+    /// - Parameter elsewhere: The number of joined downloads, which continue in other processes.
     func paused(ids: [DownloadID], snapshots: [DownloadSnapshot], elsewhere: Int, isPartOfList: Bool) {
         if options.json { for snapshot in snapshots { console.print(EventDocument("paused", snapshot).json) } }
         let lines =
@@ -187,11 +192,11 @@ struct Narrator: Sendable {
     }
 }
 
-/// That the network is gone is told of one download, not of each that waits for it.
+/// A filter that reports a lost network for one download only, not for each download that waits.
 private final class ToldOutage: Sendable {
     private let isTold = Atomic(false)
 
-    /// False: the line of this event would say what was said before.
+    /// Returns whether an event is worth a line. False if the lost network was reported before.
     func isFirst(_ event: DownloadEvent) -> Bool {
         guard case .willRetry(let snapshot, _) = event, snapshot.record.state.waiting.what == "network" else {
             return true
@@ -202,7 +207,7 @@ private final class ToldOutage: Sendable {
     func isOver() { isTold.store(false, ordering: .relaxed) }
 }
 
-/// What is told of a folder once, and not of each of its downloads.
+/// The failures that are reported once for a folder, and not for each of its downloads.
 private final class ToldFolders: Sendable {
     private let failures = Mutex(FolderFailures())
     private let restarted = Mutex<Set<String>>([])
@@ -215,8 +220,8 @@ private final class ToldFolders: Sendable {
 
     func take() -> [String] { failures.withLock { $0.take() } }
 
-    /// Whether it was told before that the folder of this download was deleted. Once the first download of the folder
-    /// has made it again, the others only miss their partial files.
+    /// Returns whether it was reported before that the folder of this download was deleted. Once the first download of
+    /// the folder has made it again, the others only miss their partial files.
     func wasTold(_ record: DownloadRecord, _ why: String) -> Bool {
         let folder = record.request.destination.folder
         return restarted.withLock { told in

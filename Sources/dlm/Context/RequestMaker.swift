@@ -2,26 +2,27 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// Makes the requests of one `get` from settings, options and the lines of a list: what is closer to the URL counts.
+/// The maker of the requests of one `get`, from settings, options and the lines of a list. The value that is closest to
+/// the URL counts.
 struct RequestMaker: Sendable {
-    /// What the requests for hosts of the same sections have in common.
+    /// The requests that hosts with the same sections of config.yaml share.
     private let templates: RequestTemplates
-    /// There is one request and no other.
+    /// Whether the command has only one request.
     private let isOnly: Bool
     private let workingFolder: String?
-    /// To standard output, in order.
+    /// Whether the download goes to standard output.
     private let streams: Bool
     private let areRecorded: Bool
-    /// Of the list, in messages.
+    /// The name of the list in messages.
     private let listName: String
     private let listOptions = ListOptions()
-    /// Nil if servers have a say in the names of files.
+    /// The namer of files; nil if servers may name the files.
     private let namer: FileNamer?
-    /// What `resume` takes, too.
+    /// The changes that `resume` accepts, too.
     let overrides: RequestOverrides
-    /// Seconds between the starts of two downloads from one host, where the command says so.
+    /// The time between the starts of two downloads from one host, in seconds, if the command gives it.
     var pacing: Double?
-    /// Where the requests find their checksums.
+    /// The list in which the requests find their checksums.
     var list: ChecksumList?
 
     init(_ command: Get, settings: Settings = Settings(), workingFolder: String?) throws {
@@ -46,12 +47,13 @@ struct RequestMaker: Sendable {
         if request.startsPaused, !areRecorded { throw Self.pausedUnrecorded }
     }
 
-    /// In which nothing is asked for, not even a URL.
+    /// Returns a request with default values and without a real URL.
     static func blank() throws -> DownloadRequest {
         DownloadRequest(url: try address("http://list.invalid/").get().0, destination: Destination(folder: "/"))
     }
 
-    /// - Parameter values: what the patterns of the URL stand for, which the name of the file may repeat.
+    /// Returns the request for a URL.
+    /// - Parameter values: The values of the URL's patterns, which the name of the file may repeat.
     func request(_ text: String, values: [String]) throws -> DownloadRequest {
         var request = try request(text, nil, [])
         if !values.isEmpty, let name = request.destination.fileName {
@@ -65,9 +67,9 @@ struct RequestMaker: Sendable {
     func request(_ text: String) -> Result<DownloadRequest, any Error> { Result { try request(text, nil, []) } }
 
     /// - Parameters:
-    ///   - item: what is said of this URL alone.
-    ///   - mirrors: the other URLs of its line.
-    ///   - position: of the URL in its list.
+    ///   - item: The options of this URL.
+    ///   - mirrors: The other URLs in its line.
+    ///   - position: The position of the URL in its list.
     private func request(
         _ text: String, _ item: ItemOptions?, _ mirrors: ArraySlice<Substring>, at position: Int = 0
     ) throws -> DownloadRequest {
@@ -91,7 +93,7 @@ struct RequestMaker: Sendable {
         }
         try requireResumable(request)
         try MirrorOptions.check(request)
-        // A bare name in the URL leaves that user's password to -u.
+        // If the URL has only a user name, -u may give the password of that user.
         if let credential, credential.password != "" || credential.user != request.credential?.user {
             request.credential = credential
         }
@@ -100,18 +102,19 @@ struct RequestMaker: Sendable {
         return request
     }
 
-    /// How something that belongs to these URLs is fetched: what was given for their host is sent to no other.
+    /// Returns a function that makes requests for documents which belong to these URLs. Secrets for the URLs' host are
+    /// not sent to other hosts.
     func companion(of urls: [String]) -> (SourceURL) throws -> DownloadRequest {
         let origins = Set(urls.map { try? Self.address($0).get().0.origin })
         return { [templates] url in
             var request = try templates.companion(for: url, isForeign: origins != [url.origin])
-            // These are about the files that are asked for.
+            // The conditions for the answer apply to the files only.
             request.validation = ResponseValidation()
             return request
         }
     }
 
-    /// A file that a document of this origin describes.
+    /// Returns the request for a file that a document of this origin describes.
     func described(at sources: [SourceURL], from origin: String?) throws -> DownloadRequest? {
         guard let first = sources.first else { return nil }
         var request = try templates.companion(for: first, isForeign: origin != first.origin)
@@ -125,7 +128,7 @@ struct RequestMaker: Sendable {
         return request
     }
 
-    /// A URL as it was typed, and what it says of user and password.
+    /// Parses a URL as the user typed it, and returns its user name and password separately.
     static func address(_ text: String) -> Result<(SourceURL, Credential?), DownloadError> {
         switch SourceURL.parse(text) {
         case .success(let (url, credential)): .success((url, credential))
@@ -137,7 +140,7 @@ struct RequestMaker: Sendable {
         }
     }
 
-    /// The requests of the next lines and what is to be said of the bad ones; nil at the end of the list.
+    /// Returns the requests of the next lines, and the reports about bad lines. Returns nil at the end of the list.
     func part(
         of list: ListReader, _ limit: Int
     ) async throws -> (requests: [DownloadRequest], rejected: [RejectedDocument])? {
@@ -147,7 +150,8 @@ struct RequestMaker: Sendable {
         return (requests, rejected)
     }
 
-    /// Nil for a bad line, which is told to `reject`: the others go on.
+    /// Returns the request of a line. Returns nil for a bad line, which is given to `reject`, so that the other lines
+    /// continue.
     func request(_ line: InputList.Line, reject: (RejectedDocument) -> Void) -> DownloadRequest? {
         func url() -> String? {
             let text = (try? JSONLine.plain(line).text) ?? ""
@@ -177,7 +181,7 @@ struct RequestMaker: Sendable {
         guard line.text.utf8.contains(UInt8(ascii: "\t")) else {
             return try request(line.text, options, [], at: line.position)
         }
-        // As in aria2: the URLs of one file, with tabs between them.
+        // As in aria2, a line may have several URLs of one file, separated by tabs.
         let urls = line.text.split(separator: "\t")
         return try request(String(urls[0]), options, urls.dropFirst(), at: line.position)
     }

@@ -1,16 +1,16 @@
 import DownloadKit
 import Synchronization
 
-/// Requests as settings and options make them, before anything is said of one URL. Made once for all hosts that the same
-/// sections of the configuration are about: for most lists that is once.
+/// The requests that settings and options make, before the options of a single URL. One request is made for all hosts
+/// that match the same sections of config.yaml, so most lists need only one.
 final class RequestTemplates: Sendable {
     private let options: ItemOptions
     private let settings: Settings
     private let workingFolder: String?
-    /// By the numbers of the sections, as text: that a list of numbers can be a key takes each start of the program a
-    /// search through all its types.
+    /// The requests by the numbers of their sections, as text. With a list of numbers as the key, each start of the
+    /// program would search through all its types.
     private let made = Mutex<[String: DownloadRequest]>([:])
-    /// For hosts without sections.
+    /// The request for hosts without sections.
     private let common: DownloadRequest
 
     init(_ options: ItemOptions, settings: Settings, workingFolder: String?) throws {
@@ -26,8 +26,9 @@ final class RequestTemplates: Sendable {
         return request
     }
 
-    /// For something that belongs to the files that are asked for.
-    /// - Parameter isForeign: what the command line gives to one server is not for this one.
+    /// Returns a request for a document that belongs to the files, such as a list of checksums.
+    /// - Parameter isForeign: Whether the document is on another server, which must not get the secrets for the server
+    ///   of the files.
     func companion(for url: SourceURL, isForeign: Bool) throws -> DownloadRequest {
         var options = options
         options.http = options.http.withoutContent
@@ -54,7 +55,7 @@ final class RequestTemplates: Sendable {
         var request = DownloadRequest(url: placeholder, destination: Destination(folder: folder))
         try settings.apply(to: &request, sections, in: workingFolder)
         try options.apply(to: &request, in: workingFolder)
-        // A time limit alone, from the configuration, is for a program that may be named later.
+        // If config.yaml has only the time limit of hooks, this request has no hooks. Other requests may have them.
         if request.hooks?.isEmpty ?? false { request.hooks = nil }
         if request.destination.folder.isEmpty { throw DestinationOptions.noWorkingFolder }
         return request

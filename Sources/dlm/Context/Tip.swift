@@ -16,24 +16,25 @@ enum Tip: String, CaseIterable, Sendable {
         }
     }
 
-    /// Seconds from which a command took long.
+    /// The time from which a command counts as long, in seconds.
     static let long = 60.0
 
-    /// What a command has to say at its end; nil for nothing.
+    /// Returns the tip at the end of a command, or nil.
     static func due(afterSeconds seconds: Double, inBackground: Bool, status: Int32) -> Tip? {
         if status != 0 { return nil }
         if inBackground { return .follow }
         return seconds >= long ? .background : nil
     }
 
-    /// Notes in the state folder that the tip was printed.
-    /// - Returns: whether it was not before; false where that cannot be noted, or it would be printed each time.
+    /// Records in the state folder that the tip was printed.
+    /// - Returns: Whether the tip is new. Also false if this cannot be recorded, because the tip would otherwise be
+    ///   printed each time.
     func isFirst(in stateFolder: String) -> Bool {
         let path = FileNaming.path(stateFolder, "tips")
         let file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { return false }
         defer { close(file) }
-        // Two commands that end at once.
+        // Two commands may end at the same time.
         guard flock(file, LOCK_EX) == 0 else { return false }
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = max(0, pread(file, &bytes, bytes.count, 0))
@@ -45,7 +46,7 @@ enum Tip: String, CaseIterable, Sendable {
 }
 
 extension Context {
-    /// Prints the tip that a command of these options has at its end, if it was never printed.
+    /// Prints a tip at the end of a command, if it was never printed.
     func tell(_ tip: Tip?, _ output: OutputOptions) {
         guard let tip, console.errorsAreTerminal, !output.quiet, !output.json,
             let folder = try? SessionConfiguration.stateFolder(environment: environment), tip.isFirst(in: folder)

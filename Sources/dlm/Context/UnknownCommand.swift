@@ -1,11 +1,11 @@
 import Glibc
 
-/// The message about a word that stands in the place of a command but is none, with a guess at what was meant.
+/// The message about an unknown command, with a guess at the command that was meant.
 struct UnknownCommand {
     let message: String
 
-    /// Returns nil if the arguments begin with an option or with a known command. Where that command has subcommands,
-    /// the next word must be an option or one of them.
+    /// Returns nil if the arguments begin with an option or with a known command. If that command has subcommands, the
+    /// next word must be an option or a subcommand.
     /// - Parameter isPath: whether the arguments are names of commands and nothing else.
     init?(_ arguments: some Collection<String>, isPath: Bool = false) {
         // The parser's description of the commands can always be read: the manual is made from it, too.
@@ -15,7 +15,7 @@ struct UnknownCommand {
         self.message = message
     }
 
-    /// - Parameter path: the commands before these arguments, with a space behind each.
+    /// - Parameter path: the commands before these arguments, with a space after each.
     private static func message(
         _ arguments: ArraySlice<String>, of parent: CommandDescription, isPath: Bool, path: String = ""
     ) -> String? {

@@ -4,7 +4,7 @@ struct UnknownOption {
 
     /// Returns nil if the error is not about an unknown option.
     /// - Parameters:
-    ///   - text: the parser's message. It names the option, unless the parser complains about the value behind the
+    ///   - text: the parser's message. It names the option, unless the parser complains about the value after the
     ///     option.
     ///   - arguments: the arguments of the command line, as the parser saw them.
     init?(_ text: String, _ arguments: [String]) {
@@ -82,7 +82,7 @@ extension CommandDescription {
         visibleCommands.first { $0.names.contains(word) }
     }
 
-    /// Returns the command that the arguments begin with, and the subcommand behind it: `daemon`, `start`.
+    /// Returns the command that the arguments begin with, and the subcommand after it: `daemon`, `start`.
     func path(_ arguments: [String]) -> [CommandDescription] {
         guard let first = arguments.first, let command = command(first) else { return [] }
         return [command] + command.path(Array(arguments.dropFirst()))

@@ -6,7 +6,7 @@ struct VerifySubject {
     static let given = "given"
 
     let path: String
-    /// The download of the file; nil for a file that dlm knows nothing of.
+    /// The download of the file; nil for a file that dlm has not downloaded.
     let record: DownloadRecord?
     /// The name of the file in messages.
     let label: String

@@ -3,7 +3,7 @@ import DownloadKit
 import Foundation
 import Glibc
 
-/// Opens a file with the program that the desktop uses for it (xdg-open(1)).
+/// The desktop's program for a file, started by xdg-open(1).
 enum BrowserProcess {
     struct Failure: Error, CustomStringConvertible {
         let description: String

@@ -1,13 +1,13 @@
 import DownloadKit
 import Foundation
 
-/// What the background session says on standard error: a line each, with the time in UTC.
+/// The log of the background session on standard error: one line for each message, with the time in UTC.
 struct DaemonLog: Sendable {
     let console: Console
-    /// Cut when it grows; nil where somebody else looks after the lines.
+    /// The log file, which is replaced when it grows too large; nil if another program keeps the lines.
     let file: DaemonLogFile?
     var time: any TimeSource = SystemTime()
-    /// Takes the lines with fields; nil where systemd does not read standard error.
+    /// The journal, which takes the lines with fields; nil if systemd does not read standard error.
     var journal: JournalLog?
 
     /// - Parameters:
@@ -40,7 +40,7 @@ struct DaemonLog: Sendable {
         return fields
     }
 
-    /// The ends of downloads; the rest is in `dlm events`.
+    /// Logs the ends and restarts of downloads. All other events are in `dlm events`.
     func follow(_ events: DownloadEvents) async {
         for await event in events {
             switch event {

@@ -5,21 +5,21 @@ import Synchronization
 
 /// The life of the background session in this process.
 struct DaemonRunner: Sendable {
-    /// Why it ends.
+    /// The reason why the session ends.
     private enum Stop: Sendable {
         case signal(Int32)
-        /// A client asked.
+        /// A client asked for the end.
         case request(ShutdownMode)
-        /// What was to end before it has ended.
+        /// The running downloads have ended, as a client wanted.
         case finished
     }
 
     let context: Context
     let options: DaemonOptions
-    /// Who waits for it to serve.
+    /// The report to the process that waits for the session; nil if none waits.
     let report: ReadinessReport?
 
-    /// - Returns: the exit status, once everything is paused or done.
+    /// - Returns: the exit status, after all downloads were paused or have ended.
     func run() async throws -> Int32 {
         let stateFolder = try SessionConfiguration.stateFolder(environment: context.environment)
         let log = DaemonLog(
@@ -33,7 +33,7 @@ struct DaemonRunner: Sendable {
         do {
             let socket = BackgroundSession.socket(in: stateFolder)
             let listener = try SocketActivation.listener(environment: context.environment, path: socket)
-            // They are for this process, not for one that it might start.
+            // The variables are for this process and not for programs that it starts.
             for name in SocketActivation.variables + [ServiceNotifier.variable] { unsetenv(name) }
             let rpc = try rpcConfiguration(stateFolder)
             manager = try await open(stateFolder, listener, log)
@@ -77,7 +77,7 @@ struct DaemonRunner: Sendable {
             workingFolder: context.workingFolder)
     }
 
-    /// Where the address cannot be used, the session does not begin.
+    /// Starts the server of the RPC. If its address cannot be used, the session is closed and the error is thrown.
     private func serve(_ rpc: RPCConfiguration?, _ manager: SessionManager) async throws -> RPCServer? {
         guard let rpc else { return nil }
         do {
@@ -89,7 +89,7 @@ struct DaemonRunner: Sendable {
         }
     }
 
-    /// Returns when nothing is left to wait for.
+    /// Returns when the session must end and its downloads are paused or have ended.
     private func serve(
         _ manager: SessionManager, _ stops: AsyncStream<Stop>, _ log: DaemonLog, _ notifier: ServiceNotifier?,
         _ finished: @escaping @Sendable () -> Void
@@ -100,7 +100,7 @@ struct DaemonRunner: Sendable {
             case .request(.finish):
                 guard finishing == nil else { continue }
                 log.line("finishing: what runs may end, nothing new is begun")
-                // Not STOPPING=1: from there the service manager counts the seconds.
+                // STOPPING=1 is not sent yet, because it starts the time limit of the service manager.
                 notifier?.status("Finishing what runs")
                 finishing = Task {
                     await manager.finish()
@@ -117,7 +117,8 @@ struct DaemonRunner: Sendable {
         }
     }
 
-    /// The first signal pauses; the second ends the process by it, whatever hangs.
+    /// Receives signals. The first one pauses all downloads. The second one ends the process at once, even if something
+    /// hangs.
     private func receiveSignals(_ first: @escaping @Sendable (Int32) -> Void) {
         let hasOne = Mutex(false)
         context.signals.receive { signal in
@@ -130,7 +131,8 @@ struct DaemonRunner: Sendable {
         }
     }
 
-    /// Tells whoever waits why it does not come up; to the starter, losing the race is no error.
+    /// Reports to the waiting process why the session does not start. For that process it is no error if another
+    /// session was faster.
     private func fail(_ error: any Error, _ log: DaemonLog) throws -> Int32 {
         guard let report else { throw error }
         if case DownloadError.sessionUnavailable(.alreadyRunning) = error {

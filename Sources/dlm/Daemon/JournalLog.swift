@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
 
-/// The journal of systemd, to which the daemon writes with fields when systemd started it: the native protocol of
-/// systemd.journal-fields(7), spoken directly.
+/// The journal of systemd. If systemd started the daemon, its lines go there with fields. The native protocol
+/// (systemd.journal-fields(7)) is implemented here, without libsystemd.
 struct JournalLog: Sendable {
     /// The kinds of lines that have a number of their own (`journalctl MESSAGE_ID=`).
     enum MessageID: String, CaseIterable, Sendable {
@@ -11,7 +11,7 @@ struct JournalLog: Sendable {
         case restarted = "91e4f7b25c0a4c3d8f6b2e1da73c5008"
     }
 
-    /// syslog(3).
+    /// The priorities of syslog(3).
     enum Priority: Int, Sendable {
         case error = 3
         case notice = 5
@@ -23,7 +23,8 @@ struct JournalLog: Sendable {
 
     private let address: String
 
-    /// Nil unless standard error is the journal's, as JOURNAL_STREAM says: device and inode, systemd.exec(5).
+    /// Returns nil unless standard error is connected to the journal. JOURNAL_STREAM has the device and the inode of
+    /// that connection (systemd.exec(5)).
     init?(
         environment: [String: String], errors: Int32 = STDERR_FILENO, address: String = JournalLog.usualAddress
     ) {
@@ -36,8 +37,8 @@ struct JournalLog: Sendable {
 
     /// - Parameters:
     ///   - message: one line.
-    ///   - fields: names of capitals, digits and underscores; values of one line.
-    /// - Returns: false when the journal did not take it.
+    ///   - fields: names of capital letters, digits and underscores, with values of one line.
+    /// - Returns: whether the journal has taken the line.
     func send(_ message: String, _ priority: Priority, _ id: MessageID? = nil, fields: [(String, String)] = []) -> Bool
     {
         var lines = [("MESSAGE", message), ("PRIORITY", "\(priority.rawValue)"), ("SYSLOG_IDENTIFIER", "dlm")]

@@ -1,13 +1,14 @@
 import Foundation
 import Glibc
 
-/// Tells the service manager how the daemon is: the protocol of sd_notify(3), spoken directly.
+/// The reports about the daemon to the service manager. The protocol of sd_notify(3) is implemented here, without
+/// libsystemd.
 struct ServiceNotifier: Sendable {
     static let variable = "NOTIFY_SOCKET"
 
     private let address: String
 
-    /// - Parameter environment: nil comes back where no service manager listens.
+    /// Returns nil if the environment names no socket of a service manager.
     init?(environment: [String: String]) {
         guard let address = environment[Self.variable], address.count > 1,
             address.hasPrefix("/") || address.hasPrefix("@"),
@@ -20,11 +21,11 @@ struct ServiceNotifier: Sendable {
     func status(_ status: String) { send("STATUS=\(status)") }
     func stopping() { send("STOPPING=1\nSTATUS=Pausing downloads") }
 
-    /// A manager that has gone is no reason to fail.
+    /// Sends a message. A failure is ignored, because the service manager may have ended.
     private func send(_ message: String) { _ = Self.send(message, to: address) }
 
-    /// Sends one datagram to a Unix socket; `@` begins a name in the abstract namespace.
-    /// - Returns: false when it was not taken.
+    /// Sends one datagram to a Unix socket. An address that begins with `@` is in the abstract namespace.
+    /// - Returns: whether the datagram was sent.
     static func send(_ message: String, to address: String) -> Bool {
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return false }
@@ -33,10 +34,10 @@ struct ServiceNotifier: Sendable {
         name.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &name.sun_path) { path in
             path.copyBytes(from: address.utf8)
-            // The abstract namespace begins with a zero.
+            // A name in the abstract namespace begins with a zero byte.
             if address.hasPrefix("@") { path[0] = 0 }
         }
-        // Of an abstract name every byte counts, so none may follow it.
+        // Every byte of an abstract name is significant, so the length must be exact.
         let length = MemoryLayout.offset(of: \sockaddr_un.sun_path).map { $0 + address.utf8.count } ?? 0
         return withUnsafePointer(to: &name) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in

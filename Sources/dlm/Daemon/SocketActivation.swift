@@ -2,7 +2,7 @@ import DownloadKit
 import Foundation
 import Glibc
 
-/// A listening socket that a service manager created and passed to this process, as sd_listen_fds(3) describes. The
+/// The listening socket that a service manager created and passed to this process, as sd_listen_fds(3) describes. The
 /// protocol is implemented here, without libsystemd.
 enum SocketActivation {
     static let variables = ["LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"]

@@ -7,7 +7,7 @@ struct AuthorityCheck: Equatable, Sendable {
     let isFolder: Bool
     /// The number of certificates; nil if the file or folder cannot be read.
     let count: Int?
-    /// Why the file or folder cannot be read.
+    /// The reason why the file or folder cannot be read; nil if it can.
     var failure: String?
 
     var text: String {

@@ -9,7 +9,7 @@ struct Finding: Equatable, Sendable {
 
     enum Result: Equatable, Sendable {
         case ok
-        /// What was checked works, but not as well as it could.
+        /// The checked thing works, but not as well as it could.
         case warning
         /// A download would end with this exit status.
         case problem(Int32)
@@ -26,9 +26,9 @@ struct Finding: Equatable, Sendable {
     let section: Section
     let name: String
     let result: Result
-    /// What was found.
+    /// The finding in words.
     let detail: String
-    /// What to do about it.
+    /// The advice; nil if there is none.
     var advice: String?
     /// The times of a request; nil for other findings.
     var metrics: TransferMetrics?

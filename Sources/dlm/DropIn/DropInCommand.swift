@@ -3,12 +3,12 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// dlm in the place of another program.
+/// The command that runs dlm instead of another program.
 struct DropInCommand: ContextAction {
     let program: DropInProgram
     let line: DropInCommandLine
 
-    /// Hides secrets from the list of processes.
+    /// Parses the command line, and hides its secrets from the list of processes.
     init(_ program: DropInProgram, _ arguments: [String]) throws(DropInFailure) {
         let path = ProcessInfo.processInfo.environment["PATH"]
         let (words, secrets) = try DropInWord.words(arguments, of: program, path: path)
@@ -37,7 +37,7 @@ struct DropInCommand: ContextAction {
         var result: Int32 = 0
         for words in line.lines {
             let status = await status(of: words, in: context)
-            // The last failure counts, as in wget's and curl's own.
+            // The status is that of the last failure, as in curl.
             if status != 0 { result = status }
         }
         return result
@@ -57,7 +57,7 @@ struct DropInCommand: ContextAction {
             _ = UsageReport(error, arguments: arguments).print(on: context.console)
             return program.usageStatus
         }
-        // These programs print no paths: standard output is the file's, or nothing's.
+        // These programs print no paths, so standard output has the file or nothing.
         if let get = command as? Get, !get.streams { own.console = context.console.withoutOutput() }
         let status = await own.status(of: command)
         return program.status(of: own.failures?.last, status)
@@ -72,7 +72,7 @@ struct DropInCommand: ContextAction {
     }
 }
 
-/// Why downloads failed, for callers that need more than dlm's exit status.
+/// A record of the last error, for callers that need more than dlm's exit status.
 final class FailureRecord: Sendable {
     private let failure = Mutex<DownloadError?>(nil)
 

@@ -1,19 +1,19 @@
-/// A command line of another program as command lines of `dlm get`.
+/// The command lines of `dlm get` for a command line of another program.
 struct DropInCommandLine: Equatable, Sendable {
-    /// Those of `dlm get`, to be run one after another, without the name of the command.
+    /// The command lines, which are run one after another. They do not include the name of the command.
     var lines: [[String]] = []
-    /// What dlm goes on without, in words for the user.
+    /// The notices about options that dlm ignores, as text for the user.
     var notices: [String] = []
-    /// Variables for libcurl and the settings.
+    /// The environment variables for libcurl and the settings.
     var environment: [String: String] = [:]
-    /// What to print instead of downloading anything.
+    /// The text to print instead of downloading anything: the version or the help.
     var information: DropInPart?
-    /// The body goes to /dev/null.
+    /// Whether the body goes to /dev/null.
     var discards = false
 
     /// - Parameters:
-    ///   - arguments: without the name of the program.
-    ///   - path: the value of PATH, for messages.
+    ///   - arguments: The arguments without the name of the program.
+    ///   - path: The value of PATH, for messages.
     init(_ arguments: [String], of program: DropInProgram, path: String? = nil) throws(DropInFailure) {
         try self.init(DropInWord.words(arguments, of: program, path: path).words, of: program, path: path)
     }

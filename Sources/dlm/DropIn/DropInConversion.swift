@@ -1,9 +1,9 @@
-/// How a value of another program becomes one of `dlm get`.
+/// The conversion of another program's value into a value of `dlm get`.
 enum DropInConversion: Sendable {
     case same
-    /// The number of all attempts; dlm counts those after the first. 0 and `inf` mean no end.
+    /// The number of all attempts. dlm counts only the attempts after the first. 0 and `inf` mean no limit.
     case attempts
-    /// Seconds, of which 0 means the default of dlm.
+    /// A time in seconds. 0 means the default of dlm.
     case time
     /// `sha-256=HEX`.
     case digest
@@ -11,19 +11,19 @@ enum DropInConversion: Sendable {
     case tls
     /// A token for `Authorization: Bearer`.
     case bearer
-    /// A header field, of which curl allows `Name;` and `Name:` for special meanings.
+    /// A header field. curl's forms `Name;` and `Name:` have special meanings and are refused.
     case field
-    /// A number of redirects, of which -1 means no end.
+    /// A number of redirects. -1 means no limit.
     case redirects
-    /// A body that must not be the content of a file.
+    /// A body. The form `@FILE` is refused.
     case plainData
 
-    /// Why a value is refused.
+    /// The reason why a value is refused.
     struct Refusal: Error {
         let why: String
     }
 
-    /// Returns the value for dlm; nil where the option is to be left out.
+    /// Returns the value for dlm, or nil if the option must be left out.
     func callAsFunction(_ value: String) throws(Refusal) -> String? {
         switch self {
         case .same: return value

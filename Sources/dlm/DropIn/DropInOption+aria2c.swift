@@ -145,7 +145,7 @@ extension DropInOption {
         each(names, value, .refused(why))
     }
 
-    /// A letter belongs to the long name behind it.
+    /// Returns an option for each long name. A letter belongs to the long name after it.
     private static func each(_ names: String, _ value: Value, _ effect: Effect) -> [DropInOption] {
         var letter = ""
         return names.split(separator: " ").compactMap { name in

@@ -1,10 +1,10 @@
-/// An option of another program, and what dlm does with it. The tables of these are what dlm understands under the name of
-/// that program, and what docs/drop-in.md says.
+/// An option of another program, and its effect in dlm. The table of a program lists the options that dlm accepts under
+/// that program's name. docs/drop-in.md is made from the tables.
 struct DropInOption: Sendable {
-    /// Whether the option has a value.
+    /// The kind of an option's value.
     enum Value: Sendable {
         case none, required
-        /// `true` or `false`, which may follow behind `=`; `true` where nothing follows.
+        /// The value is `true` or `false` after `=`, or `true` if there is no `=`.
         case boolean
     }
 
@@ -15,17 +15,19 @@ struct DropInOption: Sendable {
         case words([String])
         /// Options of `dlm get` for a value of `true`, and for one of `false`.
         case either(on: [String], off: [String])
-        /// A part of the command line that counts together with others.
+        /// A part of the command line whose effect depends on other options.
         case part(DropInPart)
-        /// dlm does that in any case, or the option changes nothing about the files. No notice.
+        /// An option that dlm accepts without a notice, because it does not change the files, or dlm does the same
+        /// anyway. The text is the reason.
         case needless(String)
-        /// dlm goes on without it and says so once.
+        /// An option that dlm ignores with one notice. The text is the reason.
         case ignored(String)
-        /// dlm refuses the command line, because the result would be another one.
+        /// An option for which dlm refuses the command line, because the result would be different. The text is the
+        /// reason.
         case refused(String)
     }
 
-    /// As they are written, with their dashes.
+    /// The names of the option, with their dashes.
     let names: [String]
     let value: Value
     let effect: Effect
@@ -40,17 +42,17 @@ struct DropInOption: Sendable {
     }
 }
 
-/// What counts together with other options of the same command line.
+/// A part of a command line whose effect depends on other options of the same command line.
 enum DropInPart: String, Sendable {
     case output, folder, url, remoteName, list, userName, password, proxy, proxyUser, proxyPassword
     case connections, split, continues, overwrites, renames, skipsExisting, newerOnly
     case locatesRedirects, quiet, cookies, setting, globs, separate, timestamps, noTimestamps, noNetrc, allRemoteNames
     case version, help
 
-    /// For those who give the option to `dlm get`.
+    /// The hint for a user who gives the option to `dlm get`.
     var hint: String { "here it is " + meaning.replacing("`", with: "'") }
 
-    /// What docs/drop-in.md says of it.
+    /// The text about the option in docs/drop-in.md.
     var meaning: String {
         switch self {
         case .output: "`-o`, the name of the file"

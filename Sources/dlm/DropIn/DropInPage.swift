@@ -1,4 +1,4 @@
-/// docs/drop-in.md, made of the tables by `dlm manual --drop-in`.
+/// The text of docs/drop-in.md, made from the tables by `dlm manual --drop-in`.
 enum DropInPage {
     static var text: String {
         let lines = [introduction] + DropInProgram.allCases.map(section) + [statuses]
@@ -62,7 +62,7 @@ enum DropInPage {
         }
     }
 
-    /// Options with the same reason in one line.
+    /// Returns a line for each reason, with all options that have the reason.
     private static func grouped(
         _ program: DropInProgram, _ title: String, _ reason: (DropInOption) -> String?
     ) -> [String] {

@@ -1,15 +1,15 @@
 import Foundation
 
-/// What the parts of a foreign command line say together.
+/// The parts of another program's command line, whose effects depend on each other.
 struct DropInParts {
-    /// Where a file goes.
+    /// The name of a file.
     enum Output: Equatable {
         case file(String)
         /// The last part of the URL's path.
         case remoteName
     }
 
-    /// What is done where the final name is taken.
+    /// The options for a final name that is taken.
     struct Taken {
         var continues = false
         var overwrites: Bool?
@@ -33,7 +33,7 @@ struct DropInParts {
     var taken = Taken()
     var login = Login()
     var proxy: (url: String?, login: Login) = (nil, Login())
-    /// The values of options whose meaning depends on others, or on their absence.
+    /// The given options whose effect depends on other options, or whose absence has an effect.
     var flags: Set<DropInPart> = []
     var connections: [DropInPart: Int] = [:]
     var environment: [String: String] = [:]
@@ -41,7 +41,7 @@ struct DropInParts {
 
     init(program: DropInProgram) { self.program = program }
 
-    /// Returns why the part is refused; nil where it is taken.
+    /// Adds a part. Returns why the part is refused, or nil if it is accepted.
     mutating func add(_ part: DropInPart, _ value: String?, isOn: Bool) -> String? {
         let text = value ?? ""
         switch part {
@@ -87,7 +87,7 @@ struct DropInParts {
         return nil
     }
 
-    /// A line of .wgetrc.
+    /// Applies a line of .wgetrc. Returns why the line is refused, or nil if it is accepted.
     private mutating func addSetting(_ text: String) -> String? {
         let words = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = words[0].trimmingCharacters(in: .whitespaces).lowercased().replacing("-", with: "_")
@@ -115,12 +115,12 @@ struct DropInParts {
         }
     }
 
-    /// Several URLs are sources of one file.
+    /// Returns the command lines for aria2c. Several URLs are sources of one file, as in aria2.
     private func aria2Lines(_ common: [String]) -> [[String]] {
         let common = common + (list.map { ["--input-file", $0] } ?? [])
         let place = placed(outputs.last, takenWords)
         guard !urls.isEmpty else { return [common + place] }
-        // Several URLs without a name of their own each are told apart by their names.
+        // With `--force-sequential` each URL is a file of its own, with its own name.
         if flags.contains(.separate) { return [common + place + operands(urls)] }
         let mirrors = urls.dropFirst().flatMap { ["--mirror", $0] }
         return [common + place + mirrors + operands([urls[0]])]
@@ -135,12 +135,13 @@ struct DropInParts {
             common + placed(target ?? named(url), takenWords) + operands([url])
         }
         if let list { lines.append(common + placed(target, takenWords) + ["--input-file", list]) }
-        // What a Metalink document names.
+        // Without a URL and a list, there is a Metalink document, which names the files.
         if lines.isEmpty { lines.append(common + placed(target, takenWords)) }
         return lines
     }
 
-    /// The first place belongs to the first URL, and so on; a URL without one is for standard output.
+    /// Returns the command lines for curl. The first output belongs to the first URL, and so on. A URL without an
+    /// output goes to standard output.
     private func curlLines(_ common: [String]) -> [[String]] {
         urls.enumerated().map { index, url in
             let output = index < outputs.count ? outputs[index] : flags.contains(.allRemoteNames) ? .remoteName : nil
@@ -150,11 +151,12 @@ struct DropInParts {
     }
 
     private func operands(_ urls: [String]) -> [String] {
-        // Command lines with -- take the parser, which is slower.
+        // `--` is added only if needed, because a command line with `--` needs the slower parser.
         urls.contains { $0.hasPrefix("-") } ? ["--"] + urls : urls
     }
 
-    /// The name that wget and curl give the file: that of the URL, unless the server's is asked for.
+    /// Returns the name that wget and curl give the file. It is the name in the URL, unless the server's name is
+    /// requested.
     private func named(_ url: String) -> Output? {
         if options.contains("--content-disposition") { return nil }
         let rest = url.range(of: "://").map { url[$0.upperBound...] } ?? url[...]
@@ -162,22 +164,22 @@ struct DropInParts {
         guard let slash = path.firstIndex(of: "/") else { return program == .wget ? .file("index.html") : nil }
         let name = path[slash...].split(separator: "/", omittingEmptySubsequences: false).last ?? ""
         if name.isEmpty { return program == .wget ? .file("index.html") : nil }
-        // Patterns are divided later, and each gets its own name.
+        // Patterns are expanded later, and each URL then gets its own name.
         return name.contains(where: { "[{".contains($0) }) ? nil : .file(name.removingPercentEncoding ?? String(name))
     }
 
-    /// Where the file goes, and what is done where it is there.
+    /// Returns the options for the folder and the name of the file, and for a file that exists already.
     private func placed(_ output: Output?, _ takenWords: [String]) -> [String] {
         guard case .file(let name) = output else { return takenWords + ["--directory", folder ?? "."] }
         if name == "-" || name == "/dev/stdout" || name == "/dev/null" { return ["--output", "-"] }
         guard let folder else {
             return takenWords + (name.hasPrefix("/") ? [] : ["--directory", "."]) + ["--output", name]
         }
-        // wget gives folders no meaning for -O.
+        // wget ignores the folder (-P) if -O is given.
         if program == .wget, !outputs.isEmpty {
             return takenWords + (name.hasPrefix("/") ? [] : ["--directory", "."]) + ["--output", name]
         }
-        // aria2 puts the name behind the folder, whatever the name begins with: -d / -o /a/b is /a/b.
+        // aria2 appends the name to the folder even if the name begins with "/": -d / -o /a/b is /a/b.
         let relative = name.drop { $0 == "/" }
         return takenWords + ["--directory", folder, "--output", String(relative)]
     }
@@ -213,11 +215,11 @@ struct DropInParts {
 
     private func connectionWords() -> [String] {
         guard let most = connections.values.min() else { return [] }
-        // A body for standard output comes in order.
+        // -x is a fixed number; -s alone is an upper limit.
         return ["--connections", connections[.connections] == nil ? "auto:\(most)" : "\(most)"]
     }
 
-    /// What the programs do unless they are told otherwise, and what of that dlm does not.
+    /// Returns the options for the default behaviour of the program, where dlm's defaults are different.
     private func usualWords() -> [String] {
         var words: [String] = []
         let keepsTime = program == .wget ? !flags.contains(.noTimestamps) : flags.contains(.timestamps)

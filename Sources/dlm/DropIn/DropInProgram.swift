@@ -2,12 +2,12 @@ import CSystem
 import Foundation
 import Glibc
 
-/// A program whose place dlm can take: called by its name, dlm understands its options for downloads.
+/// A program that dlm can replace. Called by its name, dlm accepts its options for downloads.
 enum DropInProgram: String, CaseIterable, Sendable {
     case aria2c, wget, curl
 
     /// Returns nil for any name but one of these programs.
-    /// - Parameter word: the first word of a command line, with or without folders.
+    /// - Parameter word: The first word of a command line, with or without folders.
     init?(calledAs word: String) {
         guard let name = word.split(separator: "/").last else { return nil }
         self.init(rawValue: String(name))
@@ -30,8 +30,8 @@ enum DropInProgram: String, CaseIterable, Sendable {
         }
     }
 
-    /// The program that this name stands for without dlm, as far as PATH knows one.
-    /// - Parameter path: the value of PATH.
+    /// Returns the path of the real program, if PATH has one.
+    /// - Parameter path: The value of PATH.
     func original(in path: String?) -> String? {
         let own = Self.identity("/proc/self/exe")
         for folder in (path ?? "/usr/bin:/bin").split(separator: ":") where folder.hasPrefix("/") {
@@ -54,8 +54,8 @@ struct DropInFailure: Error, Equatable {
     let status: Int32
 
     /// - Parameters:
-    ///   - option: as it was written.
-    ///   - why: what dlm lacks, or what is wrong with the value.
+    ///   - option: The option as the user wrote it.
+    ///   - why: The feature that dlm lacks, or the fault of the value.
     init(_ program: DropInProgram, _ option: String, _ why: String, path: String?) {
         let other = program.original(in: path).map { "run \($0) for that" } ?? "it takes the real \(program.rawValue)"
         message = "\(program.rawValue): \(option): \(why); \(other)"

@@ -3,19 +3,19 @@ import DownloadKit
 /// The exit status that callers of another program expect.
 extension DropInProgram {
     /// - Parameters:
-    ///   - error: why a download failed; nil where that is not known.
-    ///   - status: of dlm.
+    ///   - error: The error of the download; nil if it is not known.
+    ///   - status: The status that dlm would end with.
     func status(of error: DownloadError?, _ status: Int32) -> Int32 {
         if status == 0 { return 0 }
         switch self {
         case .aria2c: return Self.aria2Status(error, status)
-        // 1 to 8 are wget's own numbers.
+        // dlm's statuses 1 to 8 are those of wget.
         case .wget: return status <= 8 ? status : 1
         case .curl: return Self.curlStatus(error, status)
         }
     }
 
-    /// EXIT STATUS of aria2c(1).
+    /// Returns the status of aria2c(1), section EXIT STATUS.
     private static func aria2Status(_ error: DownloadError?, _ status: Int32) -> Int32 {
         switch error {
         case .fileFailed(.exists, _), .fileFailed(.notReplaceable, _), .fileFailed(.partialExists, _): 13
@@ -45,7 +45,7 @@ extension DropInProgram {
         }
     }
 
-    /// EXIT CODES of curl(1), of which libcurl's own are taken as they are.
+    /// Returns the status of curl(1), section EXIT CODES. Codes of libcurl are returned unchanged.
     private static func curlStatus(_ error: DownloadError?, _ status: Int32) -> Int32 {
         switch error {
         case .networkFailed(let failure, let diagnosis):

@@ -1,8 +1,9 @@
 import DownloadKit
 
-/// What dlm prints under the name of another program, and docs/drop-in.md.
+/// The texts that dlm prints under the name of another program.
 enum DropInText {
-    /// For callers that look for a version (yt-dlp, apt-fast); the second line says what this is.
+    /// Returns the answer to `--version`, for callers that look for a version (yt-dlp, apt-fast). It also says that the
+    /// program is dlm.
     static func version(_ program: DropInProgram) -> String {
         let own = "dlm \(DownloadSession.version) in the place of \(program.rawValue)"
         switch program {

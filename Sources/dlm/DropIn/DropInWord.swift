@@ -1,20 +1,20 @@
-/// A part of a command line of another program, read as GNU getopt_long reads it.
+/// A word of another program's command line, parsed as GNU getopt_long does.
 enum DropInWord: Sendable {
     case operand(String)
     /// - Parameters:
-    ///   - written: the name as it was written.
-    ///   - value: nil for an option without one, and for a boolean one that nothing follows.
+    ///   - written: The name as the user wrote it.
+    ///   - value: The value; nil for an option without a value, and for a boolean option without `=`.
     case option(DropInOption, written: String, value: String?)
 
-    /// Where a secret stands: the number of the argument, and of the bytes before the secret.
+    /// The place of a secret: the index of its argument, and the number of bytes before the secret.
     struct Secret: Equatable, Sendable {
         let argument: Int
         let prefix: Int
     }
 
     /// - Parameters:
-    ///   - arguments: without the name of the program.
-    ///   - path: the value of PATH, for messages.
+    ///   - arguments: The arguments without the name of the program.
+    ///   - path: The value of PATH, for messages.
     static func words(
         _ arguments: [String], of program: DropInProgram, path: String?
     ) throws(DropInFailure) -> (words: [DropInWord], secrets: [Secret]) {
@@ -70,7 +70,8 @@ enum DropInWord: Sendable {
             }
         }
 
-        /// Also by a beginning that no other long name of the program has, as getopt_long takes it.
+        /// Returns the option with a long name. As in getopt_long, a name may be shortened if no other long name begins
+        /// the same.
         private func option(long name: String) throws(DropInFailure) -> DropInOption {
             if let option = known[name] { return option }
             let begun = name.count > 4 ? known.keys.filter { $0.hasPrefix(name) } : []

@@ -2,18 +2,18 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// The JSON document of a complete download on its way to a URL.
+/// The request that sends the JSON document of a completed download to a URL.
 struct CompletionPost {
     private let url: String
     private let bearerFile: String?
     private let body: RequestBody
     private let timeLimit: Double
 
-    /// Attempts in all.
+    /// The total number of attempts.
     static let attempts = 3
-    /// Seconds before the second attempt; the wait doubles after that.
+    /// The delay before the second attempt, in seconds. It doubles after that.
     static let delay = 1.0
-    /// Bytes of the answer, which nobody reads.
+    /// The greatest size of the answer in bytes. The answer is not used.
     private static let longestAnswer = 1 << 20
 
     init(_ url: String, of hook: DueHook, _ document: FinishedDocument) {
@@ -23,7 +23,7 @@ struct CompletionPost {
         timeLimit = hook.timeLimit
     }
 
-    /// - Throws: a usage error for a URL that nothing can be sent to, or that holds a password.
+    /// - Throws: a usage error for a URL that cannot be used, or that contains a password.
     static func check(_ url: String) throws {
         guard let (address, credential) = try? RequestMaker.address(url).get(), address.isHTTP else {
             throw ValidationError("--on-complete-url \(Redaction.hidden(url)): give a URL of http or https")
@@ -34,7 +34,7 @@ struct CompletionPost {
         }
     }
 
-    /// Returns what went wrong with the last attempt; nil when the server took the document.
+    /// Sends the document. Returns the error of the last attempt, or nil if the server accepted the document.
     func send(_ environment: [String: String], _ time: any TimeSource) async -> String? {
         var problem: String?
         for attempt in 0..<Self.attempts {
@@ -57,12 +57,12 @@ struct CompletionPost {
         return problem
     }
 
-    /// Whether the same request may succeed a little later.
+    /// Returns whether the same request may succeed a little later.
     private static func isPassing(_ error: DownloadError) -> Bool {
         switch error {
         case .networkFailed: true
         case .serverRefused(let status, _): status == 408 || status == 429 || status >= 500
-        // What was asked for is any success.
+        // Every status of success is accepted.
         case .verificationFailed(.unwantedStatus(_, let status)):
             status.hasPrefix("5") || status.hasPrefix("408") || status.hasPrefix("429")
         default: false

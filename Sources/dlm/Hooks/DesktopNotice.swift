@@ -2,25 +2,25 @@ import DownloadKit
 import Foundation
 import Glibc
 
-/// A notice on the desktop of the user, by `notify-send`, which speaks to the service of the Desktop Notifications
-/// Specification over D-Bus.
+/// A notice on the desktop of the user. It is sent by the program `notify-send`, which uses the D-Bus service of the
+/// Desktop Notifications Specification.
 struct DesktopNotice {
-    /// Absolute path of notify-send.
+    /// The absolute path of notify-send.
     let program: String
     let arguments: [String]
     private let environment: [String: String]
 
-    /// Seconds for the program, which returns at once where the desktop answers.
+    /// The time limit of the program in seconds. It returns at once if the desktop answers.
     private static let timeLimit = 10.0
 
-    /// Nil where there is no desktop, or no notify-send.
+    /// Returns nil if there is no desktop or no notify-send.
     init?(_ record: DownloadRecord, _ environment: [String: String]) {
         guard Self.hasDesktop(environment), let program = Self.program(in: environment["PATH"]) else { return nil }
         self.program = program
         self.environment = HookVariables.inherited(environment)
         let (title, text) = NoticeText.of(record)
         let isFailure = record.state != .completed
-        // Bodies may be markup: what a server sends must not be.
+        // The body of a notice may be markup, and text from a server must not be read as markup.
         let body = text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
         arguments = [
             "--app-name=dlm", "--icon=\(isFailure ? "dialog-error" : "emblem-downloads")",
@@ -41,7 +41,7 @@ struct DesktopNotice {
             .map { "\($0)/notify-send" }.first { access($0, X_OK) == 0 }
     }
 
-    /// Returns what went wrong; nil when nothing did.
+    /// Shows the notice. Returns the error, or nil if there was none.
     func show(_ time: any TimeSource) async -> String? {
         switch HookProcess.start(
             program, arguments, environment: environment, folder: "/", input: "", time: time)
@@ -59,9 +59,9 @@ struct DesktopNotice {
     }
 }
 
-/// The words of a notice.
+/// The text of a notice.
 enum NoticeText {
-    /// One line each, without control characters.
+    /// Returns the title and the text. Each is one line without control characters.
     static func of(_ record: DownloadRecord) -> (title: String, text: String) {
         let name = Escaping.line(record.displayName)
         guard record.state == .completed else {
@@ -70,7 +70,7 @@ enum NoticeText {
         return ("Download complete", name)
     }
 
-    /// Of all downloads of a command.
+    /// Returns the text about all downloads of a command.
     static func of(_ ledger: Ledger) -> String {
         let failed = ledger.failed.count
         let complete = "\(ledger.completed) \(ledger.completed == 1 ? "download" : "downloads") complete"

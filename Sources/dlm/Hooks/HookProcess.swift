@@ -66,7 +66,7 @@ final class HookProcess: Sendable {
         return .success(HookProcess(pid, time))
     }
 
-    /// Waits until the program has ended, and ends it after `limit` or when the task is cancelled. To be called only
+    /// Waits until the program has ended, and ends it after `limit` or when the task is cancelled. Must be called only
     /// once.
     func end(within limit: Duration) async -> Ending {
         let timer = Task {

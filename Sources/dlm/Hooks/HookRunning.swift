@@ -4,13 +4,13 @@ import Foundation
 import Glibc
 
 extension HookProgram {
-    /// Runs the programs of a session.
+    /// The runner of the hooks of a session.
     struct Runner: HookRunner {
-        /// What they inherit.
+        /// The environment that the programs inherit.
         let environment: [String: String]
         var time: any TimeSource = SystemTime()
 
-        /// The program comes first: it may take the file away, and a notice is for what has been done.
+        /// Runs the program first, because it may move the file, and the notice must describe the final situation.
         func run(_ hook: DueHook) async -> String? {
             let document = FinishedDocument(DownloadSnapshot(record: hook.record))
             var problems: [String] = []
@@ -45,7 +45,7 @@ extension HookProgram {
             }
         }
 
-        /// That of the file, or the one that it was to be in.
+        /// Returns the folder of the file, or the folder in which the file was expected.
         private static func folder(of record: DownloadRecord) -> String {
             let path = record.state == .completed ? record.completed?.path : nil
             let folder = path.map { ($0 as NSString).deletingLastPathComponent } ?? record.request.destination.folder
@@ -54,13 +54,14 @@ extension HookProgram {
     }
 }
 
-/// What a hook is told in its environment.
+/// The environment variables of a hook.
 struct HookVariables {
     let environment: [String: String]
 
-    /// What the manager of another service told its own process.
+    /// The variables of a service manager for another process.
     private static let foreign = ["NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_USEC"]
-    /// A dlm that the program runs has hooks of its own, or it could go on for ever.
+    /// The variables for hooks. They are not inherited, because a dlm in the program could run the same hook without
+    /// end.
     private static let hooks = ["DLM_ON_COMPLETE", "DLM_ON_ERROR", "DLM_URL_COMMAND", "DLM_ON_COMPLETE_URL"]
 
     static func inherited(_ environment: [String: String]) -> [String: String] {
@@ -70,7 +71,8 @@ struct HookVariables {
     init(_ document: FinishedDocument, inherited: [String: String]) {
         let own: [String: String?] = [
             "DLM_ID": "\(document.id)", "DLM_STATE": document.state, "DLM_PATH": document.path,
-            // A process's environment is told where its JSON is not: what is called like a secret is hidden.
+            // The environment of a process appears in more places than its input, such as logs. So values that may be
+            // secret are hidden in the variables, but not in the JSON.
             "DLM_URL": Redaction.hidden(document.url),
             "DLM_EFFECTIVE_URL": document.effectiveURL.map(Redaction.hidden),
             "DLM_BYTES": "\(document.bytes)", "DLM_CHECKSUM": document.checksum,
@@ -81,7 +83,7 @@ struct HookVariables {
         ]
         var environment = Self.inherited(inherited).filter { own[$0.key] == nil }
         for (name, value) in own {
-            // What cannot be said there ends it.
+            // A zero byte would end the value of the variable.
             if let value { environment[name] = value.replacing("\0", with: " ") }
         }
         self.environment = environment

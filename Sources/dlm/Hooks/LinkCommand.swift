@@ -3,8 +3,8 @@ import DownloadKit
 import Foundation
 import Glibc
 
-/// Runs the command that prints a refreshed URL. The command runs in a shell, in the same way as a hook, and its output
-/// is read.
+/// The command that prints a refreshed URL. The command runs in a shell, in the same way as a hook, and its output is
+/// read.
 extension HookProgram.Runner {
     /// The greatest length of each output that is read, in bytes.
     private static let most = 64 << 10

@@ -2,9 +2,9 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// How files are named where the server has no say.
+/// The rules for file names that do not depend on the server.
 enum FileNameRule: String, ExpressibleByArgument, CaseIterable, Sendable {
-    /// Percent-encoded, in a folder of the host.
+    /// The percent-encoded URL, in a folder of the host.
     case url
     /// The SHA-256 digest of the URL.
     case hash
@@ -12,20 +12,21 @@ enum FileNameRule: String, ExpressibleByArgument, CaseIterable, Sendable {
     case number
 }
 
-/// Names files so that no two URLs of a list have the same place, whichever workers download them (docs/scale.md). Pure.
+/// The names of files by such a rule. No two URLs of a list get the same name, whichever workers download them
+/// (docs/scale.md).
 struct FileNamer: Sendable {
-    /// A file below the folder of the command.
+    /// A path below the folder of the command.
     struct Place: Equatable {
-        /// Without a slash at either end; may be empty.
+        /// The folder, without a slash at its beginning and end. It may be empty.
         let folder: String
         let name: String
     }
 
     let rule: FileNameRule
-    /// Puts files into two levels of folders, so that none has too many.
+    /// Whether files are put into two levels of folders, so that no folder has too many.
     let spreads: Bool
 
-    /// - Parameter position: of the URL in its list.
+    /// - Parameter position: the position of the URL in its list.
     func place(of url: SourceURL, at position: Int) throws(DownloadError) -> Place {
         switch rule {
         case .number:
@@ -47,10 +48,10 @@ struct FileNamer: Sendable {
         return String(repeating: "0", count: max(0, count - text.count)) + text
     }
 
-    /// 65,536 folders.
+    /// Returns the path of one of 65,536 folders.
     private static func levels(_ digest: String) -> String { "\(digest.prefix(2))/\(digest.dropFirst(2).prefix(2))" }
 
-    /// The extension of the last segment of the path, with its dot, if it looks like one.
+    /// Returns the extension of the last path segment with its dot, or an empty text if there is no usual extension.
     private static func ending(of url: SourceURL) -> String {
         let segment = url.path.split(separator: "/").last ?? ""
         guard let dot = segment.lastIndex(of: "."), dot > segment.startIndex else { return "" }
@@ -61,7 +62,7 @@ struct FileNamer: Sendable {
 
     // MARK: By the URL
 
-    /// A host alone means https and its usual port.
+    /// Returns the folder for the host. For https with its usual port, it is the host alone.
     private static func folder(of url: SourceURL) -> String {
         let usual = SourceScheme(rawValue: url.scheme)?.port
         let scheme = url.scheme == "https" ? "" : url.scheme + "+"
@@ -71,7 +72,7 @@ struct FileNamer: Sendable {
     /// The longest name that is not cut. The name of the partial file is longer.
     private static let longest = 200
 
-    /// What follows the host, as Python's `urllib.parse.quote(text, safe="")` has it.
+    /// Returns the part of the URL after the host, encoded as by Python's `urllib.parse.quote(text, safe="")`.
     private static func name(of url: SourceURL, _ digest: String) -> String {
         let text = url.string
         let start = text.range(of: "://").flatMap { text[$0.upperBound...].firstIndex(of: "/") } ?? text.endIndex
@@ -79,10 +80,10 @@ struct FileNamer: Sendable {
         if rest.utf8.count > 1, rest.first == "/" { rest.removeFirst() }
         var name = quoted(rest)
         if name.first == "." { name = "%2E" + name.dropFirst() }
-        // Such a name is that of another file's partial file.
+        // The partial file of another file could have this name.
         if name.hasSuffix(".part") { name = name.dropLast(5) + "%2Epart" }
         if name.utf8.count <= longest { return name }
-        // No name that is not cut has a comma.
+        // The comma marks a cut name, because other names cannot have a comma.
         return name.prefix(longest - 60) + "," + digest.prefix(32) + ending(of: url)
     }
 

@@ -1,20 +1,20 @@
-/// Finds the hosts that have more than their share of a list, however many hosts there are (Misra and Gries, "Finding
-/// repeated elements", 1982). Pure.
+/// The search for hosts with more URLs than their share of a list. Its memory is limited, however many hosts there are
+/// (Misra and Gries, "Finding repeated elements", 1982).
 struct HostShares: Sendable {
     /// A host with more URLs than its share.
     struct Heavy: Equatable {
         let host: String
-        /// At least so many of the URLs.
+        /// A lower bound for the number of URLs of the host.
         let urls: Int
     }
 
-    /// A host with more than 1/(counters + 1) of all URLs is among the counted ones at the end.
+    /// The greatest number of counted hosts. A host with more than 1/(counters + 1) of all URLs is counted at the end.
     private let counters: Int
-    /// For each counted host at least this many URLs were seen.
+    /// A lower bound for the number of URLs of each counted host.
     private var counts: [String: Int] = [:]
     private(set) var total = 0
 
-    /// - Parameter shards: a share is a list divided by this number.
+    /// - Parameter shards: the number of parts of the list. One part is the share of a host.
     init(shards: Int) { counters = min(4096, max(64, 4 * shards)) }
 
     mutating func count(_ host: String) {

@@ -2,12 +2,12 @@ import Foundation
 
 /// A line of a list that is a JSON object: `url` and the options that indented lines would give it.
 enum JSONLine {
-    /// Whether the line is to be read as JSON: no URL begins so.
+    /// Returns whether the line is JSON. No URL begins with a brace.
     static func isObject(_ text: String) -> Bool {
         text.utf8.first { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") } == UInt8(ascii: "{")
     }
 
-    /// Returns the same in the form of a URL with indented options; other lines come back as they are.
+    /// Returns a JSON line in the form of a URL with indented options, and any other line without changes.
     static func plain(_ line: InputList.Line) throws(ListOptions.Failure) -> InputList.Line {
         guard line.isReadable, isObject(line.text) else { return line }
         let object: [String: Value]
@@ -26,7 +26,7 @@ enum JSONLine {
         var options: [InputList.Line] = []
         for (name, value) in object.sorted(by: { $0.key < $1.key }) where name != "url" {
             for text in value.texts {
-                // A line break would begin another option.
+                // A line break in a value would begin another option.
                 guard !(name + text).unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }),
                     !name.contains("=")
                 else {
@@ -39,7 +39,7 @@ enum JSONLine {
         return plain
     }
 
-    /// What an option may be in JSON.
+    /// The value of an option in JSON.
     private enum Value: Decodable {
         case none
         case one(String)

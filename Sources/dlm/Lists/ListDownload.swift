@@ -4,20 +4,21 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A list that a server has: it goes through a pipe to whoever reads it, with the retries and checks of any download.
+/// The download of a list from a server. The list goes through a pipe to its reader, with the retries and checks of
+/// other downloads.
 enum ListDownload {
-    /// Whether a list is named by its URL.
+    /// Returns whether the place of a list is a URL.
     static func isURL(_ place: String) -> Bool {
         guard let mark = place.range(of: "://") else { return false }
         return !place[..<mark.lowerBound].contains("/")
     }
 
-    /// Begins to fetch it. The server waits for the reader when the pipe is full.
+    /// Begins the download. If the pipe is full, the transfer waits for the reader.
     static func begin(_ place: String, _ maker: RequestMaker, in context: Context) throws -> InputList {
         let (url, credential) = try RequestMaker.address(place).get()
         var request = try maker.companion(of: [place])(url)
         if let credential { request.credential = credential }
-        // What the command line says about the files is not about their list.
+        // Options about the files do not apply to their list.
         request.connections = 1
         (request.hooks, request.schedule, request.pacing, request.startsPaused) = (nil, nil, nil, false)
         request.followsMetalink = false
@@ -34,7 +35,7 @@ enum ListDownload {
             } catch {
                 failure.set(error)
             }
-            // The reader finds the failure at the end of what came.
+            // The reader gets the failure after the bytes that have come.
             close(writeEnd)
         }
         return InputList(descriptor: readEnd, name: url.string) { failure.error }

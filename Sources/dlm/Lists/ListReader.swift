@@ -1,10 +1,10 @@
 import DownloadKit
 import Synchronization
 
-/// Reads the URLs of a list that this command is to download.
+/// The reader of the URLs in a list that this command downloads.
 final class ListReader: Sendable {
     private struct State {
-        /// URLs read so far, those of other shards included.
+        /// The number of URLs read so far, including those of other shards.
         var position = 0
         var filter: ShardFilter?
     }
@@ -20,11 +20,11 @@ final class ListReader: Sendable {
         state = Mutex(State(filter: filter))
     }
 
-    /// What there is to say about how the list was divided, once it has been read.
+    /// The message about the division of the list, after the list was read; nil if there is none.
     var notice: String? { state.withLock { $0.filter?.notice } }
 
     /// Returns at least one line, and nil at the end of the list.
-    /// - Parameter limit: the number of lines of one read; of a shard about as many come.
+    /// - Parameter limit: the approximate number of lines to return.
     func next(_ limit: Int) async throws -> [InputList.Line]? {
         let step = limit * min(Self.largestFactor, state.withLock { $0.filter?.shard.count ?? 1 })
         while let lines = try await list.next(step) {
@@ -34,11 +34,11 @@ final class ListReader: Sendable {
         return nil
     }
 
-    /// Lines of other shards are read in larger steps, up to this many times.
+    /// The greatest factor by which more lines are read if most of them belong to other shards.
     private static let largestFactor = 20
 
     private static func selected(_ line: InputList.Line, _ state: inout State) throws -> InputList.Line? {
-        // Options without a URL are an error of their line, which is reported in the place of the URL.
+        // A line with options but without a URL is reported as an error later. It has a position like a URL.
         var line = line
         line.position = state.position
         state.position += 1

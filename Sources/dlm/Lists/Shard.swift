@@ -1,26 +1,27 @@
 import ArgumentParser
 import DownloadKit
 
-/// One of the parts into which the URLs of a list are divided, each part for a worker of its own.
+/// One of the parts into which the URLs of a list are divided. Each part has its own worker.
 struct Shard: Equatable, Sendable, CustomStringConvertible {
-    /// From 0 to `count` - 1.
+    /// The number of the part, from 0 to `count` - 1.
     let index: Int
     let count: Int
 
-    /// As many as Kubernetes allows tasks in one Indexed Job.
+    /// The greatest number of shards, which is Kubernetes' limit of tasks in one Indexed Job.
     static let largestCount = 100_000
 
-    /// As `--shard` takes it.
+    /// The shard in the form of `--shard`.
     var description: String { "\(index)/\(count)" }
 
-    /// Returns the number of the shard that a key belongs to: the first 8 bytes of its SHA-256 digest, the most significant
-    /// byte first, modulo the number of shards (docs/scale.md). It is the same on all machines and in all versions.
+    /// Returns the number of the shard to which a key belongs. It is the first 8 bytes of the key's SHA-256 digest, the
+    /// most significant byte first, modulo the number of shards (docs/scale.md). It is the same on all machines and in
+    /// all versions.
     static func number(of key: String, count: Int) throws(DownloadError) -> Int {
         Int(try TextDigest(key).number % UInt64(count))
     }
 }
 
-/// What decides which shard a URL belongs to.
+/// The rule that decides to which shard a URL belongs.
 enum ShardRule: String, ExpressibleByArgument, CaseIterable, Sendable {
     /// The digest of the host: all URLs of a host are in one shard.
     case host
@@ -33,7 +34,7 @@ enum ShardRule: String, ExpressibleByArgument, CaseIterable, Sendable {
 /// The value of `--shard`: a shard, or the wish to find it in the environment.
 enum ShardArgument: Equatable, Sendable {
     case fixed(Shard)
-    /// - Parameter count: nil if the environment has to say the number of shards, too.
+    /// - Parameter count: the number of shards; nil to find it in the environment, too.
     case automatic(count: Int?)
 
     private static let failure = ValidationError(
@@ -56,7 +57,7 @@ enum ShardArgument: Equatable, Sendable {
         }
     }
 
-    /// Digits alone: no sign and no space.
+    /// Parses a number of digits only, without a sign or a space.
     private static func number(_ text: Substring) -> Int? {
         text.utf8.allSatisfy { (48...57).contains($0) } ? Int(text) : nil
     }

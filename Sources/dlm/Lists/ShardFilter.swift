@@ -1,11 +1,11 @@
 import DownloadKit
 
-/// Decides which URLs of a list belong to a shard. Pure.
+/// The filter for the URLs of a list that belong to a shard.
 struct ShardFilter: Sendable {
     let shard: Shard
     let rule: ShardRule
     private var shares: HostShares
-    /// The last host and its shard: lists have many URLs of one host in a row.
+    /// The last host and its shard, because lists often have many URLs of one host in a row.
     private var last: (host: String, number: Int)?
 
     init(_ shard: Shard, by rule: ShardRule) {
@@ -15,8 +15,9 @@ struct ShardFilter: Sendable {
     }
 
     /// - Parameters:
-    ///   - text: the URL as it is written. What is no URL counts as a host of its own, so that one shard reports it.
-    ///   - position: of the URL in its list, from 0.
+    ///   - text: the URL as it is written. A text that is no URL counts as its own host, so that exactly one shard
+    ///     reports it.
+    ///   - position: the position of the URL in its list, from 0.
     mutating func takes(_ text: String, at position: Int) throws(DownloadError) -> Bool {
         if rule == .line { return position % shard.count == shard.index }
         let url = try? RequestMaker.address(text).get().0
@@ -31,7 +32,7 @@ struct ShardFilter: Sendable {
         return number == shard.index
     }
 
-    /// URLs in a list before a host is called too large.
+    /// The number of URLs in a list from which the notice is possible.
     private static let fewest = 100
 
     /// A line about the largest host of this shard, if it alone has more URLs than a shard should have.

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The variables by which an engine tells a task of an array which one it is. Pure.
+/// The environment variables in which a workflow engine gives a task its number.
 struct TaskVariables {
     private let environment: [String: String]
 
@@ -34,7 +34,8 @@ struct TaskVariables {
         let index = try number(engine.rawValue)
         switch engine {
         case .slurm:
-            // With a number of shards, the tasks are those that `--array=0-N` would have: a single one can be run again.
+            // With a given number of shards, the task number is the shard, as with `--array=0-N`. So a single task can
+            // be run again.
             if let count { return Shard(index: index, count: count) }
             let step = environment["SLURM_ARRAY_TASK_STEP"] == nil ? 1 : max(1, try number("SLURM_ARRAY_TASK_STEP"))
             let (first, tasks) = (try number("SLURM_ARRAY_TASK_MIN"), try number("SLURM_ARRAY_TASK_COUNT"))

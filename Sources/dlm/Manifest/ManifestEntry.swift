@@ -1,7 +1,7 @@
 import DownloadKit
 import Foundation
 
-/// A line of a manifest: what became of a URL (docs/manifest-schema.json).
+/// A line of a manifest: the result for a URL (docs/manifest-schema.json).
 struct ManifestEntry: Document, Codable, Equatable {
     enum Status: String, Codable, Sendable {
         case done, failed
@@ -11,33 +11,33 @@ struct ManifestEntry: Document, Codable, Equatable {
         let kind: String
         let reason: String
         let message: String
-        /// Another run may succeed without anybody doing anything.
+        /// Whether another run may succeed without any change by the user.
         let retryable: Bool
     }
 
     var version = 1
     let url: String
     let status: Status
-    /// Of the finished file; absolute.
+    /// The absolute path of the finished file.
     var path: String?
-    /// Of the finished file, or those that came before the download failed.
+    /// The size of the finished file, or the number of bytes that came before the download failed.
     var bytes: Int64 = 0
-    /// Lower-case hexadecimal digits.
+    /// The digest in lower-case hexadecimal digits.
     var sha256: String?
     var mediaType: String?
     var httpStatus: Int?
-    /// As the server sent it, with its quotes.
+    /// The ETag with its quotes, as the server sent it.
     var etag: String?
     var attempts = 0
-    /// All attempts together.
+    /// The time of all attempts together, in seconds.
     var seconds = 0.0
     var ended: Date
-    /// `3/8`, where the list was divided, and the rule by which it was.
+    /// The shard, such as `3/8`, and the rule of the division; nil if the list was not divided.
     var shard: String?
     var shardBy: String?
     var error: Failure?
 
-    /// - Parameter error: nil if the file is complete and there.
+    /// - Parameter error: the error; nil if the file is complete and present.
     init(_ snapshot: DownloadSnapshot, error: DownloadError?, of filter: ShardFilter?, at date: Date) {
         let record = snapshot.record
         url = record.request.url.string
@@ -64,7 +64,7 @@ struct ManifestEntry: Document, Codable, Equatable {
         mark(filter)
     }
 
-    /// Of a URL that never became a download.
+    /// Creates the entry of a URL that did not become a download.
     init(rejected url: String, error: Failure, of filter: ShardFilter?, at date: Date) {
         self.url = url
         status = .failed
@@ -78,7 +78,7 @@ struct ManifestEntry: Document, Codable, Equatable {
         shardBy = filter?.rule.rawValue
     }
 
-    /// - Throws: an error if the line is no entry of a version that is known.
+    /// - Throws: an error if the line is not an entry of a known version.
     init(line: some Sequence<UInt8>) throws {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
@@ -99,7 +99,7 @@ extension ManifestEntry.Failure {
 }
 
 extension DownloadError {
-    /// The same command may succeed later, or on another machine, without anybody changing anything.
+    /// Whether the same command may succeed later, or on another machine, without any change by the user.
     var isWorthAnotherRun: Bool {
         switch self {
         case .networkFailed, .sessionUnavailable, .cancelled, .unexpected: true

@@ -3,12 +3,12 @@ import DownloadKit
 import Foundation
 import Glibc
 
-/// A manifest that is read, line by line or at a place that is known.
+/// A manifest for reading, line by line or at a known offset.
 final class ManifestFile: Sendable {
     let path: String
     private let descriptor: Int32
 
-    /// The longest line in bytes; a file that is no manifest must not fill the memory.
+    /// The greatest length of a line in bytes, so that a file that is no manifest does not fill the memory.
     private static let longest = 1 << 20
 
     init(_ path: String) throws(DownloadError) {
@@ -51,7 +51,7 @@ final class ManifestFile: Sendable {
         }
     }
 
-    /// The entry that begins at an offset.
+    /// Returns the entry that begins at an offset.
     func entry(at offset: Int64) throws -> ManifestEntry {
         var count = 4 << 10
         while true {
@@ -76,7 +76,7 @@ final class ManifestFile: Sendable {
         return bytes
     }
 
-    /// The URL of a line, without reading all of its JSON; nil if the line is no entry.
+    /// Returns the URL of a line without decoding all of its JSON, or nil if the line is not an entry.
     static func url(of line: ArraySlice<UInt8>) -> String? { text("\"url\":\"", in: line) ?? decoded(line)?.url }
 
     static func isDone(_ line: ArraySlice<UInt8>) -> Bool {
@@ -85,7 +85,8 @@ final class ManifestFile: Sendable {
 
     private static func decoded(_ line: ArraySlice<UInt8>) -> ManifestEntry? { try? ManifestEntry(line: line) }
 
-    /// The text behind a key. Within other texts the quotes of the key would be escaped.
+    /// Returns the text after a key. The key with its quotes cannot occur within another text, because quotes are
+    /// escaped there.
     private static func text(_ key: StaticString, in line: ArraySlice<UInt8>) -> String? {
         guard line.first == UInt8(ascii: "{"), line.last == UInt8(ascii: "}") else { return nil }
         return line.withUnsafeBytes { bytes in

@@ -1,6 +1,7 @@
 import DownloadKit
 
-/// Where the last line of each URL is in one or several manifests: 40 bytes of memory a URL, not the lines.
+/// An index of the last line of each URL in one or several manifests. It takes 40 bytes of memory for each URL and does
+/// not keep the lines.
 struct ManifestIndex: Sendable {
     private struct Place {
         let file: Int32
@@ -9,14 +10,16 @@ struct ManifestIndex: Sendable {
     }
 
     private(set) var files: [ManifestFile] = []
-    /// Lines that are no entries.
+    /// The number of lines that are not entries.
     private(set) var strangers = 0
-    /// By a digest of the URL: two URLs with the same one are improbable, and lines are compared before they count.
+    /// The places by a hash of the URL. It is improbable that two URLs have the same hash; ``entry(for:)`` compares the
+    /// URLs, too.
     private var places: [Int: Place] = [:]
 
     var count: Int { places.count }
 
-    /// Within a file, the last line of a URL counts. Among files, one that says that the URL is done, else the last.
+    /// Adds the lines of a file. If a file has several lines of a URL, the last one is used. If several files have the
+    /// URL, a line that says that it is done is used, or else the last one.
     mutating func add(_ file: ManifestFile) throws {
         let number = Int32(files.count)
         files.append(file)
@@ -38,7 +41,7 @@ struct ManifestIndex: Sendable {
         return entry.url == url ? entry : nil
     }
 
-    /// Calls `body` with the lines that count, in the order of the files.
+    /// Calls `body` with the lines that are used, in the order of the files.
     func forEachLine(_ body: (ArraySlice<UInt8>) throws -> Void) throws {
         for (number, file) in files.enumerated() {
             try file.forEachLine { offset, line in

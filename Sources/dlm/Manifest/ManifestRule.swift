@@ -1,22 +1,22 @@
 import DownloadKit
 
-/// Whether a URL has to be downloaded, by what a manifest and the disk say. Pure.
+/// The rule that decides whether a URL is left out, because its file is finished according to the manifest.
 struct ManifestRule: Equatable, Sendable {
-    /// `--retry-failed`: also downloads what failed for good.
+    /// Whether URLs that failed for good are downloaded again (`--retry-failed`).
     var retriesFailed = false
 
-    /// - Parameter size: of the file at the path of the entry; nil if no regular file is there.
+    /// - Parameter size: the size of the file at the path of the entry; nil if there is no regular file.
     func leavesOut(_ entry: ManifestEntry, _ request: DownloadRequest, size: Int64?) -> Bool {
         switch entry.status {
         case .failed: return !retriesFailed && entry.error?.retryable == false
         case .done:
-            // To know whether the server's file is newer, it has to be asked.
+            // With `newer`, the server must be asked whether its file is newer.
             guard request.destination.ifExists != .newer, let path = entry.path else { return false }
             return size == entry.bytes && isPlace(path, of: request.destination)
         }
     }
 
-    /// The file is where this command would put it.
+    /// Returns whether the path is the one that this command would choose.
     private func isPlace(_ path: String, of destination: Destination) -> Bool {
         guard let slash = path.lastIndex(of: "/") else { return false }
         let (folder, name) = (path[..<slash], path[path.index(after: slash)...])

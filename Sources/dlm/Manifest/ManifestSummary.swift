@@ -1,11 +1,11 @@
 import DownloadKit
 
-/// How many URLs of manifests are done, and why the others failed.
+/// The numbers of done and failed URLs in manifests, with the errors.
 struct ManifestSummary {
     /// `dlm manifest summary --json`.
     struct Summary: Document, Equatable {
         struct Count: Encodable, Equatable, Sendable {
-            /// `server/status404`, or a host.
+            /// The error, such as `server/status404`, or the host.
             let name: String
             let urls: Int
         }
@@ -14,11 +14,11 @@ struct ManifestSummary {
         var urls = 0
         var done = 0
         var failed = 0
-        /// Of those that failed.
+        /// The number of failed URLs for which another run may succeed.
         var retryable = 0
-        /// Of the finished files.
+        /// The size of all finished files in bytes.
         var bytes: Int64 = 0
-        /// The most frequent first.
+        /// The errors, the most frequent one first.
         var errors: [Count] = []
         /// The hosts with the most failures.
         var hosts: [Count] = []
@@ -78,7 +78,7 @@ struct ManifestFailures {
 
     let groups: [Group]
 
-    /// - Parameter isWanted: is given an entry that failed, and its host.
+    /// - Parameter isWanted: returns whether a failed entry with this host is included.
     init(_ index: ManifestIndex, where isWanted: (ManifestEntry, String) -> Bool) throws {
         var groups: [String: Group] = [:]
         try index.forEachLine { line in

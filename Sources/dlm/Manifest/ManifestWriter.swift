@@ -4,7 +4,8 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Appends lines to a manifest. Lines that come while a batch is written make the next batch, with one sync for each.
+/// The writer of a manifest, which appends lines. Lines that come while a batch is written form the next batch. Each
+/// batch has one sync.
 final class ManifestWriter: Sendable {
     private struct State {
         var pending: [ManifestEntry] = []
@@ -19,7 +20,8 @@ final class ManifestWriter: Sendable {
     private let queue = DispatchQueue(label: "dlm.manifest")
     private let state = Mutex(State())
 
-    /// - Parameter hashes: lines of files without a SHA-256 digest get one; the file was just written, or is read again.
+    /// - Parameter hashes: whether dlm computes a missing SHA-256 digest of a file. For this the file is read, usually
+    ///   from the page cache.
     init(_ path: String, hashes: Bool) throws(DownloadError) {
         self.path = path
         self.hashes = hashes
@@ -30,7 +32,7 @@ final class ManifestWriter: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Nil as long as all lines were written.
+    /// The first error; nil if all lines were written.
     var failure: DownloadError? { state.withLock { $0.failure } }
 
     func append(_ entry: ManifestEntry) {
@@ -46,7 +48,7 @@ final class ManifestWriter: Sendable {
         while let task = state.withLock({ $0.task }) { await task.value }
     }
 
-    /// The process is about to end: lines of files that would have to be hashed first are left to the next run.
+    /// Leaves out files that must be hashed first, because the process is about to end. The next run adds their lines.
     func hurry() { state.withLock { $0.isHurried = true } }
 
     // MARK: Writing
@@ -69,7 +71,7 @@ final class ManifestWriter: Sendable {
         }
     }
 
-    /// With the digest of its file; nil if there is no time for that.
+    /// Returns the entry with the digest of its file, or nil if there is no time to compute it.
     private func completed(_ entry: ManifestEntry) async -> ManifestEntry? {
         guard hashes, entry.status == .done, entry.sha256 == nil, let path = entry.path else { return entry }
         let isHurried: @Sendable () -> Bool = { [self] in state.withLock { $0.isHurried } }
@@ -79,7 +81,7 @@ final class ManifestWriter: Sendable {
             guard let hash else { return nil }
             completed.sha256 = hash.digest
         } catch {
-            // Somebody has moved or changed the file already: it is no longer what the line would say.
+            // The file was moved or changed already, so the line would be wrong.
             completed = entry.failed(error)
         }
         return completed
@@ -99,7 +101,7 @@ final class ManifestWriter: Sendable {
         }
     }
 
-    /// One write: other processes that append see whole lines only.
+    /// Appends with one write, so that other processes that append see only whole lines.
     private func append(_ bytes: [UInt8]) throws(DownloadError) {
         let start = lseek(descriptor, 0, SEEK_END)
         var written = 0
@@ -110,7 +112,7 @@ final class ManifestWriter: Sendable {
             if count < 0, errno == EINTR { continue }
             if count < 0 {
                 let code = errno
-                // What follows would stand behind a torn line.
+                // Otherwise the next line would follow a partial line.
                 if written > 0, start >= 0 { _ = ftruncate(descriptor, start) }
                 throw .file(code, "write", path: path)
             }
@@ -123,7 +125,7 @@ final class ManifestWriter: Sendable {
 
     private static let longestTail: Int64 = 1 << 20
 
-    /// Takes away the last line if its writer was killed within it.
+    /// Removes a partial last line, whose writer was killed.
     private func mend() throws(DownloadError) {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -140,7 +142,7 @@ final class ManifestWriter: Sendable {
         guard end != nil || start == 0 else { throw .noManifest(path, "its last line is longer than 1 MiB") }
         let tail = bytes[((end ?? -1) + 1)...]
         if !tail.isEmpty {
-            // Another file that was named by mistake keeps all it has.
+            // A file that is no manifest and was named by mistake is not changed.
             guard tail.first == UInt8(ascii: "{") else { throw .noManifest(path, "its last line is no JSON object") }
             if (try? ManifestEntry(line: tail)) != nil { return try append([UInt8(ascii: "\n")]) }
             guard ftruncate(descriptor, off_t(size) - off_t(tail.count)) == 0 else {
@@ -155,7 +157,7 @@ final class ManifestWriter: Sendable {
 }
 
 extension ManifestEntry {
-    /// The same URL, whose file is not what it should be.
+    /// Returns the entry for the same URL as a failure.
     func failed(_ error: DownloadError) -> ManifestEntry {
         var failed = ManifestEntry(rejected: url, error: Failure(error), of: nil, at: ended)
         (failed.bytes, failed.attempts, failed.seconds) = (bytes, attempts, seconds)

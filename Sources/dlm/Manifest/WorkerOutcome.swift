@@ -1,38 +1,38 @@
 import DownloadKit
 
-/// How the URLs of a run ended, for the engine that started it. Pure.
+/// The result of a run for the workflow engine that started it: the numbers of successes and failures.
 struct WorkerOutcome: Equatable, Sendable {
     /// The number of failures after which a run stops.
     enum FailureLimit: Equatable, Sendable {
         case number(Int)
-        /// Of the downloads that have ended, once 100 have.
+        /// A percentage of the downloads that have ended. It is checked after 100 downloads.
         case percent(Double)
     }
 
-    /// Another run may do what failed.
+    /// The exit status if another run may succeed.
     static let tryAgain: Int32 = 75
-    /// All that can be done is done; some URLs fail whenever they are tried.
+    /// The exit status if everything else is done, but some URLs always fail.
     static let someNeverWork: Int32 = 65
-    /// More downloads failed than the limit allows.
+    /// The exit status if more downloads failed than the limit allows.
     static let tooManyFailures: Int32 = 69
 
     private(set) var ended = 0
     private(set) var failed = 0
-    /// Failures that another run may not have, and those that it will.
+    /// The number of failures that another run may avoid.
     private(set) var retryable = 0
     private(set) var permanent = 0
-    /// Left out because the manifest says that they are done.
+    /// The number of URLs that were left out because the manifest says that they are done.
     private(set) var leftOut = 0
-    /// Left out because the manifest says that they failed for good.
+    /// The number of URLs that were left out because the manifest says that they failed for good.
     private(set) var leftOutFailed = 0
     let limit: FailureLimit?
 
     init(limit: FailureLimit? = nil) { self.limit = limit }
 
-    /// Downloads that must have ended before a percentage means anything.
+    /// The number of ended downloads from which a percentage is checked.
     private static let fewest = 100
 
-    /// - Parameter isRetryable: nil for a success.
+    /// - Parameter isRetryable: whether another run may succeed; nil for a success.
     mutating func end(isRetryable: Bool?) {
         ended += 1
         guard let isRetryable else { return }
@@ -52,7 +52,7 @@ struct WorkerOutcome: Equatable, Sendable {
         }
     }
 
-    /// - Parameter usual: the status without a manifest.
+    /// - Parameter usual: the exit status without a manifest.
     func exitStatus(_ usual: Int32, hasManifest: Bool) -> Int32 {
         if isOverLimit { return Self.tooManyFailures }
         guard hasManifest else { return usual }

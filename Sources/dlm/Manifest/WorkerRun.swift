@@ -1,7 +1,7 @@
 import DownloadKit
 import Synchronization
 
-/// What a run of `get` keeps for its engine besides the downloads: the manifest, and how many failed.
+/// The data of a run of `get` for its workflow engine: the manifest, and the numbers of failures.
 final class WorkerRun: Sendable {
     private let manifest: ManifestWriter?
     private let index: ManifestIndex
@@ -10,7 +10,7 @@ final class WorkerRun: Sendable {
     private let time: any TimeSource
     private let outcome: Mutex<WorkerOutcome>
 
-    /// - Parameter index: what the manifest said before this run.
+    /// - Parameter index: the entries of the manifest before this run.
     init(
         _ manifest: ManifestWriter?, _ index: ManifestIndex, _ rule: ManifestRule, _ filter: ShardFilter?,
         limit: WorkerOutcome.FailureLimit?, time: any TimeSource
@@ -25,7 +25,7 @@ final class WorkerRun: Sendable {
 
     // MARK: Before
 
-    /// Returns the requests that are not left out by the manifest.
+    /// Returns the requests that the manifest does not leave out.
     func selected(_ requests: [DownloadRequest]) throws -> [DownloadRequest] {
         if index.count == 0 { return requests }
         return try requests.filter { request in
@@ -45,7 +45,7 @@ final class WorkerRun: Sendable {
         manifest?.append(ManifestEntry(snapshot, error: error, of: filter, at: time.date))
     }
 
-    /// Something ended of which no record is known any more.
+    /// Records the end of a download that has no record any more.
     func lost(_ error: DownloadError) { outcome.withLock { $0.end(isRetryable: error.isWorthAnotherRun) } }
 
     func rejected(_ document: RejectedDocument) {
@@ -57,7 +57,7 @@ final class WorkerRun: Sendable {
         manifest?.append(ManifestEntry(rejected: url, error: failure, of: filter, at: time.date))
     }
 
-    /// Why nothing more is to be done; nil while all is well.
+    /// The reason why the run must stop; nil while it may continue.
     var stopReason: String? {
         if let failure = manifest?.failure { return "stopped: \(Redaction.describe(failure))" }
         let outcome = outcome.withLock { $0 }
@@ -67,18 +67,19 @@ final class WorkerRun: Sendable {
     }
 
     /// Returns when the manifest is on the disk.
-    /// - Parameter isHurried: the process is about to be ended by a signal.
+    /// - Parameter isHurried: whether a signal is about to end the process.
     func finish(isHurried: Bool = false) async {
         if isHurried { manifest?.hurry() }
         await manifest?.finish()
     }
 
-    /// The status of the command, whose downloads alone would have the `usual` one.
+    /// Returns the exit status of the command.
+    /// - Parameter usual: the exit status for the downloads alone.
     func exitStatus(_ usual: Int32) -> Int32 {
         manifest?.failure?.exitStatus ?? outcome.withLock { $0.exitStatus(usual, hasManifest: manifest != nil) }
     }
 
-    /// What was left out, for people; nil if nothing was.
+    /// The message about URLs that were left out; nil if there were none.
     var notice: String? {
         let outcome = outcome.withLock { $0 }
         let parts = [(outcome.leftOut, "done"), (outcome.leftOutFailed, "failed for good")].filter { $0.0 > 0 }

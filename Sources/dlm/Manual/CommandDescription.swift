@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// What the argument parser knows about a command, read from its `--experimental-dump-help`.
+/// The argument parser's description of a command, read from its `--experimental-dump-help`.
 struct CommandDescription: Decodable, Sendable {
     struct Argument: Decodable, Sendable {
         struct Name: Decodable, Sendable {

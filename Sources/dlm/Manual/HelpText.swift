@@ -2,8 +2,8 @@
 enum HelpText {
     static let columns = 80
 
-    /// Returns nil where the argument parser's own help will do.
-    /// - Parameter arguments: of a command line that asks for help.
+    /// Returns the help text, or nil if the argument parser's own help is enough.
+    /// - Parameter arguments: the arguments of a command line that asks for help.
     static func text(_ arguments: [String]) -> String? {
         let path = (arguments.first == "help" ? arguments.dropFirst() : arguments[...]).prefix { !$0.hasPrefix("-") }
         guard let root = try? CommandDescription.root() else { return nil }
@@ -32,7 +32,7 @@ enum HelpText {
         return lines.joined(separator: "\n")
     }
 
-    /// The commands by what people want to do.
+    /// The commands, grouped by the aims of users.
     static let commandGroups: [(title: String, names: [String])] = [
         ("DOWNLOAD AND FOLLOW", ["get", "list", "show", "watch", "wait", "events"]),
         ("CHANGE A DOWNLOAD", ["pause", "resume", "cancel", "remove", "limit", "priority", "set-url"]),
@@ -52,7 +52,7 @@ enum HelpText {
         return lines.joined(separator: "\n")
     }
 
-    /// Of `dlm get`. The manual has longer ones.
+    /// The examples of `dlm get`. The manual has longer ones.
     static let examples = [
         (command: "dlm get https://example.org/debian-12.iso", meaning: "Into this folder:"),
         (command: "dlm get -o debian.iso -x 4 URL", meaning: "Name, connections:"),
@@ -62,7 +62,7 @@ enum HelpText {
         (command: "file=$(dlm get URL) || exit", meaning: "In a script:"),
     ]
 
-    /// The options of `dlm get` that people use, by their long names.
+    /// The options of `dlm get` that most people use, by their long names.
     static let options: [(name: String, meaning: String)] = [
         ("output", "Write this file; - is standard output."),
         ("directory", "Put the files into this folder."),
@@ -115,7 +115,7 @@ enum HelpText {
         return argument.kind == "flag" ? indented : "\(indented) \(value)"
     }
 
-    /// As a shell reads it, so that the line can be copied.
+    /// Returns the text as a comment of the shell, so that the line can be copied.
     private static func comment(_ meaning: String) -> String {
         "# " + (meaning.hasSuffix(":") ? String(meaning.dropLast()) : meaning)
     }

@@ -1,5 +1,5 @@
 extension ManualText {
-    /// By command.
+    /// The examples by command.
     static let examples: [String: [(command: String, meaning: String)]] = [
         "get": [
             ("dlm get https://example.org/debian-12.iso", "Download a file into the current folder:"),

@@ -2,7 +2,7 @@
 struct ManualSection {
     enum Part {
         case text(String)
-        /// Lines of a file.
+        /// The lines of a file.
         case block(String)
         case entry(String, String)
     }
@@ -20,7 +20,7 @@ extension ManualText {
         }
     }
 
-    /// Of `dlm.1`.
+    /// The section of `dlm.1` about other names of commands.
     static var otherNames: ManualSection {
         let names = CommandAlias.same.sorted { $0.key < $1.key }
             .map { "\($0.key) (dlm \($0.value.joined(separator: " ")))" }
@@ -118,7 +118,7 @@ extension ManualText {
                 """),
         ])
 
-    /// Made of the options themselves.
+    /// The section about the settings, made from the options themselves.
     private static var settings: ManualSection {
         ManualSection(
             title: "SETTINGS",

@@ -1,6 +1,6 @@
-/// What the manual says beside the options.
+/// The texts of the manual besides the options.
 enum ManualText {
-    /// Of a command, or of dlm itself.
+    /// Returns the examples of a command, or of dlm itself.
     static func examples(for command: String?) -> [(command: String, meaning: String)] {
         command.map { examples[$0] ?? [] } ?? [
             ("dlm get https://example.org/debian-12.iso", "Download a file:"),

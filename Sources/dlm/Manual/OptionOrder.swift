@@ -4,7 +4,7 @@ enum OptionOrder {
     static let first = ["output", "directory", "input-file", "background", "connections", "max-concurrent", "continue"]
 
     /// Returns the arguments by group. Operands, the options of ``first`` and options without a group come first,
-    /// because behind a group they would seem to belong to that group. The groups follow in the order in which they
+    /// because after a group they would seem to belong to that group. The groups follow in the order in which they
     /// begin.
     static func groups(
         _ arguments: [CommandDescription.Argument]

@@ -43,7 +43,7 @@ struct Roff {
         }
     }
 
-    /// Adds lines exactly as they are typed or stand in a file.
+    /// Adds lines without changes, such as typed commands or the lines of a file.
     mutating func block(_ lines: String) {
         let escaped = lines.split(separator: "\n", omittingEmptySubsequences: false).map { Self.escaped(String($0)) }
         text += ".PP\n.RS\n.nf\n\(escaped.joined(separator: "\n"))\n.fi\n.RE\n"

@@ -1,9 +1,10 @@
 import DownloadKit
 
-/// The arguments as `ps` shows them to every user of the machine: a password in a URL and the value of a secret header
-/// field are overwritten as soon as they have been read, as curl does with its own.
+/// The removal of secrets from the arguments that `ps` shows to every user of the machine. A password in a URL and the
+/// value of a secret header field are overwritten as soon as they have been read, as in curl.
 enum ArgumentSecrets {
-    /// After this ``CommandLine/arguments`` must have been read.
+    /// Overwrites the secrets of a command line of dlm. ``CommandLine/arguments`` must be read before this call,
+    /// because it reads the same memory.
     static func hide(in arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = CommandLine.unsafeArgv) {
         var option: Option?
         for index in 1... {
@@ -16,7 +17,8 @@ enum ArgumentSecrets {
         }
     }
 
-    /// - Parameter secrets: in the command line of another program, the name of the program not counted.
+    /// Overwrites the secrets of a command line in the syntax of another program.
+    /// - Parameter secrets: the places of the secrets. The name of the program is not counted as an argument.
     static func hide(
         _ secrets: [DropInWord.Secret],
         in arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = CommandLine.unsafeArgv
@@ -44,7 +46,7 @@ enum ArgumentSecrets {
             }
         }
 
-        /// The one whose value the next argument is: `--header`, or `-H`, also behind other letters.
+        /// Returns the option whose value is the next argument: `--header`, or `-H`, also after other letters.
         static func taking(_ argument: [UInt8]) -> Option? {
             let text = String(decoding: argument, as: UTF8.self)
             if text.hasPrefix("--") { return Option(rawValue: String(text.dropFirst(2))) }
@@ -52,10 +54,11 @@ enum ArgumentSecrets {
             return option
         }
 
-        /// The letters of options without a value, which may stand before one that has a value.
+        /// The letters of options without a value, which may come before a letter with a value.
         static let flags = Set("46bchkqv".utf8)
 
-        /// The option whose letter stands behind a dash and letters of flags, and the number of bytes up to its value.
+        /// Returns the option whose letter comes after a dash and the letters of flags, and the number of bytes before
+        /// its value.
         private static func lettered(_ argument: [UInt8]) -> (option: Option, prefix: Int)? {
             guard argument.first == UInt8(ascii: "-"),
                 let index = argument.dropFirst().firstIndex(where: { !flags.contains($0) })
@@ -66,7 +69,7 @@ enum ArgumentSecrets {
             return (option, index + (isMarked ? 2 : 1))
         }
 
-        /// The one that the argument gives a value to, and how many bytes stand before that.
+        /// Returns the option whose value is in the same argument, and the number of bytes before the value.
         static func given(in argument: [UInt8]) -> (option: Option, prefix: Int)? {
             if let found = lettered(argument) { return argument.count > found.prefix ? found : nil }
             for option in allCases {
@@ -100,7 +103,8 @@ enum ArgumentSecrets {
         }
     }
 
-    /// - Parameter option: the one whose value it is.
+    /// Returns the places of the secrets in an argument.
+    /// - Parameter option: the option whose value this argument is; nil if it is no such value.
     static func secrets(in argument: [UInt8], of option: Option?) -> [Range<Int>] {
         let given = option.map { ($0, 0) } ?? Option.given(in: argument)
         if let (option, prefix) = given, let range = option.secret(in: argument[prefix...]) { return [range] }

@@ -113,12 +113,12 @@ extension [IDRange] {
 extension Destination.IfExists: ExpressibleByArgument {}
 extension DownloadState.Kind: ExpressibleByArgument {}
 
-/// When output is coloured.
+/// The choice when output is coloured.
 enum ColorChoice: String, ExpressibleByArgument, CaseIterable {
     case auto, always, never
 }
 
-/// How progress is shown.
+/// The choice how progress is shown.
 enum ProgressChoice: String, ExpressibleByArgument, CaseIterable {
     case auto, bar, plain, json, none
 }

@@ -94,7 +94,7 @@ enum ChecksumFile {
         }
     }
 
-    /// Reads a file. Of a file that is too large, a little more than `largest` bytes are returned.
+    /// Reads a file. If the file is too large, returns a little more than `largest` bytes.
     /// - Parameter path: the file; nil for standard input.
     static func read(_ path: String?, largest: Int = ChecksumList.largest) throws(DownloadError) -> [UInt8] {
         let name = path ?? "standard input"

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Words that users of other tools type in the place of a command.
+/// Words that users of other tools type instead of a command.
 enum CommandAlias {
-    /// The commands that dlm runs in place of words with the same meaning.
+    /// The commands that dlm runs for words with the same meaning.
     static let same: [String: [String]] = [
         "add": ["get", "-b"], "continue": ["resume"], "delete": ["remove"], "download": ["get"],
         "history": ["list", "--all"], "info": ["show"], "ps": ["list"], "retry": ["resume"], "start": ["resume"],
@@ -37,7 +37,7 @@ enum CommandAlias {
         return isDownload(arguments, exists) ? ["get"] + arguments : arguments
     }
 
-    /// Returns whether a URL, or options of `get` before a URL, stand where a command is expected.
+    /// Returns whether a URL, or options of `get` before a URL, are in the place of a command.
     private static func isDownload(_ arguments: [String], _ exists: (String) -> Bool) -> Bool {
         guard let first = arguments.first, !first.hasPrefix("---") else { return false }
         if !first.hasPrefix("-") { return SchemelessAddress.isClearlyURL(first) && !exists(first) }

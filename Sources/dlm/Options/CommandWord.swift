@@ -1,5 +1,5 @@
-/// A part of a command line as POSIX divides it (Base Definitions, section 12.2). Letters of short options may stand in
-/// one word, and a value may be attached to its letter.
+/// A part of a command line as POSIX divides it (Base Definitions, section 12.2). Letters of several short options may
+/// be in one word, and a value may be attached to its letter.
 struct CommandWord: Equatable {
     enum Kind: Equatable {
         case operand
@@ -17,7 +17,7 @@ struct CommandWord: Equatable {
 
     /// Divides the arguments of a command line.
     /// - Parameters:
-    ///   - arguments: the arguments behind the name of a command.
+    ///   - arguments: the arguments after the name of the command.
     ///   - catalog: the options of the command.
     static func words(_ arguments: ArraySlice<String>, _ catalog: OptionCatalog) -> [CommandWord] {
         var rest = arguments

@@ -1,8 +1,8 @@
 import ArgumentParser
 import DownloadKit
 
-/// The number of connections for a file: `1` to `64`, `auto`, or `auto:N`. `auto` opens as many connections as raise
-/// the speed, and `auto:N` at most N of these.
+/// The number of connections for a file: `1` to `64`, `auto`, or `auto:N`. With `auto`, dlm opens more connections as
+/// long as they raise the speed; with `auto:N` it opens at most N.
 struct ConnectionCount: Equatable {
     let number: Int
 

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Synchronization
 
-/// The arguments of a command line in the form for the parser. Other names of commands are replaced, and a URL in the
-/// place of a command becomes `get URL`. Attached values of short options are separated from their options.
+/// The arguments of a command line in the form for the parser. Other names of commands are replaced, and a URL without
+/// a command becomes `get URL`. Attached values of short options are separated from their options.
 enum GivenArguments {
     /// Returns the arguments for the parser.
     /// - Throws: a usage error if a long option has only one dash, because the parser would read letters and a value.

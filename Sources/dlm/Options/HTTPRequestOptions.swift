@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// How the requests of `get` are made.
+/// The options for the form of the requests of `get`.
 struct HTTPRequestOptions: ParsableArguments {
     @Option(
         name: [.customShort("A"), .long],
@@ -61,7 +61,8 @@ struct HTTPRequestOptions: ParsableArguments {
         }
     }
 
-    /// What a file that belongs to the others is asked for with.
+    /// The options for a file that belongs to the others, such as a checksum list. They are the same except for the
+    /// parameters of the query, the compression and the method, which are left out.
     var withoutContent: HTTPRequestOptions {
         var others = self
         (others.query, others.compressed, others.method) = ([], false, nil)
@@ -76,11 +77,12 @@ struct HTTPRequestOptions: ParsableArguments {
         if let hsts { request.http.upgradesKnownHosts = hsts == .hsts ? nil : false }
         guard let method else { return }
         request.http.method = method.uppercased()
-        // Theirs may be empty, and is sent, and asked for again, all the same.
+        // The body of such a method may be empty. An empty body is sent, too, and `resume` needs it again, too.
         if !request.isIdempotent { request.http.body = request.http.body ?? RequestBody([]) }
     }
 
-    /// User information and fragment are not for others (RFC 9110 section 10.1.3).
+    /// Returns the URL without user information and fragment, which must not be sent as a referrer (RFC 9110 section
+    /// 10.1.3).
     private static func withoutSecrets(_ referer: String) -> String {
         let text = referer.prefix { $0 != "#" }
         guard let mark = text.range(of: "://") else { return String(text) }
@@ -89,7 +91,7 @@ struct HTTPRequestOptions: ParsableArguments {
         return String(text[..<mark.upperBound] + text[text.index(after: at)...])
     }
 
-    /// The URL with the parameters.
+    /// Returns the URL with the parameters of `--query`.
     func completed(_ url: SourceURL) -> SourceURL {
         if query.isEmpty { return url }
         let parameters = query.map { parameter in

@@ -1,7 +1,7 @@
 import ArgumentParser
 import DownloadKit
 
-/// What is run, and who is told, when a download has ended.
+/// The options for the programs that run, and the messages that are sent, when a download has ended.
 struct HookOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -49,9 +49,9 @@ struct HookOptions: ParsableArguments {
         if hookTimeout?.value == 0 { throw ValidationError("--hook-timeout: give more than 0") }
     }
 
-    /// Changes only what was given. Here the programs are looked for, and not when the option is read: a setting that
-    /// names a program which is gone is no reason for other commands to fail.
-    /// - Parameter workingFolder: absolute; relative paths start there.
+    /// Applies the options that were given, and changes nothing else. The programs are searched for here and not when
+    /// the options are read, so that a missing program in a setting does not stop other commands.
+    /// - Parameter workingFolder: the absolute path from which relative paths start.
     func apply(to request: inout DownloadRequest, in workingFolder: String?) throws {
         let isGiven = onComplete != nil || onError != nil || urlCommand != nil || hookTimeout != nil
         guard isGiven || onCompleteUrl != nil || onCompleteBearerFile != nil || notify != nil else { return }

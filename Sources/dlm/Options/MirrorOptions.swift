@@ -40,7 +40,7 @@ struct MirrorOptions: ParsableArguments {
     }
 
     /// Reads the URL of a mirror.
-    /// - Parameter place: the option or the place where the URL was written, for messages.
+    /// - Parameter place: the option or the line that has the URL, for messages.
     static func address(_ text: String, _ place: String) throws -> SourceURL {
         switch RequestMaker.address(text) {
         case .success((let url, nil)): return url

@@ -3,7 +3,7 @@ import DownloadKit
 import Foundation
 import Glibc
 
-/// The way to the server.
+/// The options for the connection to the server.
 struct NetworkOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -128,7 +128,7 @@ extension ProxyAddress {
         self.init(url: "\(scheme)://\(host)", credential: user)
     }
 
-    /// With a port or without.
+    /// Returns whether a text is the host of a proxy, with or without a port.
     private static func isHost(_ text: Substring) -> Bool {
         guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !"\\?#%".utf8.contains($0) }) else { return false }
         let isBracketed = text.hasPrefix("[") && text.contains("]")
@@ -148,7 +148,7 @@ extension ProxyAddress {
 }
 
 extension PinnedAddress {
-    /// Those of one argument, in the order in which they are tried.
+    /// Returns the addresses of one argument, in the order in which they are tried.
     static func list(argument text: String) throws -> [PinnedAddress] {
         let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
         let words = parts.count == 3 ? parts[2].split(separator: ",", omittingEmptySubsequences: false) : []
@@ -158,7 +158,7 @@ extension PinnedAddress {
         return addresses.map { PinnedAddress(host: parts[0].lowercased(), port: Int(port), address: $0) }
     }
 
-    /// IPv6 in brackets.
+    /// Returns the numeric address of a text, without the brackets of an IPv6 address; nil if the text is no address.
     private static func address(_ text: String) -> String? {
         var address = in6_addr()
         if inet_pton(AF_INET, text, &address) == 1 { return text }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// The long options of a command, for options that are written as text: below the URLs of a list and as settings. The
+/// The long options of a command, for options that are written in a file: below the URLs of a list and as settings. The
 /// catalog is collected from the parser or from the code that reads scanned words, so no option has to be listed twice.
 struct OptionCatalog: Sendable {
     struct Option: Sendable, Equatable {
@@ -38,7 +38,7 @@ struct OptionCatalog: Sendable {
         self.init(named, letters)
     }
 
-    /// Collects the options that are asked for when words are scanned. Such a catalog has no letters of short options.
+    /// Collects the options that the code for scanned words reads. Such a catalog has no letters of short options.
     init(scannedBy options: (some ScannedOptions).Type) { self.init(ScannedWords.asked(by: options)) }
 
     private init(_ named: [Option], _ letters: [Character: String] = [:]) {

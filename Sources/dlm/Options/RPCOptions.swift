@@ -3,7 +3,7 @@ import DownloadKit
 import DownloadRPC
 import Foundation
 
-/// Whether and how the background session serves aria2's RPC and the page.
+/// The options for the server of aria2's RPC and the web page in the background session.
 struct RPCOptions: ParsableArguments {
     @Flag(exclusivity: .chooseLast) var rpc: RPCFlag?
 
@@ -50,7 +50,7 @@ struct RPCOptions: ParsableArguments {
             && !scheme.isEmpty
     }
 
-    /// What the other one says counts.
+    /// Returns these options, completed by others. These options win where both have a value.
     func overriding(_ other: RPCOptions?) -> RPCOptions {
         guard let other else { return self }
         var result = self
@@ -63,8 +63,8 @@ struct RPCOptions: ParsableArguments {
         return result
     }
 
-    /// How the server is to work; nil where it is not to run.
-    /// - Parameter directory: the folder of downloads that config.yaml names.
+    /// Returns the configuration of the server, or nil if the server is switched off.
+    /// - Parameter directory: the folder for downloads in `config.yaml`.
     func configuration(
         _ environment: [String: String], stateFolder: String, directory: String?, workingFolder: String?
     ) throws -> RPCConfiguration? {
@@ -89,7 +89,7 @@ struct RPCOptions: ParsableArguments {
         return configuration
     }
 
-    /// The same, as a command line has them.
+    /// The options as arguments of a command line.
     var arguments: [String] {
         var words: [String] = []
         if let rpc { words.append(rpc == .rpc ? "--rpc" : "--no-rpc") }

@@ -3,8 +3,8 @@ import DownloadKit
 import Foundation
 
 /// The options that `get` and `resume` share, because secrets are not stored and other values may change between two
-/// runs. A command has these groups directly: in debug builds the parser checks itself, and each level of groups takes
-/// five times as long.
+/// runs. Each command has these groups directly. Debug builds of the parser check all groups again at each level, so
+/// that each level takes five times as long.
 protocol RenewableOptions {
     var count: ConnectionOptions { get set }
     var fields: HeaderOptions { get set }
@@ -53,7 +53,7 @@ extension RenewableOptions {
     }
 
     /// Returns these options as overrides for a stored request.
-    /// - Parameter given: an empty request to which these options were applied.
+    /// - Parameter given: an empty request with these options applied.
     func overrides(in given: DownloadRequest) -> RequestOverrides {
         var overrides = RequestOverrides()
         overrides.headers = given.headers

@@ -1,27 +1,27 @@
 import ArgumentParser
 
 /// The words of a command line, for options that read them without the argument parser, which takes several times as
-/// long. Each option is asked for by name and gets the value that the parser would give it. Errors, and words that might
-/// mean something else to the parser, are left to the parser: then all words are declined.
+/// long. Each option reads its value by name and gets the value that the parser would give it. If there is an error, or
+/// a word that might mean something else to the parser, all words are declined and the parser reads them.
 struct ScannedWords {
     private struct Option {
-        /// Nil for a letter.
+        /// The long name; nil for a letter.
         let name: Substring?
         let letter: Character?
-        /// The value behind `=` or behind the letter.
+        /// The value after `=` or after the letter.
         let value: Substring?
-        /// The position of the word that is the value where none is attached; nil where other letters follow.
+        /// The position of the word that is the value if no value is attached; nil if other letters follow.
         let next: Int?
-        /// The word between its dash and `=`, where it holds more than one letter.
+        /// The part of the word between its dash and `=`; nil if it has only one letter.
         var cluster: Substring?
         var isRead = false
     }
 
     private var options: [Option] = []
-    /// By position; nil for options and for what was read.
+    /// The words that are no options, by position; nil for options and for words that were read.
     private var operands: [String?] = []
     private var isDeclined = false
-    /// The options that were asked for, in order; nil while they are not collected.
+    /// The options that were read, in order; nil if they are not collected.
     private var asked: [OptionCatalog.Option]?
 
     init(_ arguments: some Sequence<String>) {
@@ -36,7 +36,7 @@ struct ScannedWords {
         let equals = word.utf8.firstIndex(of: UInt8(ascii: "="))
         let name = word[..<(equals ?? word.endIndex)]
         let value = equals.map { word[word.utf8.index(after: $0)...] }
-        // The parser compares whole characters: a combining mark makes another one of a dash or an equals sign.
+        // The parser compares whole characters: a dash or an equals sign with a combining mark is another character.
         guard word.hasPrefix("-") else { return decline() }
         guard !word.hasPrefix("--") else {
             let isMarked = equals.map { word[$0] == "=" } ?? true
@@ -169,7 +169,7 @@ struct ScannedWords {
         return last?.flag
     }
 
-    /// Returns the words that are neither options nor their values. To be called when all options have been read.
+    /// Returns the words that are neither options nor their values. Must be called after all options were read.
     mutating func rest() -> [String] {
         defer { operands = [] }
         return operands.compactMap(\.self)
@@ -184,7 +184,7 @@ struct ScannedWords {
         return group
     }
 
-    /// Returns the options that are asked for when words are read.
+    /// Returns the options that the given type reads.
     static func asked(by options: (some ScannedOptions).Type) -> [OptionCatalog.Option] {
         var words = Self([])
         words.asked = []
@@ -204,7 +204,7 @@ protocol ScannedGroup: ParsableArguments {
     mutating func read(_ words: inout ScannedWords)
 }
 
-/// Options in plain properties: the groups of the argument parser cost a search through all types of the program each.
+/// Options in plain properties. Each group of the argument parser would cost a search through all types of the program.
 protocol ScannedOptions {
     /// The same options for the argument parser.
     associatedtype Arguments: ParsableArguments
@@ -217,7 +217,7 @@ protocol ScannedOptions {
 extension ScannedOptions {
     func validate() throws {}
 
-    /// Returns nil where the parser has to read the arguments.
+    /// Returns nil if the parser must read the arguments.
     static func scanned(_ arguments: some Sequence<String>) -> Self? {
         var words = ScannedWords(arguments)
         let options = Self(&words)
@@ -226,7 +226,7 @@ extension ScannedOptions {
         return options
     }
 
-    /// Reads arguments that are no command line.
+    /// Reads arguments that come from a file or from the environment instead of a command line.
     static func read(_ arguments: [String]) throws -> Self {
         try scanned(arguments) ?? Self(Arguments.parse(arguments))
     }

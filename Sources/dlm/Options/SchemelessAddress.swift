@@ -33,7 +33,8 @@ struct SchemelessAddress: Equatable {
         guard let first = text.first, !"/.~-".contains(first), !text.contains("://"),
             text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F })
         else { return nil }
-        // Addresses with user information are refused, because a password would go to whatever host follows it.
+        // Addresses with user information are refused, because the password would be sent to the host after the `@`,
+        // which may be a typing error.
         let authority = text.prefix { !"/?#".contains($0) }
         guard !authority.contains("@"), !authority.contains("\\") else { return nil }
         let host = authority.first == "[" ? authority.prefix { $0 != "]" } + "]" : authority.prefix { $0 != ":" }
@@ -74,7 +75,7 @@ struct SchemelessAddress: Equatable {
             && parts.allSatisfy { $0.utf8.allSatisfy { (48...57).contains($0) } && UInt8($0) != nil }
     }
 
-    /// Returns whether a word in the place of a command can only be a URL, because it has a scheme, a port or a path.
+    /// Returns whether a word instead of a command can only be a URL, because it has a scheme, a port or a path.
     static func isClearlyURL(_ word: String) -> Bool {
         if let mark = word.range(of: "://") {
             return mark.lowerBound > word.startIndex

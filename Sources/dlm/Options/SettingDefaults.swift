@@ -1,14 +1,14 @@
 import DownloadKit
 
-/// What holds where nobody sets it, as it would be written.
+/// The default values of the settings, in the form of a file.
 enum SettingDefaults {
-    /// A dash for what is simply not there.
+    /// Returns the default of a setting, or a dash if the setting has no value by default.
     static func value(_ key: String) -> String {
         if let value = known[key] ?? CommandDescription.settings[key]?.defaultValue { return value }
         return OptionCatalog.settings[key]?.isFlag ?? false ? "false" : "-"
     }
 
-    /// Of the options that the parser knows no default of.
+    /// The defaults of the options for which the parser has no default.
     private static var known: [String: String] {
         let session = SessionConfiguration(kind: .foreground, stateFolder: "")
         let (retry, timeouts) = (RetryPolicy(), DownloadRequest.Timeouts())

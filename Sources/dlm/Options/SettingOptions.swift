@@ -1,8 +1,8 @@
 import ArgumentParser
 import DownloadKit
 
-/// What can be set outside of the command line, by the names of its long options: one struct for `config.yaml`, for the
-/// environment and for the sections of hosts.
+/// The options that can be set outside of the command line, by their long names. This one struct serves `config.yaml`,
+/// the environment and the sections for hosts.
 struct SettingOptions {
     var historyAge: HistoryAge?
     var limitWindow: [LimitWindow]
@@ -12,7 +12,8 @@ struct SettingOptions {
     var progress: ProgressOptions
     var output: OutputOptions
 
-    /// Of a session of any kind. A limit of the speed is for all its downloads together; ``item`` has it no more.
+    /// Applies the options to the configuration of a session. A speed limit in these options is for all downloads of
+    /// the session together.
     func apply(to configuration: inout SessionConfiguration) {
         if !limitWindow.isEmpty { configuration.timetable = RateTimetable(limitWindow.compactMap(\.entry)) }
         if let historyAge { configuration.historyAge = historyAge.seconds }
@@ -75,11 +76,11 @@ struct SettingArguments: ParsableArguments, ItemGroups {
     @OptionGroup var output: OutputOptions
 }
 
-/// How long a download stays in the history: a time, or `none` for ever.
+/// The time that a download stays in the history, or `none` if it stays without limit.
 struct HistoryAge: Equatable {
     let seconds: Double?
 
-    /// 0 is refused: some would mean for ever by it, others not at all.
+    /// Reads an argument. 0 is refused, because it could mean "without limit" or "not at all".
     init(argument: String) throws {
         if argument.lowercased() == "none" {
             seconds = nil

@@ -2,22 +2,22 @@ import ArgumentParser
 import DownloadKit
 import Synchronization
 
-/// What is set outside of the command line. The closest counts: the environment, then the sections for a host, then the
-/// rest of `config.yaml`.
+/// The settings outside of the command line. The environment comes before the sections for a host, and these come
+/// before the rest of `config.yaml`.
 struct Settings: Sendable {
-    /// The file's before the environment's; of two for one key the later one counts.
+    /// The entries of the file, then those of the environment. If two entries have the same key, the later one is used.
     let entries: [SettingsEntry]
     private let home: String?
-    /// Without the sections for hosts; nil where nothing is set.
+    /// The settings without the sections for hosts; nil if nothing is set.
     let general: SettingOptions?
-    /// What counts less first.
+    /// The sections, the least specific one first.
     private let sections: [SettingsSection]
 
     init() {
         (entries, home, sections, general) = ([], nil, [], nil)
     }
 
-    /// - Throws: ``SettingsError`` for the first thing that is wrong, wherever it is: what is overridden counts, too.
+    /// - Throws: ``SettingsError`` for the first error, also if it is in an entry that another entry overrides.
     init(environment: [String: String]) throws(SettingsError) {
         try self.init(
             SettingsFile.entries(environment: environment) + SettingsEntry.entries(environment),
@@ -40,7 +40,7 @@ struct Settings: Sendable {
             return try SettingOptions.read(entries.flatMap { try $0.arguments(home: home) })
         } catch {
             for entry in entries { try check(entry, home) }
-            // Each alone was right.
+            // Each entry alone is valid, so the error is in their combination.
             let place = entries.last?.place ?? ""
             throw SettingsError("\(place): \(UsageReport.sentence(error, of: SettingArguments.self))")
         }
@@ -55,7 +55,8 @@ struct Settings: Sendable {
         }
     }
 
-    /// Without what a later one overrides; what can be repeated adds up.
+    /// Returns the entries without those that a later entry overrides. All entries of an option that can be repeated
+    /// stay.
     private static func counting(_ entries: [SettingsEntry]) -> [SettingsEntry] {
         var last: [String: Int] = [:]
         for (index, entry) in entries.enumerated() { last[entry.key] = index }
@@ -66,13 +67,13 @@ struct Settings: Sendable {
 
     // MARK: Sections
 
-    /// The sections for a URL by their numbers, what counts less first.
+    /// Returns the indices of the sections for a URL, the least specific section first.
     func sections(for url: SourceURL) -> [Int] {
         if sections.isEmpty { return [] }
         return sections.indices.filter { sections[$0].matches(url) }
     }
 
-    /// What counts for a URL: from the file, its sections, then the environment.
+    /// Returns the entries in force for a URL: those of the file, of its sections, and of the environment.
     func entries(for sections: [Int]) -> [SettingsEntry] {
         let own = sections.flatMap { number in entries.filter { $0.section == self.sections[number] } }
         let general = entries.filter { $0.section == nil }
@@ -80,18 +81,19 @@ struct Settings: Sendable {
             general.filter { $0.origin != .environment } + own + general.filter { $0.origin == .environment })
     }
 
-    /// Changes what is set for a URL with these sections.
+    /// Applies the settings for a URL with these sections to a request.
     func apply(to request: inout DownloadRequest, _ sections: [Int], in workingFolder: String?) throws {
         let entries = entries(for: sections)
         let general = entries.filter { $0.section == nil }
-        // Fields of one name take each other's place from layer to layer, and stand beside each other within one.
+        // A header field of a layer replaces the fields of the same name in the layers before. Several fields of the
+        // same name in one layer are all kept.
         let layers =
             [general.filter { $0.origin != .environment }]
             + sections.map { number in entries.filter { $0.section == self.sections[number] } }
             + [general.filter { $0.origin == .environment }]
         for layer in layers {
             guard let first = layer.first, var item = try Self.options(layer, home)?.item else { continue }
-            // Outside of a section it is for all downloads together.
+            // Outside of a section the speed limit is for all downloads together.
             if first.section == nil { item.transfer.limitRate = nil }
             try item.apply(to: &request, in: workingFolder)
         }
@@ -99,7 +101,7 @@ struct Settings: Sendable {
 
     // MARK: Sessions
 
-    /// What concerns a session of any kind.
+    /// Applies the settings to the configuration of a session.
     func apply(to configuration: inout SessionConfiguration) {
         general?.apply(to: &configuration)
         guard !isInEnvironment("max-per-host") else { return }
@@ -118,7 +120,7 @@ extension Settings {
     var progress: ProgressChoice { general?.progress.progress ?? .auto }
 }
 
-/// The settings of this process, read once, by the first who needs them.
+/// The settings of this process. They are read once, when they are first needed.
 final class SettingsMemory: Sendable {
     private let settings = Mutex<Settings?>(nil)
 
@@ -133,7 +135,8 @@ final class SettingsMemory: Sendable {
 extension Context {
     func settings() throws(SettingsError) -> Settings { try settingsMemory.settings(environment) }
 
-    /// For what cannot fail: whoever works with downloads has told what is wrong with them.
+    /// The settings for code that cannot throw; no settings if they have an error. The command has reported such an
+    /// error already.
     var knownSettings: Settings { (try? settings()) ?? Settings() }
 }
 

@@ -1,13 +1,13 @@
 import ArgumentParser
 import DownloadKit
 
-/// A value as somebody wrote it.
+/// The value of a setting, as the user wrote it.
 struct SettingsEntry: Equatable, Sendable {
     /// The long option.
     let key: String
     let text: String
     let origin: Origin
-    /// The section it stands in; nil for what counts for all URLs.
+    /// The section of the setting; nil if the setting applies to all URLs.
     var section: SettingsSection?
 
     enum Origin: Equatable {
@@ -16,12 +16,12 @@ struct SettingsEntry: Equatable, Sendable {
         case environment
     }
 
-    /// The hosts of its section.
+    /// The hosts of the setting's section.
     var host: HostPattern? {
         if case .host(let pattern) = section { pattern } else { nil }
     }
 
-    /// For messages: the file with the line and the key, or the variable.
+    /// The place of the setting, for messages: the file with the line and the key, or the variable.
     var place: String {
         switch origin {
         case .file(let place): "\(place): \(key)"
@@ -29,12 +29,13 @@ struct SettingsEntry: Equatable, Sendable {
         }
     }
 
-    /// In the environment.
+    /// Returns the name of the environment variable for a key.
     static func variable(_ key: String) -> String {
         "DLM_" + key.uppercased().replacing("-", with: "_").replacing(".", with: "_")
     }
 
-    /// Those in the environment. An empty variable is as good as none; others that begin with `DLM_` are not ours.
+    /// Returns the settings in the environment. Empty variables and unknown variables that begin with `DLM_` are
+    /// ignored.
     static func entries(_ environment: [String: String]) -> [SettingsEntry] {
         guard environment.contains(where: { $0.key.hasPrefix("DLM_") && !$0.value.isEmpty }) else { return [] }
         return OptionScope.settings.compactMap { key in
@@ -43,8 +44,8 @@ struct SettingsEntry: Equatable, Sendable {
         }
     }
 
-    /// For the parser of ``SettingArguments``.
-    /// - Parameter home: what `~/` at the beginning of a path stands for: no shell looks at it.
+    /// Returns the arguments for the parser of ``SettingArguments``.
+    /// - Parameter home: The folder for `~/` at the beginning of a path, because no shell expands it.
     func arguments(home: String?) throws(ValidationError) -> [String] {
         guard let option = OptionCatalog.settings[key] else { throw ValidationError("unknown option") }
         if option.isPath, text.hasPrefix("~/"), let home {

@@ -2,7 +2,7 @@
 struct SettingsError: Error, Equatable, CustomStringConvertible {
     static let exitStatus: Int32 = 2
 
-    /// One line: where, what, and what to do.
+    /// One line with the place, the error, and the advice.
     let message: String
 
     var description: String { message }

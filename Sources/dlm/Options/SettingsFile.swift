@@ -6,11 +6,11 @@ import Yams
 struct SettingsFile {
     let path: String
 
-    /// Bytes; a file that is larger is not what it is taken for.
+    /// The greatest size of the file in bytes. A larger file is surely no configuration.
     static let largest = 1 << 20
 
-    /// `$XDG_CONFIG_HOME/dlm/config.yaml`, by default in `~/.config`; a relative value is invalid and ignored (XDG base
-    /// directory specification). Nil without a home.
+    /// Finds `$XDG_CONFIG_HOME/dlm/config.yaml`, by default `~/.config/dlm/config.yaml`. A relative path in the
+    /// variable is invalid and ignored (XDG Base Directory Specification). Returns nil if there is no home folder.
     init?(environment: [String: String]) {
         if let folder = environment["XDG_CONFIG_HOME"], folder.hasPrefix("/") {
             path = FileNaming.path(folder, "dlm/config.yaml")
@@ -21,7 +21,7 @@ struct SettingsFile {
         }
     }
 
-    /// Nothing when there is no file.
+    /// Returns the entries of the file; none if there is no file.
     static func entries(environment: [String: String]) throws(SettingsError) -> [SettingsEntry] {
         guard let file = SettingsFile(environment: environment), let bytes = try file.read() else { return [] }
         guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -32,9 +32,9 @@ struct SettingsFile {
 
     // MARK: Reading
 
-    /// - Returns: nil when there is no file.
+    /// Returns the bytes of the file, or nil if there is no file.
     private func read() throws(SettingsError) -> [UInt8]? {
-        // Not blocking: a FIFO without a writer would hold up every command.
+        // O_NONBLOCK: opening a FIFO without a writer would block every command.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
@@ -65,15 +65,15 @@ struct SettingsFile {
     func entries(in text: String) throws(SettingsError) -> [SettingsEntry] {
         let root: Node?
         do {
-            // Neither the default resolver, which compiles expressions for types that nothing here has, nor the default
-            // encoding, which prints to stdout when a variable of the environment says so.
+            // The default resolver compiles regular expressions for types that are not used here. The default encoding
+            // can print to stdout because of an environment variable.
             root = try Parser(yaml: text, resolver: .basic, encoding: .utf8).singleRoot()
         } catch {
             throw malformed(error)
         }
         guard let root else { return [] }
         guard case .mapping(let mapping) = root else {
-            // A document without anything in it.
+            // An empty document.
             if case .scalar(let scalar) = root, scalar.string.isEmpty { return [] }
             throw SettingsError("\(place(root.mark?.line)): \(Self.form)")
         }
@@ -96,7 +96,7 @@ struct SettingsFile {
 
     private func sections(_ node: Node, _ place: String) throws(SettingsError) -> [SettingsEntry] {
         guard case .mapping(let mapping) = node else {
-            // Nothing behind it, as where all lines below it are comments.
+            // No value, for example because all lines below the key are comments.
             if case .scalar(let scalar) = node, scalar.string.isEmpty { return [] }
             throw SettingsError("\(place): \(Self.hostForm)")
         }
@@ -134,7 +134,7 @@ struct SettingsFile {
         return entries
     }
 
-    /// The keys `host` and `path` say which URLs it is about, the others are settings.
+    /// Reads a rule. The keys `host` and `path` select URLs, and the other keys are settings.
     private func rule(
         _ mapping: Node.Mapping, number: Int, _ place: String
     ) throws(SettingsError) -> [SettingsEntry] {
@@ -176,7 +176,7 @@ struct SettingsFile {
         return (name.string, place)
     }
 
-    /// One for a plain value, and one for each of a list.
+    /// Returns one entry for a plain value, or one for each value of a list.
     private func entries(
         _ name: String, _ value: Node, _ place: String, among names: [String], of section: SettingsSection? = nil
     ) throws(SettingsError) -> [SettingsEntry] {
@@ -212,7 +212,8 @@ struct SettingsFile {
         switch error as? YamlError {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
-            // What was expected before the "but" is the parser's business.
+            // The message says what the parser expected and then, after "but", what it found. Only the second part
+            // helps the user.
             SettingsError("\(place(mark.line)): not valid YAML: \(problem.trimmingPrefix("but ")); \(Self.form)")
         case .reader(let problem, let offset, _, let yaml):
             SettingsError("\(place(offset.map { Self.line(at: $0, in: yaml) })): not valid YAML: \(problem)")

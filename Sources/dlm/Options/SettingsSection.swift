@@ -1,10 +1,10 @@
 import DownloadKit
 
-/// Settings of config.yaml that count for some URLs only.
+/// A section of config.yaml, whose settings apply to some URLs only.
 enum SettingsSection: Hashable, Sendable {
-    /// Below `hosts`.
+    /// An entry of `hosts`.
     case host(HostPattern)
-    /// One of `rules`.
+    /// An entry of `rules`.
     case rule(SettingsRule)
 
     func matches(_ url: SourceURL) -> Bool {
@@ -14,8 +14,9 @@ enum SettingsSection: Hashable, Sendable {
         }
     }
 
-    /// Whether its settings count less than those of another section that matches the same URL: closer hosts count more,
-    /// rules count more than hosts, and later rules more than earlier ones.
+    /// Returns whether the settings of this section count less than those of another section that matches the same URL.
+    /// A closer host counts more than another host, a rule more than a host, and a later rule more than an earlier
+    /// rule.
     func isBefore(_ other: SettingsSection) -> Bool {
         switch (self, other) {
         case (.host(let one), .host(let two)): two.isCloser(than: one)
@@ -26,11 +27,11 @@ enum SettingsSection: Hashable, Sendable {
     }
 }
 
-/// The URLs that one of `rules` is about.
+/// The condition of an entry of `rules`: the URLs that its settings apply to.
 struct SettingsRule: Hashable, Sendable {
-    /// Its place in the list, from 1.
+    /// The position of the entry in the list, counted from 1.
     let number: Int
-    /// Nil for any host.
+    /// The pattern for the host; nil for any host.
     let host: HostPattern?
     /// A pattern for the whole path, in which `*` stands for any characters, `/` included; nil for any path.
     let path: String?

@@ -1,18 +1,19 @@
 import ArgumentParser
 
-/// URLs with patterns, as curl has them: `[001-100]`, `[a-z]`, `[0-9:3]` and `{a,b}`. Brackets and braces that are no
-/// such pattern, as in `?id[]=3` or `http://[::1]/`, stand for themselves, and so does one behind a backslash.
+/// The patterns in URLs, with curl's syntax: `[001-100]`, `[a-z]`, `[0-9:3]` and `{a,b}`. Brackets and braces that form
+/// no such pattern, as in `?id[]=3` or `http://[::1]/`, are ordinary characters. So is a bracket or brace after a
+/// backslash.
 struct URLPatterns {
-    /// A URL, and what each of its patterns stands for in it.
+    /// A URL without patterns, and the value of each pattern in it.
     struct Expanded: Equatable {
         let url: String
         let values: [String]
     }
 
-    /// Nothing is a pattern.
+    /// Whether brackets and braces are ordinary characters (`--no-glob`).
     let isLiteral: Bool
 
-    /// URLs of one command line; more are a slip of the finger.
+    /// The most URLs that the patterns of one command line may stand for. More are probably a typing mistake.
     static let largest = 100_000
 
     func count(in urls: [String]) throws(ValidationError) -> Int {
@@ -28,7 +29,7 @@ struct URLPatterns {
         return count
     }
 
-    /// The last pattern of a URL changes fastest.
+    /// Returns the URLs without patterns, in order. The last pattern of a URL changes fastest.
     func expanded(_ urls: [String]) throws(ValidationError) -> [Expanded] {
         guard !isLiteral, urls.contains(where: Self.mayHavePattern) else {
             return urls.map { Expanded(url: $0, values: []) }
@@ -37,10 +38,11 @@ struct URLPatterns {
         return urls.flatMap { URLPattern($0).expanded }
     }
 
-    /// Whether a name has a place for what a pattern stands for, such as `#1`.
+    /// Returns whether a name has a placeholder for the value of a pattern, such as `#1`.
     static func hasPlace(_ name: String) -> Bool { name.firstMatch(of: /#[0-9]/) != nil }
 
-    /// Returns the name with what the patterns stand for; a number without a pattern stays as it is.
+    /// Returns the name with each placeholder replaced by the value of its pattern. A placeholder without a pattern is
+    /// not changed.
     static func filled(_ name: String, _ values: [String]) -> String {
         name.replacing(/#([0-9]+)/) { match in
             guard let number = Int(match.1), values.indices.contains(number - 1) else { return String(match.0) }
@@ -60,7 +62,7 @@ struct URLPattern: Equatable {
 
     private let parts: [Part]
 
-    /// Values of one pattern.
+    /// The most values of one pattern.
     private static let longest = URLPatterns.largest + 1
 
     init(_ url: String) {
@@ -84,7 +86,8 @@ struct URLPattern: Equatable {
         self.parts = parts
     }
 
-    /// How many URLs it stands for; too many to count are told apart.
+    /// The number of URLs that the patterns stand for, and whether the number exceeds ``URLPatterns/largest``. Counting
+    /// ends there.
     var count: (number: Int, isTooLarge: Bool) {
         var number = 1
         for case .choice(let values) in parts {
@@ -108,7 +111,8 @@ struct URLPattern: Equatable {
         return all
     }
 
-    /// A pattern at the beginning of the text, and where it ends.
+    /// Returns the values of the pattern at the beginning of the text and the index after the pattern. Returns nil if
+    /// the text does not begin with a pattern.
     private static func choice(_ text: Substring) -> ([String], String.Index)? {
         guard let first = text.first, first == "{" || first == "[",
             let end = text.firstIndex(of: first == "{" ? "}" : "]")

@@ -1,7 +1,7 @@
 import ArgumentParser
 import DownloadKit
 
-/// What `get` needs as one worker of many: which part of a list is its own, and what it tells its engine.
+/// The options of `get` as one worker of many: its part of a list, and its reports to the workflow engine.
 struct WorkerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -78,16 +78,16 @@ struct WorkerOptions: ParsableArguments {
         if shardBy != nil, shard == nil { throw ValidationError("--shard-by needs --shard I/N, which it is about") }
     }
 
-    /// Nil if servers have a say in the names.
+    /// The rule for file names; nil if the names may come from servers.
     var namer: FileNamer? { nameBy.map { FileNamer(rule: $0, spreads: spread) } }
 
-    /// Seconds between the starts of two downloads from one host; nil if nothing limits their rate.
+    /// Returns the seconds between the starts of two downloads from one host, or nil if their rate is not limited.
     func pacing(of filter: ShardFilter?) -> Double? {
         let workers = filter.map { $0.rule == .host ? 1 : $0.shard.count } ?? 1
         return perHostRate.map { Double(workers) / $0 }
     }
 
-    /// Nil if the whole list is for this command.
+    /// Returns the filter for the worker's part of the list, or nil if the whole list is for this command.
     func filter(in environment: [String: String]) throws -> ShardFilter? {
         try shard.map { ShardFilter(try $0.shard(in: environment), by: shardBy ?? .host) }
     }

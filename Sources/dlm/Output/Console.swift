@@ -4,12 +4,13 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// The one door for output: stdout is data, stderr is for people. Keeps the progress block below everything else.
+/// The output of the program. All output goes through here: data to stdout, messages for people to stderr. The progress
+/// block stays below all other lines.
 final class Console: Sendable {
     private struct State {
         var block = TerminalBlock()
         var isOutputClosed = false
-        /// errno of a write to stdout that failed for another reason than its reader's going away.
+        /// The errno of a failed write to stdout; 0 if there was none, or if only the reader closed the pipe.
         var outputFailure: Int32 = 0
     }
 
@@ -17,7 +18,7 @@ final class Console: Sendable {
     private let errors: Int32
     let outputIsTerminal: Bool
     let errorsAreTerminal: Bool
-    /// What is written to either stream comes to the same place.
+    /// Whether stdout and stderr are the same terminal.
     private let isOneTerminal: Bool
     private let state = Mutex(State())
 
@@ -29,45 +30,46 @@ final class Console: Sendable {
         isOneTerminal = outputIsTerminal && errorsAreTerminal && Self.device(output) == Self.device(errors)
     }
 
-    /// A console that prints data to where messages go: standard output stays empty.
+    /// Returns a console that prints data to stderr, too, so that stdout stays empty.
     func withoutOutput() -> Console { Console(output: errors, errors: errors) }
 
-    /// Descriptors that the caller closed become /dev/null: a file that is opened later must not get their numbers,
-    /// and with them what is written for people.
+    /// Opens `/dev/null` for standard streams that the caller closed. Otherwise a file that is opened later would get
+    /// the number of such a stream, and messages would be written into the file.
     static func openClosedStreams() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
             if descriptor == STDOUT_FILENO { lacksOutput.store(true, ordering: .relaxed) }
-            // The lowest free number is this one.
+            // open(2) returns the lowest free number, which is this one.
             _ = open("/dev/null", O_RDWR)
         }
     }
 
     private static let lacksOutput = Atomic(false)
 
-    /// The caller closed stdout: what is written there reaches nobody.
+    /// Whether the caller closed stdout, so that nothing reads its data.
     var outputIsMissing: Bool { output == STDOUT_FILENO && Self.lacksOutput.load(ordering: .relaxed) }
 
-    /// Of stdout; nil when it is no terminal.
+    /// The columns of stdout; nil if it is no terminal.
     var outputColumns: Int? { outputIsTerminal ? Self.columns(of: output) : nil }
 
-    /// Columns and rows of the terminal at this moment.
+    /// The present number of columns and rows of the terminal.
     var size: (columns: Int, rows: Int) {
         let rows = Int(dlm_terminal_rows(errors))
         return (Self.columns(of: errors), rows > 0 ? rows : 24)
     }
 
-    /// False while the shell has put this process into the background: the terminal is somebody else's.
+    /// Whether this process is in the foreground of its terminal. In the background, the terminal is used by another
+    /// process.
     var isInForeground: Bool {
         let group = tcgetpgrp(errors)
         return group < 0 || group == getpgrp()
     }
 
-    /// A line of data, as it stands.
+    /// Prints a line of data without changes.
     func print(_ line: String) {
         state.withLock { state in
             guard outputIsTerminal, !state.block.isEmpty else { return write(line + "\n", state: &state) }
             let (before, after) = state.block.around(columns: size.columns)
-            // In pieces, the block would flicker.
+            // One write; with several, the block would flicker.
             if isOneTerminal { return write(before + line + "\n" + after, state: &state) }
             send(before)
             write(line + "\n", state: &state)
@@ -75,13 +77,13 @@ final class Console: Sendable {
         }
     }
 
-    /// A path as data: scripts get it as it is, terminals escaped.
+    /// Prints a path as data. It is escaped only if stdout is a terminal.
     func print(path: String) { print(outputIsTerminal ? Escaping.line(path) : path) }
 
-    /// A line for people: an error or a notice.
+    /// Prints an error or a notice for people.
     func report(_ message: String) { note("dlm: " + Escaping.line(Redaction.hidden(message))) }
 
-    /// A line for people as it stands; its text is safe already.
+    /// Prints a line for people without changes. The text must be safe for terminals and without secrets.
     func note(_ line: String) {
         state.withLock { state in
             let (before, after) = state.block.around(columns: size.columns)
@@ -89,16 +91,17 @@ final class Console: Sendable {
         }
     }
 
-    /// Draws the progress block anew, in one write.
-    /// - Parameter control: what else the terminal is told, and does not show.
+    /// Redraws the progress block, in one write.
+    /// - Parameter control: a control sequence for the terminal that shows no text.
     func draw(_ lines: [String], control: String = "") {
         state.withLock { send(control + $0.block.draw(lines, columns: size.columns)) }
     }
 
-    /// What the progress block is from now on, without a reason to draw it before the next line above it.
+    /// Replaces the lines of the progress block without drawing them. They are drawn with the next line above the
+    /// block.
     func outdateBlock(by lines: [String]) { state.withLock { $0.block.outdate(by: lines) } }
 
-    /// Leaves the progress block standing; what a terminal shows of a key (`^C`) is written over.
+    /// Leaves the progress block on the terminal for good. An echoed key such as `^C` is overwritten.
     func keepBlock(control: String = "") {
         state.withLock { state in
             send(control + (state.block.isEmpty ? "" : "\r\u{1B}[K"))
@@ -106,21 +109,21 @@ final class Console: Sendable {
         }
     }
 
-    /// Tells the terminal something that it does not show as text.
+    /// Sends a control sequence that shows no text to the terminal.
     func signal(_ control: String) {
         if errorsAreTerminal { state.withLock { _ in send(control) } }
     }
 
-    /// Takes the progress block away.
+    /// Removes the progress block.
     func clearBlock(control: String = "") {
         state.withLock { send(control + $0.block.erase(columns: size.columns)) }
     }
 
-    /// A write has found that nobody reads stdout any more.
+    /// Whether a write has found that stdout has no reader any more.
     var isOutputClosed: Bool { state.withLock(\.isOutputClosed) }
 
-    /// Returns once nobody reads stdout any more, or the task is cancelled: a command that only prints what happens
-    /// would else wait for the next event (a pipe tells its writer by POLLERR, poll(2)).
+    /// Returns when stdout has no reader any more, or when the task is cancelled. Without this, a command that only
+    /// prints events would wait for the next event. For a pipe without a reader, poll(2) reports POLLERR.
     func outputClosed(_ time: any TimeSource) async {
         while !Task.isCancelled, !isOutputClosed {
             var output = pollfd(fd: output, events: 0, revents: 0)
@@ -129,7 +132,7 @@ final class Console: Sendable {
         }
     }
 
-    /// The status to end with: a lost line of data is no success.
+    /// Returns the exit status of the program, which is not 0 if a line of data was lost.
     func finish(_ status: Int32) -> Int32 {
         let failure = state.withLock { state in
             send(state.block.erase(columns: size.columns))
@@ -140,7 +143,7 @@ final class Console: Sendable {
         return status == 0 ? 3 : status
     }
 
-    /// A line on stderr just before the end: waits for no lock and no reader.
+    /// Writes a line to stderr just before the end, without waiting for a lock or a reader.
     static func lastWord(_ message: String) {
         var ready = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
         if poll(&ready, 1, 0) == 1 { _ = writeAll("dlm: \(message)\n", to: STDERR_FILENO) }
@@ -154,7 +157,7 @@ final class Console: Sendable {
         if failure != EPIPE { state.outputFailure = failure }
     }
 
-    /// stderr has nobody to complain to.
+    /// Writes to stderr. A failure is ignored, because there is no other place to report it.
     private func send(_ text: String) {
         if !text.isEmpty { _ = Self.writeAll(text, to: errors) }
     }
@@ -169,7 +172,7 @@ final class Console: Sendable {
         return columns > 0 ? columns : 80
     }
 
-    /// One write(2) where the kernel takes all at once. Returns 0 or errno.
+    /// Writes the text with one write(2) if the kernel takes all of it at once. Returns 0 or errno.
     private static func writeAll(_ text: String, to descriptor: Int32) -> Int32 {
         var text = text
         return text.withUTF8 { bytes in

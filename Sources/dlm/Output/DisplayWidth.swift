@@ -1,4 +1,5 @@
-/// The columns that text takes on a terminal: wcwidth(3) for whole characters, whatever the locale is.
+/// The number of columns that text takes on a terminal. It is like wcwidth(3), but for whole characters and independent
+/// of the locale.
 enum DisplayWidth {
     /// Returns the width of a text in columns. Colour sequences (`ESC [ ... m`) take no column.
     static func of(_ text: String) -> Int {

@@ -1,6 +1,6 @@
 import DownloadKit
 
-/// The words of the program for an error: those of the library, with the options and commands that help.
+/// The text of the program for an error: the text of the library, with the options and commands that help.
 enum ErrorText {
     /// Returns one line without secrets being hidden; see ``Redaction/describe(_:)``.
     static func describe(_ error: DownloadError) -> String {
@@ -37,7 +37,7 @@ enum ErrorText {
         }
     }
 
-    /// What is said of a path; nil for the words of the library.
+    /// Returns the text about a path, or nil to use the text of the library.
     private static func instead(_ failure: FileFailure) -> String? {
         switch failure {
         case .exists: "exists already; choose with --if-exists overwrite, rename, skip or newer"
@@ -64,7 +64,7 @@ enum ErrorText {
         }
     }
 
-    /// Returns why everything is fetched again, with the option that helps.
+    /// Returns the reason why everything is fetched again, with the option that helps.
     static func restart(_ why: String) -> String {
         why == DownloadEvent.comparesAll ? why + " (--allow-unverified compares the last 64 KiB)" : why
     }

@@ -21,7 +21,7 @@ enum FailureText {
         return "\(record.source): \(why)\(others(record))\(hint)"
     }
 
-    /// Returns how the user can accept a file that nothing proves to be whole: this time, or always from this host.
+    /// Returns how the user can accept a file whose completeness nothing proves: this time, or always from this host.
     private static func advice(_ record: DownloadRecord, _ error: DownloadError, _ canResume: Bool) -> String {
         guard error == .verificationFailed(.endUnproved) else { return "" }
         let host = Redaction.hidden(record.source.host)

@@ -2,9 +2,9 @@ import DownloadKit
 
 /// A group of options for one download that can be read back from a request.
 protocol TellingOptions {
-    /// Returns the long names and the values of the options that have no line of their own in `dlm show`, as a list has
-    /// them. The value is nil for an option that was not given, and empty for a flag. Secrets are named without their
-    /// values.
+    /// Returns the long names and the values of the options that have no line of their own in `dlm show`, in the form
+    /// of a list. The value is nil for an option that was not given, and empty for a flag. Secrets are named without
+    /// their values.
     static func given(in request: DownloadRequest) -> GivenOptions.List
 }
 

@@ -33,7 +33,7 @@ struct ListTable {
     /// Whether no page follows. Then an empty column can give its room to names and notes.
     var isLast = true
 
-    /// The lines of the table with its header; none if there are no rows.
+    /// The lines of the table with its header. There are none if there are no rows.
     var lines: [String] {
         guard !rows.isEmpty else { return [] }
         let layout = layout

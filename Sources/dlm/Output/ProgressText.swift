@@ -1,11 +1,11 @@
 import DownloadKit
 import Foundation
 
-/// Notices about downloads that go on, and details of those that are complete.
+/// Notices about downloads in progress, and details of completed downloads.
 enum ProgressText {
     /// - Parameters:
     ///   - verbosity: how often `-v` was given.
-    ///   - tellsRetries: a wait for another attempt is told without `-v`, too.
+    ///   - tellsRetries: whether a wait for another attempt is reported without `-v`, too.
     static func text(_ event: DownloadEvent, verbosity: Int, tellsRetries: Bool = false, now: Date) -> String? {
         let name = "\(event.snapshot.id): \(event.snapshot.record.displayName)"
         switch event {
@@ -35,7 +35,7 @@ enum ProgressText {
         }
     }
 
-    /// All that can be changed, for the event does not tell what was.
+    /// Returns the text of all values that can be changed, because the event does not say which one was.
     private static func settings(_ request: DownloadRequest) -> String {
         let limit = request.rateLimit.map { "limit \(Units.rate(Double($0)))" } ?? "no limit"
         return "\(limit), priority \(request.priority), from \(request.url)"

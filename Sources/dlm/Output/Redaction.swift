@@ -1,10 +1,10 @@
 import DownloadKit
 
-/// Keeps secrets in URLs out of messages, logs and the list of processes. The URL as data (`show`, `--json`) is whole: it
-/// is what a download is resumed with.
+/// The hiding of secrets in URLs from messages, logs and the list of processes. URLs in data (`show`, `--json`) are not
+/// changed, because a download is resumed with them.
 enum Redaction {
-    /// Returns the message of an error. Where the error is about a URL that could not be read, everything that looks like
-    /// `user:password@` is hidden as well.
+    /// Returns the message of an error. If the error is about a URL that could not be parsed, everything that looks
+    /// like `user:password@` is hidden as well.
     static func describe(_ error: DownloadError) -> String {
         let text = hidden(ErrorText.describe(error))
         guard case .requestInvalid = error else { return text }
@@ -13,14 +13,16 @@ enum Redaction {
         return logins.isEmpty ? text : UserInformation.hiding(logins, in: bytes)
     }
 
-    /// `scheme://user:secret@host?token=secret` becomes `scheme://***@host?token=***`, also where the URL is malformed.
+    /// Returns a text with the secrets in its URLs hidden: `scheme://user:secret@host?token=secret` becomes
+    /// `scheme://***@host?token=***`. Works for malformed URLs, too.
     static func hidden(_ text: String) -> String {
         let bytes = Array(text.utf8)
         let ranges = secrets(in: bytes)
         return ranges.isEmpty ? text : UserInformation.hiding(ranges, in: bytes)
     }
 
-    /// Where the user information of URLs is, and the values of parameters that are called like secrets; in order.
+    /// Returns the ranges of secrets, in order: the user information of URLs, and the values of parameters with names
+    /// of secrets.
     static func secrets(in text: [UInt8]) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         var rest = 0
@@ -34,7 +36,7 @@ enum Redaction {
         return ranges
     }
 
-    /// Of the query and the fragment.
+    /// Returns the ranges of secret values in the query and the fragment.
     private static func parameters(_ text: ArraySlice<UInt8>) -> [Range<Int>] {
         let isMark = { (byte: UInt8) in "?&;#".utf8.contains(byte) }
         guard let query = text.firstIndex(where: isMark) else { return [] }
@@ -42,7 +44,7 @@ enum Redaction {
             guard let equals = parameter.firstIndex(of: UInt8(ascii: "=")),
                 RequestHeader.isSecretName(String(decoding: parameter[..<equals], as: UTF8.self))
             else { return nil }
-            // What a sentence puts behind a URL is not part of it.
+            // Punctuation after a URL in a sentence is not part of the URL.
             let end = parameter.lastIndex { !":,.".utf8.contains($0) } ?? equals
             return end > equals ? equals + 1..<end + 1 : nil
         }

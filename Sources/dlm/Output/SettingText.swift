@@ -1,6 +1,6 @@
-/// `dlm config` for people: aligned, without a header, so that `grep` finds whole answers.
+/// The text of `dlm config`: aligned and without a header, so that `grep` finds complete lines.
 enum SettingText {
-    /// - Parameter namesSections: they differ.
+    /// - Parameter namesSections: Whether each line names its section, because the settings are from several sections.
     static func lines(_ settings: [SettingDocument], namesSections: Bool = true) -> [String] {
         let keys = settings.map { setting in
             let section = setting.host ?? setting.rule.map { "rule \($0)" }

@@ -1,6 +1,6 @@
 import DownloadKit
 
-/// Notices about downloads that are paused, or that go on in another process.
+/// The notices about downloads that are paused, or that continue in another process.
 enum StandingText {
     /// The notice about a download of a background session that has died or was stopped.
     static let interrupted = "interrupted: the background session is not running; run: dlm daemon start"
@@ -12,8 +12,8 @@ enum StandingText {
         return "\(joined.id): \(joined.displayName): is being downloaded already, with the hooks that it was begun with"
     }
 
-    /// Returns the notices about downloads that go on in other processes.
-    /// - Parameter active: the ids of downloads that were at work before.
+    /// Returns the notices about downloads that continue in other processes.
+    /// - Parameter active: The ids of downloads that were already active.
     static func elsewhere(_ records: [DownloadRecord], active: Set<DownloadID>) -> [String] {
         if records.count > Narrator.pausedLines {
             return ["\(records.count) downloads go on elsewhere; follow with: dlm watch"]

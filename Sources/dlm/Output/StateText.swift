@@ -1,7 +1,7 @@
 import DownloadKit
 import Foundation
 
-/// Why a download is in its state, in a few words.
+/// The reason why a download is in its state, in a few words.
 enum StateText {
     static func note(_ state: DownloadState, now: Date) -> String? {
         switch state {
@@ -15,7 +15,8 @@ enum StateText {
         }
     }
 
-    /// Returns what became of the file of a completed download, or nil while the file is there.
+    /// Returns the text about the file of a completed download if it is gone or changed, or nil while the file is
+    /// there.
     static func note(_ fate: CompletedFileFate?) -> String? {
         fate.flatMap { $0 == .there ? nil : $0.description }
     }
@@ -48,7 +49,7 @@ enum StateText {
 }
 
 extension DownloadState {
-    /// What a waiting download waits for, in a word, and until when, if that is known.
+    /// The reason of a wait, in a word, and the end of the wait, if it is known.
     var waiting: (what: String?, until: Date?) {
         switch self {
         case .waiting(.retry, let until): ("retry", until)

@@ -1,5 +1,6 @@
 /// The lines that are drawn over and over at the bottom of a terminal, with escape sequences. The cursor always rests
-/// at the start of the line below the block and is never hidden. So there is nothing to restore, however dlm ends.
+/// at the start of the line below the block and is never hidden. So nothing has to be restored when dlm ends, whatever
+/// the reason is.
 struct TerminalBlock {
     private var lines: [String] = []
     /// The lines that replace ``lines`` when the next text is printed above the block.

@@ -1,6 +1,6 @@
 import DownloadKit
 
-/// Progress as JSON: a line for each download that has changed since its last line. A pure value.
+/// Progress as JSON: a line for each download that has changed since its last line.
 struct JSONProgress {
     private var told: [DownloadID: ProgressDocument] = [:]
     private var total: TotalDocument?

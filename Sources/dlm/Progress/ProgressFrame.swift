@@ -16,14 +16,14 @@ struct ProgressFrame: Equatable {
         var left: Double?
         /// The time that a complete download took, in seconds.
         var took: Double?
-        /// The text shown in place of speed and time: `verifying`, `retry in 4 s: ...`.
+        /// The text shown instead of speed and time: `verifying`, `retry in 4 s: ...`.
         var note: String?
 
-        /// What the download waits for, in a word. ``waitingUntil`` says until when, if that is known.
+        /// The reason why the download waits, in a word. ``waitingUntil`` is the end of the wait, if it is known.
         var waitingFor: String?
         var waitingUntil: Date?
 
-        /// Whether the download is at work, or will be again by itself.
+        /// Whether the download is at work, or will be again without a command.
         var isActive: Bool { state == .running || state == .waiting }
         var time: String? { left.map(Units.left) ?? took.map(Units.duration) }
     }

@@ -48,7 +48,7 @@ struct ProgressLayout: Equatable {
         self.hasTime = hasTime
     }
 
-    /// The width of everything behind the name, with the least width of the bar and without free columns.
+    /// The width of everything after the name, with the least width of the bar and without free columns.
     private var fixed: Int { Self.gap + Self.percent + details + (bar > 0 ? Self.gap + bar : 0) }
 
     /// The width of size, speed and time together.
@@ -57,8 +57,8 @@ struct ProgressLayout: Equatable {
     /// The width of speed and time together.
     private var numbers: Int { (hasSpeed ? Self.gap + Self.speed : 0) + (hasTime ? Self.gap + Self.time : 0) }
 
-    /// The widths for a note: in place of speed and time (`short`), of these and the size (`long`), or of everything
-    /// behind the name (`all`).
+    /// The widths for a note: instead of speed and time (`short`), of these and the size (`long`), or of everything
+    /// after the name (`all`).
     var noteRooms: (short: Int, long: Int, all: Int) {
         (max(0, numbers - Self.gap) + spare, max(0, details - Self.gap) + spare, fixed - Self.gap + spare)
     }

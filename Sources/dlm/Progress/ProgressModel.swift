@@ -1,8 +1,7 @@
 import DownloadKit
 import Foundation
 
-/// The model that makes frames from the progress of downloads. It keeps speeds and the downloads of other processes. A
-/// pure value.
+/// The model that makes frames from the progress of downloads. It keeps speeds and the downloads of other processes.
 struct ProgressModel {
     /// The meters of the speed and of the time left.
     private struct Meters {

@@ -1,6 +1,6 @@
 import DownloadKit
 
-/// The renderer that turns a ``ProgressFrame`` into lines that fit the terminal. A pure value.
+/// The renderer that turns a ``ProgressFrame`` into lines that fit the terminal.
 struct ProgressRenderer {
     var width: Int
     var height: Int
@@ -50,7 +50,7 @@ struct ProgressRenderer {
         return joined(cells + numbers(row.speed, row.time, layout))
     }
 
-    /// Returns the cells behind the name of a row with a note. The note gets the room that it needs.
+    /// Returns the cells after the name of a row with a note. The note gets the room that it needs.
     private func noted(_ row: ProgressFrame.Row, _ note: String, _ layout: ProgressLayout) -> [String] {
         let (short, long, all) = layout.noteRooms
         let width = DisplayWidth.of(note)

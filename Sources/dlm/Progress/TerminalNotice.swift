@@ -1,5 +1,5 @@
-/// The end of a command, told to the terminal: by its bell, and by the sequence for notices where the terminal is known to
-/// have that (OSC 9 of iTerm2, OSC 99 of kitty). A desktop that gives notices of its own gets neither sequence.
+/// The notice to the terminal at the end of a command: the bell, and the sequence for notices if the terminal is known
+/// to support it (OSC 9 of iTerm2, OSC 99 of kitty). If the desktop shows its own notices, neither sequence is used.
 struct TerminalNotice: Sendable, Equatable {
     enum Sequence: Sendable {
         case none, osc9, osc99
@@ -7,7 +7,8 @@ struct TerminalNotice: Sendable, Equatable {
 
     let sequence: Sequence
 
-    /// Multiplexers pass the environment of a terminal on, but not the sequence.
+    /// Chooses the sequence by the environment. Multiplexers are excluded: they pass on the environment of the
+    /// terminal, but not the sequence.
     init(environment: [String: String]) {
         func has(_ name: String) -> Bool { !(environment[name] ?? "").isEmpty }
         if has("TMUX") || has("STY") || has("ZELLIJ") || DesktopNotice.hasDesktop(environment) {
@@ -23,7 +24,8 @@ struct TerminalNotice: Sendable, Equatable {
 
     func text(_ ledger: Ledger) -> String { text(NoticeText.of(ledger)) }
 
-    /// - Parameter message: without control characters.
+    /// Returns the text to send.
+    /// - Parameter message: the message, without control characters.
     func text(_ message: String) -> String {
         let bell = "\u{7}"
         return switch sequence {

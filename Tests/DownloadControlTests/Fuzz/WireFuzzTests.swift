@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadControl
 
-/// Documents as no client and no session should send them.
+/// Invalid documents of clients and sessions.
 @Suite("Fuzzing: documents of the control API", .inTurn)
 struct WireFuzzTests {
     static let adds = [

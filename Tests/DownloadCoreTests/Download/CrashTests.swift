@@ -10,7 +10,7 @@ import Testing
 struct CrashTests {
     static let content = Content(seed: 1, size: 900_000)
 
-    /// How far the dead process had come.
+    /// The last step of the dead process.
     enum Point: String, Sendable, CaseIterable, CustomTestStringConvertible {
         case beforePartial, emptyPartial, unrecordedBytes, half, whole, wholeButUnrecorded, finishing, renamed
         case renamedToAlternative, linkedTwice

@@ -6,7 +6,7 @@ import Synchronization
 /// another session.
 final class SaveLog: ForwardingStore {
     struct Trouble: Sendable {
-        /// Each save waits until this returns.
+        /// Called before each save, which waits for it.
         var beforeSave: (@Sendable ([DownloadRecord]) async throws -> Void)?
         var afterQueued: (@Sendable ([DownloadRecord]) async -> Void)?
         var lost: Set<DownloadID> = []

@@ -3,7 +3,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// Field values as no server should send them.
+/// Invalid field values of servers.
 @Suite("Fuzzing: field values", .inTurn)
 struct FieldFuzzTests {
     static let dispositions = [

@@ -39,7 +39,7 @@ import Testing
             "bytes 0-99999999999999999999999999999999/*",
             // Another unit.
             "items 0-1/2", "byte 0-1/2", "bytesx 0-1/2", "octets 0-1/2", "none", "bytes\u{301} 0-1/2",
-            // Junk.
+            // Malformed values.
             "bytes=0-1/2", "bytes:0-1/2", "bytes 0-1/2,bytes 2-3/4", "bytes 0-1,2-3/4", "bytes 0 - 1 / 2",
             "bytes  0-1/2", "bytes\t0-1/2", "bytes 0-1/2 x", "bytes 0-1/2/3", "bytes 0-1-2/3", "bytes -1/2",
             "bytes 0-/2", "bytes +0-1/2", "bytes 0-+1/2", "bytes -0-1/2", "bytes 0x0-0x1/2", "bytes 0.0-1/2",

@@ -1,7 +1,7 @@
 import DownloadCore
 import HTTPTypes
 
-/// Response heads as tests write them: the fields by name.
+/// Response heads for tests, with fields by name.
 extension ResponseHead {
     static func of(_ status: Int, _ fields: [(name: String, value: String)] = []) -> ResponseHead {
         var head = ResponseHead(status: status)

@@ -172,7 +172,7 @@ struct BackPressureTests {
             ) { left.update { $0 -= 1 } }
         }
         for transfer in crowd { transfer.start(of: content.size) }
-        // Checkpoints go on meanwhile, as in a running download.
+        // Checkpoints are made meanwhile, as in a running download.
         let checkpoints = Task.detached {
             while !Task.isCancelled {
                 for transfer in crowd { transfer.writer.flush() }

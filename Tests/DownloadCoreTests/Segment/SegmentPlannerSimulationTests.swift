@@ -96,7 +96,7 @@ struct SegmentPlannerSimulationTests {
         let asked = SimulatedDownload.run(server, size: size, wish: 16, step: 0.002)
         #expect(ideal / asked.time >= 0.98)
         let found = SimulatedDownload.run(server, size: size, wish: nil, automaticLimit: 16, step: 0.002)
-        // Whole pieces, a quarter of a second each, end less evenly.
+        // Whole pieces take a quarter of a second each, so the connections end less evenly.
         #expect(ideal / found.time >= (inPieces ? 0.75 : 0.8))
         #expect(found.mostConnections == 16)
         #expect(found.knowledge?.best == 16)

@@ -80,7 +80,7 @@ final class HandTransport: Transport {
 }
 
 extension SegmentWriter {
-    /// Begins a transfer whose calls the test makes.
+    /// Begins a transfer whose sink is called by the test.
     func begin() throws -> HandTransfer {
         let transfer = HandTransfer()
         let url = try SourceURL.parse("http://example.org/file").get().url

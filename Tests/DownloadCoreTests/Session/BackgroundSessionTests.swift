@@ -67,7 +67,7 @@ struct BackgroundSessionTests {
         let id = try await bench.store.add([request], session: SessionIdentifier.background)[0].record.id
         try await bench.manager.start()
         _ = try await bench.manager.resume([id], overrides: overrides)
-        // The first end is that of the attempt without the password.
+        // The first attempt, without the password, has ended before.
         #expect(try await bench.ending(of: id, times: 2).state == .completed)
         await bench.manager.close()
     }

@@ -12,7 +12,7 @@ final class SessionBench: Sendable {
     let store: any DownloadStore
     let manager: SessionManager
     let events = Observed<[DownloadEvent]>([])
-    /// How often each download has ended.
+    /// The number of ends of each download.
     let ends = Observed<[DownloadID: Int]>([:])
     private let ownsFolder: Bool
 
@@ -112,7 +112,7 @@ final class SessionBench: Sendable {
     /// Returns the events of a download by name.
     func words(_ id: DownloadID) -> [String] { events.value.filter { $0.snapshot.id == id }.map(\.word) }
 
-    /// The `Range` of each request.
+    /// The `Range` field of each request.
     var ranges: [String?] { transport.requests.map(\.range) }
 
     /// Returns whether the file has exactly the content.

@@ -7,11 +7,11 @@ final class WatchedTransport: Transport {
     private let inner: FakeTransport
     /// The bytes of bodies that sinks took, of all transfers together.
     let taken = Observed<Int64>(0)
-    /// Called after each piece with the number of pieces so far.
+    /// Called after each piece, with the number of pieces so far.
     let onTaken = Mutex<(@Sendable (Int) -> Void)?>(nil)
     private let pieces = Atomic(0)
     private let load = Mutex((now: 0, most: 0))
-    /// Called before each cancellation is passed on.
+    /// Called before each cancellation is forwarded.
     let onCancel = Mutex<(@Sendable () -> Void)?>(nil)
 
     private let pace: Pace?

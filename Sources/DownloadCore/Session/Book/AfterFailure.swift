@@ -1,20 +1,20 @@
 import Foundation
 
-/// An attempt that failed, and what is known about that.
+/// A failed attempt, with the facts that decide what follows.
 struct FailedAttempt {
     let error: DownloadError
     /// The pause that the server asked for.
     var pause: ServerPause?
-    /// There is a new link for it by now.
+    /// Whether the download has got a new URL since.
     var isRenewed = false
-    /// Attempts that failed in a row before it.
+    /// The number of attempts that failed in a row before this one.
     var failures = 0
-    /// When the time that the request gives the download is over.
+    /// The moment at which the time limit of the request ends.
     var deadline: ContinuousClock.Instant?
-    /// What the session's retrier decided.
+    /// The decision of the session's retrier.
     var decision = RetryDecision.usePolicy
 
-    /// Whether another attempt would follow it.
+    /// Returns whether another attempt would follow this one.
     func isRepeated(_ policy: RetryPolicy) -> Bool {
         switch decision {
         case .retry: true
@@ -24,15 +24,16 @@ struct FailedAttempt {
     }
 }
 
-/// The decision that follows a failed attempt. Pure.
+/// The decision that follows a failed attempt.
 enum AfterFailure: Equatable {
     case fail(DownloadError)
-    /// Another attempt after so many seconds, with the number of failures that count then.
+    /// Another attempt after a delay in seconds, with the number of failures that count then.
     case retry(after: Double, failures: Int)
-    /// Another attempt when this machine's network is back, which counts as no failure.
+    /// Another attempt when this machine's network is back. The failure does not count.
     case network(failures: Int)
 
-    /// - Parameter record: says afterwards which source is next.
+    /// Decides what follows a failed attempt.
+    /// - Parameter record: The record, which names the next source afterwards.
     static func decide(
         _ record: inout DownloadRecord, _ failed: FailedAttempt, now: ContinuousClock.Instant,
         isNetworkDown: () -> Bool
@@ -50,7 +51,7 @@ enum AfterFailure: Equatable {
         case .usePolicy: break
         }
         guard request.mayBeSentAgain(after: error) else { return .fail(error) }
-        // Whoever wants no retries is told of every failure.
+        // If the user wants no retries, every failure is reported.
         if case .networkFailed(let failure, _) = error, request.retry.limit > 0, failure != .timeLimit {
             if isNetworkDown() { return .network(failures: failures) }
             if failure == .networkChanged { return .retry(after: 0, failures: failures) }

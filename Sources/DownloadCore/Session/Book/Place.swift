@@ -76,7 +76,7 @@ struct ActiveDownload {
     var closes: Date?
     /// The reason why the attempt was asked to stop.
     var stopReason: StopReason?
-    /// Waits for the end of the delay between two attempts. Cancelling it ends the delay at once.
+    /// The task that waits for the end of the delay between two attempts. Cancelling the task ends the delay at once.
     var timer: Task<Void, Never>?
     /// The download was queued again in the store while its last attempt was about to end.
     var isQueuedAgain = false

@@ -110,7 +110,7 @@ extension SessionBook {
 
     // MARK: Out of the queue
 
-    /// What the next download in the queue must do.
+    /// The step that the next download in the queue needs.
     enum Start {
         /// The caller begins an attempt, and reports it at once by ``begin(_:)``.
         case attempt(QueuedDownload)

@@ -2,8 +2,8 @@ import Foundation
 
 /// The places of all downloads that a session has in memory, and the consequences of each event.
 ///
-/// A pure value without effects of its own. The session manager reports each event by a call, and does what the call
-/// returns. Only ``move(_:to:)`` changes the place of a download.
+/// It is a value without effects. The session manager reports each event by a call, and does what the call returns.
+/// Only ``move(_:to:)`` changes the place of a download.
 struct SessionBook {
     /// The number of a waiting caller. The session manager has the caller's continuation.
     typealias Waiter = Int

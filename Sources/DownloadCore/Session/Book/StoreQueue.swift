@@ -1,4 +1,5 @@
-/// How far the queue in the store has been read, and which answers of the store may be out of date. A pure value.
+/// The state of reading the queue in the store: how far it was read, and which answers of the store may be out of date.
+/// The queue is a value without effects.
 struct StoreQueue {
     /// The last download that was read.
     private(set) var position: QueuePosition?

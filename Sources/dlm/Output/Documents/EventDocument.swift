@@ -1,12 +1,12 @@
 import DownloadKit
 import Foundation
 
-/// A change of a download, as printed by the commands that follow or change downloads. Commands that follow downloads
+/// A change of a download, as the commands that follow or change downloads print it. Commands that follow downloads
 /// print the end of a download as a ``FinishedDocument``.
 struct EventDocument: Document, Equatable {
     var version = 1
-    /// `added`, `joined`, `started`, `restarted`, `retry`, `postponed`, `paused`, `resumed`, `cancelled`, `changed`,
-    /// `removed`, or `unchanged` if there was nothing to do.
+    /// The event: `added`, `joined`, `started`, `restarted`, `retry`, `postponed`, `paused`, `resumed`, `cancelled`,
+    /// `changed`, `removed`, or `unchanged` if there was nothing to do.
     let event: String
     let id: DownloadID
     let state: String

@@ -1,10 +1,10 @@
 /// One finding of `dlm doctor`.
 struct FindingDocument: Document, Equatable {
     var version = 1
-    /// `transfers`, `settings`, `folders`, `files`, `sessions` or `request`.
+    /// The section: `transfers`, `settings`, `folders`, `files`, `sessions` or `request`.
     let section: String
     let name: String
-    /// `ok`, `warning` or `problem`.
+    /// The result: `ok`, `warning` or `problem`.
     let result: String
     let detail: String
     let advice: String?

@@ -6,10 +6,10 @@ struct FinishedDocument: Document, Equatable {
     var event = "finished"
     let id: DownloadID
     let state: String
-    /// `downloaded`, `up-to-date`, `skipped`, `gone`, `changed`, `failed` or `cancelled`.
+    /// The result: `downloaded`, `up-to-date`, `skipped`, `gone`, `changed`, `failed` or `cancelled`.
     let result: String
     let path: String?
-    /// What became of the finished file: `there`, `gone` or `changed`.
+    /// The fate of the finished file: `there`, `gone` or `changed`.
     let file: String?
     let bytes: Int64
     /// The checksum that was verified.
@@ -18,8 +18,8 @@ struct FinishedDocument: Document, Equatable {
     let verifiedBy: String?
     let url: String
     let effectiveURL: String?
-    /// Whether nothing was fetched because the file was there already: the server said that it is current, or it was
-    /// skipped.
+    /// Whether nothing was fetched because the file was there already. Either the server said that the file is current,
+    /// or the download was skipped.
     let wasCurrent: Bool
     let attempts: Int
     let error: ErrorDocument?
@@ -59,7 +59,7 @@ struct FinishedDocument: Document, Equatable {
             return record.state == .cancelled ? "cancelled" : "failed"
         }
         guard file.wasCurrent else { return "downloaded" }
-        // Of a file that was skipped, dlm knows only that it is there.
+        // If a download was skipped, dlm knows only that its file is there.
         return record.request.destination.ifExists == .skip && file.validators.isEmpty ? "skipped" : "up-to-date"
     }
 }

@@ -9,7 +9,7 @@ struct ListDocument: Document, Equatable {
     let name: String
     let url: String
     let path: String?
-    /// What became of the file of a completed download: `there`, `gone` or `changed`.
+    /// The fate of the file of a completed download: `there`, `gone` or `changed`.
     let file: String?
     /// The number of bytes that are present.
     let received: Int64
@@ -18,19 +18,19 @@ struct ListDocument: Document, Equatable {
     /// The speed in bytes per second.
     let speed: Double?
     let secondsLeft: Double?
-    /// Why the download is in its state, as text for the user.
+    /// The reason for the state of the download, as text for the user.
     let note: String?
     let error: ErrorDocument?
-    /// What a waiting download waits for: `retry`, `network` or `schedule`.
+    /// The reason of a waiting download: `retry`, `network` or `schedule`.
     let waitingFor: String?
-    /// When a waiting download goes on, if that is known.
+    /// The time when a waiting download continues, if it is known.
     let waitingUntil: Date?
     let priority: Int
     /// The session of the download. ``isAttended`` says whether that session runs. A download without a session has
     /// neither value.
     let session: String?
     let isAttended: Bool?
-    /// When the download ended.
+    /// The time at which the download ended.
     let ended: Date?
     /// The time that all attempts took together, in seconds.
     let seconds: Double?

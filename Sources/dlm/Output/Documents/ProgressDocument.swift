@@ -14,9 +14,9 @@ struct ProgressDocument: Document, Equatable {
     /// The speed in bytes per second.
     let speed: Double?
     let secondsLeft: Double?
-    /// What the download does or waits for, as text for the user.
+    /// The present activity of the download, or the reason why it waits, as text for the user.
     let note: String?
-    /// What a waiting download waits for: `retry`, `network` or `schedule`. ``waitingUntil`` says until when.
+    /// The reason of a waiting download: `retry`, `network` or `schedule`. ``waitingUntil`` says until when.
     let waitingFor: String?
     let waitingUntil: Date?
 

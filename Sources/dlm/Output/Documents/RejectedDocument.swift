@@ -1,14 +1,14 @@
 import DownloadKit
 
-/// Something that was asked for and never became a download, such as a bad line of a list.
+/// A request that did not become a download, such as a bad line of a list.
 struct RejectedDocument: Document, Equatable {
     var version = 1
     var event = "rejected"
-    /// The list; nil for what is in none.
+    /// The path of the list; nil if the request is in no list.
     let file: String?
-    /// In the list.
+    /// The line number in the list.
     let line: Int?
-    /// As it was written, without a user and a password; nil where the line has none.
+    /// The URL as it was written, but without a user and a password; nil if the line has no URL.
     let url: String?
     let message: String
     let exitStatus: Int32

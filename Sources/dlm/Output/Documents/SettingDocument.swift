@@ -4,18 +4,18 @@ import DownloadKit
 struct SettingDocument: Document, Equatable {
     var version = 1
     let key: String
-    /// As it was written; of what is or may be a secret, only what it is about.
+    /// The value as it was written. A secret in it is hidden.
     let value: String
-    /// `default`, `file` or `environment`.
+    /// The origin of the value: `default`, `file` or `environment`.
     let origin: String
     /// The path with the line, or the variable; nil for a default.
     let place: String?
-    /// The pattern of the section for hosts that it stands in; nil outside of them.
+    /// The pattern of the section for hosts that has the setting; nil outside of these sections.
     let host: String?
-    /// The number of the rule that it stands in; nil outside of them.
+    /// The number of the rule that has the setting; nil outside of the rules.
     let rule: Int?
 
-    /// - Parameter entry: nil where nobody set it.
+    /// - Parameter entry: the entry of the setting; nil if the default is in force.
     init(_ key: String, _ entry: SettingsEntry?) {
         self.key = key
         value = entry.map { Self.shown(key, $0.text) } ?? SettingDefaults.value(key)

@@ -32,7 +32,7 @@ struct ShowDocument: Document, Equatable {
         let url: String
         /// The bytes that came from this source.
         let received: Int64
-        /// Why dlm last turned to another source.
+        /// The reason why dlm last turned to another source.
         let failure: String?
 
         init(_ standing: SourceStanding) {
@@ -51,7 +51,7 @@ struct ShowDocument: Document, Equatable {
     let effectiveURL: String?
     let folder: String
     let path: String?
-    /// What became of the file of a completed download: `there`, `gone` or `changed`.
+    /// The fate of the file of a completed download: `there`, `gone` or `changed`.
     let file: String?
     let received: Int64
     let total: Int64?
@@ -87,7 +87,7 @@ struct ShowDocument: Document, Equatable {
     let sources: [Source]?
     /// The Metalink document that the server named, if its mirrors and digests are used.
     let describedBy: String?
-    /// Why the Metalink document that the server named is not used.
+    /// The reason why the Metalink document that the server named is not used.
     let documentFailure: String?
     let error: ErrorDocument?
     let waitingFor: String?

@@ -2,7 +2,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// A server over TLS, and a `dlm` with a home of its own that trusts the server's authority.
+/// A server with TLS, and a `dlm` with its own home folder that trusts the server's authority.
 struct SecureSite: Sendable {
     let sandbox: DlmSandbox
     let server: FaultServer

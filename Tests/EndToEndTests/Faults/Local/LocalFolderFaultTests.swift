@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     @Suite("Faults of folders", .serialized, .timeLimit(.minutes(3)))
     struct LocalFolderFaultTests {
-        /// What happens to the folder of a download.
+        /// The faults of the folder of a download.
         enum Fate: String, CaseIterable {
             case moved = "folder moved away"
             case deleted = "folder deleted"
