@@ -26,7 +26,7 @@ extension EndToEnd {
                 let result = try await process.result()
                 #expect(result.ending == .exited(0), "\(result.stderr)")
                 let told = try await sandbox.done("events", "--since", "0", "--once").eventLines.map(\.event)
-                #expect(told == ["added", "postponed", "started", "completed", "didFinishEvents"])
+                #expect(told == ["added", "waiting", "resumed", "started", "completed", "didFinishEvents"])
                 if !inBackground { #expect(result.stdout.contains("\"event\":\"postponed\"")) }
                 try expectFile(Self.content, "file.bin", in: sandbox)
             }
