@@ -148,6 +148,7 @@ package final class AttemptTask: AttemptPhase {
     private func round() async throws -> ExistingFile? {
         // A transfer that was begun before has brought bytes, which are kept first.
         if !probe.isBegun { try attempt.obeyStop() }
+        if keepsUnasked { return .current }
         if let existing = try naming.checkBeforehand() { return existing }
         if record.request.url.known == .file {
             return try await LocalCopy(attempt: attempt, probe: probe).run(naming)
@@ -159,6 +160,9 @@ package final class AttemptTask: AttemptPhase {
         try await Fetch(attempt, answer).run()
         return nil
     }
+
+    /// Whether the file of an earlier completion is kept without a request.
+    private var keepsUnasked: Bool { @inline(never) get { attempt.record.keepUnasked() } }
 
     /// Returns why the answer is of another version than the file that is here; nil if it is not, or is compared.
     @inline(never)

@@ -70,6 +70,9 @@ public struct DownloadRequest: Sendable, Equatable {
     public var validation = ResponseValidation()
     /// Recorded and held back when it is added: it begins when it is resumed.
     public var startsPaused = false
+    /// A file that this download has completed before, and that nobody changed since, is the one that is asked for: the
+    /// server is not asked whether it has a newer one.
+    package var keepsCompleted = false
     /// Programs to run when it has ended.
     package var hooks: Hooks?
     /// When it may run; nil: at any time.
@@ -160,6 +163,7 @@ extension DownloadRequest: DocumentObject {
         DocumentField("schedule", \.schedule),
         DocumentField("pacing", \.pacing),
         DocumentField("repairs", \.repairs),
+        DocumentField("keepsCompleted", \.keepsCompleted),
         DocumentField("url", \.url),
         DocumentField("priority", \.priority),
     ]

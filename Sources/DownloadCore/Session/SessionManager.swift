@@ -11,6 +11,14 @@ package actor SessionManager: DownloadService {
         /// Begins to answer other processes; its value ends that.
         let serving: Task<@Sendable () async -> Void, any Error>
         var ticker: Task<Void, Never>?
+        /// Ends the holds of origins between two ticks.
+        var holdTimer: HoldTimer?
+    }
+
+    /// The one timer of a session for the origins that are held back.
+    struct HoldTimer {
+        let end: ContinuousClock.Instant
+        let task: Task<Void, Never>
     }
 
     /// What is compared twice a second with how it was before.
@@ -147,13 +155,14 @@ package actor SessionManager: DownloadService {
                 await self?.clearHistory()
                 for _ in 0..<Self.ticksPerHour where !Task.isCancelled {
                     // Only cancellation ends it early, and the loop with it.
-                    try? await time.sleep(for: .milliseconds(500))
+                    try? await time.sleep(for: Self.tickLength)
                     await self?.tick()
                 }
             }
         }
     }
 
+    static let tickLength = Duration.milliseconds(500)
     private static let ticksPerHour = 7200
     /// For hooks that a session has left which died since.
     private static let ticksBetweenLooks = 20
@@ -178,7 +187,7 @@ package actor SessionManager: DownloadService {
         watchNetwork()
         await keepTimes()
         let isReleased = book.scheduler.releaseHolds(at: parts.time.now)
-        if isReleased || book.wantsQueue { await fill() }
+        if isReleased || book.wantsQueue { await fill() } else { setHoldTimer() }
     }
 
     /// What becomes of downloads when this machine's network goes, comes back or changes. With nothing to do and no news it
@@ -277,6 +286,7 @@ package actor SessionManager: DownloadService {
         if !book.activeIDs.isEmpty { await pauseAll(book.stopReason ?? .user) }
         book.stopReason = book.stopReason ?? .user
         hooks.end()
+        works?.holdTimer?.task.cancel()
         works?.ticker?.cancel()
         // Partial files of what it has just forgotten are deleted yet.
         await works?.ticker?.value

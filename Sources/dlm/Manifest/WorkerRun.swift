@@ -25,17 +25,25 @@ final class WorkerRun: Sendable {
 
     // MARK: Before
 
-    /// Returns the requests that are not left out by the manifest.
+    /// Returns the requests that are not left out by the manifest. What this worker's own state says is complete, but was
+    /// killed before its line was written, is not asked for again either.
     func selected(_ requests: [DownloadRequest]) throws -> [DownloadRequest] {
-        if index.count == 0 { return requests }
-        return try requests.filter { request in
-            guard let entry = try index.entry(for: request.url.string) else { return true }
-            let file = entry.path.flatMap { FileStatus.of($0) }
-            let size = file.flatMap { $0.isRegular ? $0.size : nil }
-            guard rule.leavesOut(entry, request, size: size) else { return true }
-            outcome.withLock { $0.leaveOut(entry) }
-            return false
+        if manifest == nil { return requests }
+        return try requests.compactMap { request in
+            if try isLeftOut(request) { return nil }
+            var request = request
+            request.keepsCompleted = request.destination.ifExists != .newer
+            return request
         }
+    }
+
+    private func isLeftOut(_ request: DownloadRequest) throws -> Bool {
+        guard index.count > 0, let entry = try index.entry(for: request.url.string) else { return false }
+        let file = entry.path.flatMap { FileStatus.of($0) }
+        let size = file.flatMap { $0.isRegular ? $0.size : nil }
+        guard rule.leavesOut(entry, request, size: size) else { return false }
+        outcome.withLock { $0.leaveOut(entry) }
+        return true
     }
 
     // MARK: Ends
@@ -52,8 +60,7 @@ final class WorkerRun: Sendable {
         let isRetryable = [1, 3, 4, 12].contains(document.exitStatus)
         outcome.withLock { $0.end(isRetryable: isRetryable) }
         guard let url = document.url else { return }
-        let failure = ManifestEntry.Failure(
-            kind: "request", reason: "rejected", message: document.message, retryable: isRetryable)
+        let failure = ManifestEntry.Failure(rejected: document.message, retryable: isRetryable)
         manifest?.append(ManifestEntry(rejected: url, error: failure, of: filter, at: time.date))
     }
 

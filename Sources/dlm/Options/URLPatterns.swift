@@ -19,9 +19,9 @@ struct URLPatterns {
         guard !isLiteral, urls.contains(where: Self.mayHavePattern) else { return urls.count }
         var count = 0
         for url in urls {
-            let (product, isTooLarge) = URLPattern(url).count
-            count += product
-            if isTooLarge || count > Self.largest {
+            let pattern = URLPattern(url)
+            count += pattern.count
+            if pattern.isTooLarge || count > Self.largest {
                 throw ValidationError("\(url): stands for more than \(Self.largest) URLs; give fewer, or --no-glob")
             }
         }
@@ -59,6 +59,10 @@ struct URLPattern: Equatable {
     }
 
     private let parts: [Part]
+    /// How many URLs the pattern stands for; at least so many if ``isTooLarge``.
+    private(set) var count = 1
+    /// The pattern stands for more URLs than one command line may have, and the rest of the text has not been read.
+    var isTooLarge: Bool { count > URLPatterns.largest }
 
     /// Values of one pattern.
     private static let longest = URLPatterns.largest + 1
@@ -67,13 +71,14 @@ struct URLPattern: Equatable {
         var parts: [Part] = []
         var text = ""
         var rest = url[...]
-        while let character = rest.first {
+        while let character = rest.first, count <= URLPatterns.largest {
             if character == "\\", let next = rest.dropFirst().first, "[]{}".contains(next) {
                 text.append(next)
                 rest = rest.dropFirst(2)
             } else if let (values, end) = Self.choice(rest) {
                 if !text.isEmpty { parts.append(.text(text)) }
                 parts.append(.choice(values))
+                count *= values.count
                 (text, rest) = ("", rest[end...])
             } else {
                 text.append(character)
@@ -82,16 +87,6 @@ struct URLPattern: Equatable {
         }
         if !text.isEmpty || parts.isEmpty { parts.append(.text(text)) }
         self.parts = parts
-    }
-
-    /// How many URLs it stands for; too many to count are told apart.
-    var count: (number: Int, isTooLarge: Bool) {
-        var number = 1
-        for case .choice(let values) in parts {
-            number *= values.count
-            if number > URLPatterns.largest { return (number, true) }
-        }
-        return (number, false)
     }
 
     var expanded: [URLPatterns.Expanded] {
@@ -108,10 +103,12 @@ struct URLPattern: Equatable {
         return all
     }
 
-    /// A pattern at the beginning of the text, and where it ends.
+    /// A pattern at the beginning of the text, and where it ends. The search ends at the next bracket that opens: otherwise a
+    /// URL of many brackets would take time that grows with the square of its length.
     private static func choice(_ text: Substring) -> ([String], String.Index)? {
-        guard let first = text.first, first == "{" || first == "[",
-            let end = text.firstIndex(of: first == "{" ? "}" : "]")
+        guard let first = text.first, first == "{" || first == "[" else { return nil }
+        let closing: Character = first == "{" ? "}" : "]"
+        guard let end = text.dropFirst().firstIndex(where: { $0 == first || $0 == closing }), text[end] == closing
         else { return nil }
         let inside = text[text.index(after: text.startIndex)..<end]
         guard let values = first == "{" ? words(inside) : range(inside) else { return nil }
@@ -119,7 +116,7 @@ struct URLPattern: Equatable {
     }
 
     private static func words(_ text: Substring) -> [String]? {
-        guard text.contains(","), !text.contains("{") else { return nil }
+        guard text.contains(",") else { return nil }
         return text.split(separator: ",", omittingEmptySubsequences: false).map { String($0) }
     }
 
