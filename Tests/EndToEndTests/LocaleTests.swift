@@ -44,7 +44,6 @@ extension EndToEnd {
                 ("Europe/Berlin", "2030-07-01 12:00", "2030-07-01T10:00:00"),
                 ("Australia/Lord_Howe", "2030-01-15 12:00", "2030-01-15T01:00:00"),
                 ("UTC", "2030-07-01 12:00", "2030-07-01T12:00:00"),
-                ("Nowhere/None", "2030-07-01 12:00", "2030-07-01T12:00:00"),
             ])
         func zone(name: String, time: String, expected: String) async throws {
             try await withDlm(serving: FaultReply(Content(seed: 3, size: 10))) { sandbox, server in

@@ -8,12 +8,17 @@ struct ManifestRule: Equatable, Sendable {
     /// - Parameter size: of the file at the path of the entry; nil if no regular file is there.
     func leavesOut(_ entry: ManifestEntry, _ request: DownloadRequest, size: Int64?) -> Bool {
         switch entry.status {
-        case .failed: return !retriesFailed && entry.error?.retryable == false
+        case .failed: return leavesOutFailed(entry)
         case .done:
             // To know whether the server's file is newer, it has to be asked.
             guard request.destination.ifExists != .newer, let path = entry.path else { return false }
             return size == entry.bytes && isPlace(path, of: request.destination)
         }
+    }
+
+    /// Whether the entry says that the URL failed, and fails whenever it is tried.
+    func leavesOutFailed(_ entry: ManifestEntry) -> Bool {
+        entry.status == .failed && !retriesFailed && entry.error?.retryable == false
     }
 
     /// The file is where this command would put it.

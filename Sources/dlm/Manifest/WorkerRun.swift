@@ -56,7 +56,11 @@ final class WorkerRun: Sendable {
     /// Something ended of which no record is known any more.
     func lost(_ error: DownloadError) { outcome.withLock { $0.end(isRetryable: error.isWorthAnotherRun) } }
 
+    /// A bad line that the manifest has already is not recorded once more in each run.
     func rejected(_ document: RejectedDocument) {
+        if let url = document.url, let entry = try? index.entry(for: url), rule.leavesOutFailed(entry) {
+            return outcome.withLock { $0.leaveOut(entry) }
+        }
         let isRetryable = [1, 3, 4, 12].contains(document.exitStatus)
         outcome.withLock { $0.end(isRetryable: isRetryable) }
         guard let url = document.url else { return }

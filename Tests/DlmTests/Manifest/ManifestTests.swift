@@ -105,6 +105,19 @@ struct ManifestTests {
         #expect(Set(entries.map(\.url)).count == 1600 && entries.count == 1600)
     }
 
+    @Test("A bad line of the list is in the manifest once, however often the command runs")
+    func rejected() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try folder.write("http://[bad/\n", to: "list")
+        for _ in 0..<2 {
+            let arguments = ["get", "-i", folder("list"), "--manifest", folder("m")]
+            let (status, captured) = try await run(arguments, FollowerTests.completing())
+            #expect(status == 65, "\(captured.errors)")
+        }
+        #expect(try written(folder("m")).count == 1)
+    }
+
     @Test("A URL of megabytes makes no line that the next run cannot read")
     func endlessURL() async throws {
         let folder = try TemporaryFolder()

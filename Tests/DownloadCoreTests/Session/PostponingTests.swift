@@ -152,9 +152,9 @@ struct PostponingTests {
         }
         _ = try await bench.manager.add(requests)
         #expect(await bench.ends.wait { $0.count == 20 })
-        // The tick and the timer.
+        // The tick, the timer, and nothing for each of the 20 hosts.
         #expect(await time.sleepers(atLeast: 2))
-        #expect(time.sleeperCount == 2)
+        #expect(time.sleeperCount < 10)
         time.advance(by: .seconds(0.2))
         #expect(await bench.ends.wait { $0.count == 39 })
         time.advance(by: .seconds(0.1))
