@@ -95,7 +95,7 @@ extension DownloadRecord {
     /// Keeps the file of an earlier completion without a question to the server, where that is asked for.
     /// - Returns: false where there is no such file.
     mutating func keepUnasked() -> Bool {
-        guard request.keepsCompleted, let completed = askedCompletion else { return false }
+        guard request.keepsCompleted, !request.repairs, let completed = askedCompletion else { return false }
         keepCurrent(completed)
         return true
     }
