@@ -50,7 +50,7 @@ extension EndToEnd {
                 #expect(second.ending == .exited(75))
                 #expect(server.log.entries.dropFirst(before).map(\.request.target) == ["/busy"])
                 #expect(
-                    second.stderr.contains("left out by the manifest: 2 done, 1 failed for good"), "\(second.stderr)")
+                    second.stderr.contains("left out by the manifest: 2 done, 2 failed for good"), "\(second.stderr)")
 
                 // What is gone from the disk is fetched again, and what failed for good if that is asked for.
                 try FileManager.default.removeItem(atPath: try #require(done.path))
