@@ -9,10 +9,7 @@ ARGS =
 
 # Half of the program would be ICU's data, of which dlm needs a tenth (scripts/trim-icu.c).
 ICU_DATA = $(CURDIR)/.build/icu/icudata.o
-# Debug information of 40 MB would take a sixth of the time of a build; DEBUG_INFO=dwarf adds it, for a debugger.
-DEBUG_INFO = none
-RELEASE = DLM_ICU_DATA='$(ICU_DATA)' $(SWIFT) build -c release --static-swift-stdlib --product dlm \
-	-debug-info-format $(DEBUG_INFO)
+RELEASE = DLM_ICU_DATA='$(ICU_DATA)' $(SWIFT) build -c release --static-swift-stdlib --product dlm
 BINARY = .build/release/dlm
 SOURCES = Package.swift Makefile $(shell find Sources -type f)
 
