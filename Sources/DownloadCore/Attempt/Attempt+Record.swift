@@ -1,7 +1,10 @@
 /// What the attempt enters into its record, and when the store gets it.
 extension Attempt {
+    /// Saves the record after the checkpoint that is under way: an older record must not replace a newer one, such as one
+    /// with the name of the file.
     /// - Parameter other: saved in the place of the record.
     func save(_ other: DownloadRecord? = nil, durably: Bool = false) async throws(DownloadError) {
+        await finishCheckpoint()
         record.updated = context.time.date
         let lost: Set<DownloadID>
         do {
