@@ -7,7 +7,9 @@ DESTDIR =
 URL =
 ARGS =
 
-RELEASE = $(SWIFT) build -c release --static-swift-stdlib --product dlm
+# Half of the program would be ICU's data, of which dlm needs a tenth (scripts/trim-icu.c).
+ICU_DATA = $(CURDIR)/.build/icu/icudata.o
+RELEASE = DLM_ICU_DATA='$(ICU_DATA)' $(SWIFT) build -c release --static-swift-stdlib --product dlm
 BINARY = .build/release/dlm
 SOURCES = Package.swift Makefile $(shell find Sources -type f)
 
@@ -21,7 +23,7 @@ BUILD_TESTS = $(SWIFT) build --build-tests $(TEST_FLAGS)
 TESTS = $(TEST_FOLDER)/release/dlmPackageTests.xctest --testing-library swift-testing
 
 .PHONY: all get build test docs examples public-interface check coverage deploy-test fault-test protocol-test web-test \
-	drop-in-test package-test mutate fuzz sanitize bench lint generate rpc-document install install-files uninstall clean deb dist
+	release-test scale-test drop-in-test package-test mutate fuzz sanitize bench lint generate rpc-document install install-files uninstall clean deb dist
 
 all: build
 
@@ -33,7 +35,10 @@ get:
 
 build: $(BINARY)
 
-$(BINARY): $(SOURCES)
+$(ICU_DATA): scripts/icu-data scripts/trim-icu.c
+	@scripts/icu-data '$@' $(SWIFT)
+
+$(BINARY): $(SOURCES) $(ICU_DATA)
 	@scripts/need build
 	$(RELEASE)
 	@touch $(BINARY)
@@ -71,7 +76,7 @@ public-interface:
 # All there is, which takes hours; it goes on after a part that failed and names it in the end.
 check:
 	@failed=; \
-	for part in test docs examples deploy-test fault-test protocol-test web-test drop-in-test package-test fuzz sanitize mutate; do \
+	for part in test release-test docs examples deploy-test scale-test fault-test protocol-test web-test drop-in-test package-test fuzz sanitize mutate; do \
 		echo "== make $$part"; $(MAKE) --no-print-directory $$part || failed="$$failed $$part"; \
 	done; \
 	if [ -n "$$failed" ]; then echo "make check: failed:$$failed" >&2; exit 1; fi
@@ -121,6 +126,19 @@ deploy-test:
 	@scripts/need deploy
 	$(BUILD_TESTS)
 	deploy/test $(TEST_FOLDER)/release/dlm $(RECIPES)
+
+# The end-to-end tests with the program that is released, which has less of ICU's data than the one of make test.
+# Tests that end the program at a chosen point need the points, which only the program of make test has.
+FAULT_POINT_TESTS = FaultTests TestSupportTests ContinueTests/killed HookTests/crash
+release-test: $(BINARY)
+	@scripts/need test
+	$(BUILD_TESTS)
+	DLM_BINARY='$(CURDIR)/$(BINARY)' $(TESTS) --filter EndToEnd $(addprefix --skip ,$(FAULT_POINT_TESTS))
+
+# A list of 1 KiB files on 200 addresses, through 8 workers that are killed at random. URLS says how many.
+URLS = 1000000
+scale-test: $(BINARY)
+	scripts/scale-test $(BINARY) $(URLS)
 
 # The page in a real browser, and a client made for aria2.
 web-test:

@@ -93,7 +93,7 @@ struct AddDocumentTests {
              "hookTimeout":1.5,"completeURL":"https://example.org/hook","completeBearerFile":"/token","notifies":true,
              "mirrors":["https://example.net/a"],"size":7,
              "pieces":{"algorithm":"md5","length":1024,"digests":"abababababababababababababababab"},
-             "followMetalink":false,"location":"de","repair":true,"options":{"http":{"method":"PUT","userAgent":"me",
+             "followMetalink":false,"location":"de","repair":true,"keepsCompleted":true,"options":{"http":{"method":"PUT","userAgent":"me",
              "referer":"","acceptsCompressed":true,"authentication":"digest","signature":"aws:amz",
              "upgradesKnownHosts":false,"body":{}},"data":"aHVudGVyMg==","secretFiles":{"netrc":"/n","bearer":"/b",
              "bearerCommand":"/bc","cookies":"/c","cookieJar":"/j"},"trust":{"verifiesServer":false,

@@ -83,7 +83,10 @@ package final class ManualTime: TimeSource {
         await sleeping.wait(atMost: limit) { $0 >= count }
     }
 
-    /// Marks the beginning of real work. The clock does not leap until the work calls `end()`.
+    /// How many tasks, threads and scheduled actions wait for this clock now.
+    package var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+
+    /// Real work is under way, during which the clock does not leap; until ``end()``.
     package func begin() { state.withLock { $0.busy += 1 } }
 
     package func end() { state.withLock { $0.busy -= 1 } }

@@ -21,6 +21,7 @@ extension DownloadRequest {
         request.followsMetalink = false
         request.location = "de"
         request.repairs = true
+        request.keepsCompleted = true
         request.headers = [RequestHeader(name: "X-Purpose", value: "é \"quoted\" \\")]
         if secrets { request.headers.append(RequestHeader(name: "Authorization", value: password)) }
         request.credential = Credential(user: "me", password: password)

@@ -83,6 +83,29 @@ extension EndToEnd {
             }
         }
 
+        @Test("What goes to /dev/null is thrown away, and what follows is not")
+        func discarded() async throws {
+            try await withDlm(Self.reply) { sandbox, server in
+                let urls = [server.url("/a"), server.url("/text")]
+                let result = try await run("curl", ["-s", "-o", "/dev/null"] + urls, sandbox)
+                #expect(result.ending == .exited(0), "\(result.stderr)")
+                #expect(result.stdout == "hello\n")
+                let joined = try await run("wget", ["-qO-", urls[1], urls[1]], sandbox)
+                #expect(joined.stdout == "hello\nhello\n", "\(joined.stderr)")
+            }
+        }
+
+        @Test("A quoted slash in a URL leads to no other folder", arguments: ["wget", "curl"])
+        func traversal(program: String) async throws {
+            try await withDlm(Self.reply) { sandbox, server in
+                let option = program == "curl" ? ["-sO"] : ["-q"]
+                let result = try await run(program, option + [server.url("/x/%2e%2e%2f%2e%2e%2fout")], sandbox)
+                #expect(result.ending == .exited(0), "\(result.stderr)")
+                let name = program == "curl" ? "%2e%2e%2f%2e%2e%2fout" : "..%2f..%2fout"
+                #expect(sandbox.names == [name])
+            }
+        }
+
         @Test(
             "A failure has the program's own status, and one line",
             arguments: [

@@ -50,7 +50,7 @@ extension EndToEnd {
                 #expect(second.ending == .exited(75))
                 #expect(server.log.entries.dropFirst(before).map(\.request.target) == ["/busy"])
                 #expect(
-                    second.stderr.contains("left out by the manifest: 2 done, 1 failed for good"), "\(second.stderr)")
+                    second.stderr.contains("left out by the manifest: 2 done, 2 failed for good"), "\(second.stderr)")
 
                 // A deleted file is fetched again. A permanent failure is tried again only with --retry-failed.
                 try FileManager.default.removeItem(atPath: try #require(done.path))
@@ -61,7 +61,30 @@ extension EndToEnd {
             }
         }
 
-        @Test("Killed at any time, the same command completes the list, and finished URLs are not requested again")
+        @Test("What was complete before its line was written is neither asked for again nor a failure")
+        func withoutLine() async throws {
+            try await withDlm({ _ in FaultReply(Content(seed: 6, size: 2000)) }) { sandbox, server in
+                let urls = (0..<3).map { server.url("/f\($0)") }
+                try sandbox.root.write(urls.joined(separator: "\n"), to: "list")
+                let manifest = sandbox.root("m.jsonl")
+                let command = ["get", "-i", sandbox.root("list"), "--manifest", manifest, "-d", "d"]
+                #expect(try await ChildProcess(try sandbox.launch(command)).result().ending == .exited(0))
+                try FileManager.default.removeItem(atPath: manifest)
+                let again = try await ChildProcess(try sandbox.launch(command)).result()
+                #expect(again.ending == .exited(0), "\(again.stderr)")
+                #expect(server.log.entries.count == 3)
+                let done = try entries(manifest)
+                #expect(Set(done.map(\.url)) == Set(urls) && done.allSatisfy { $0.status == .done && $0.bytes == 2000 })
+                // A file that somebody changed is not taken for what was fetched.
+                try FileManager.default.removeItem(atPath: manifest)
+                try sandbox.root.write("mine", to: "files/d/f1")
+                let changed = try await ChildProcess(try sandbox.launch(command)).result()
+                #expect(changed.ending == .exited(65), "\(changed.stderr)")
+                #expect(try sandbox.root.read("files/d/f1") == "mine")
+            }
+        }
+
+        @Test("Killed at any time, the same command completes the list; what was done is not asked for again")
         func killed() async throws {
             let urls = (0..<300).map { "/f\($0)" }
             try await withDlm({ _ in

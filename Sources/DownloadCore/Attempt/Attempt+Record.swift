@@ -3,6 +3,7 @@ extension Attempt {
     /// Saves the record. Throws if another session owns the download.
     /// - Parameter other: A record to save instead.
     func save(_ other: DownloadRecord? = nil, durably: Bool = false) async throws(DownloadError) {
+        await finishCheckpoint()
         record.updated = context.time.date
         let lost: Set<DownloadID>
         do {

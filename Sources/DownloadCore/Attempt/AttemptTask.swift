@@ -151,6 +151,7 @@ package final class AttemptTask: AttemptPhase {
     private func round() async throws -> ExistingFile? {
         // A transfer that has begun already has brought bytes, which are kept before the attempt stops.
         if !probe.isBegun { try attempt.obeyStop() }
+        if keepsUnasked { return .current }
         if let existing = try naming.checkBeforehand() { return existing }
         if record.request.url.known == .file {
             return try await LocalCopy(attempt: attempt, probe: probe).run(naming)
@@ -163,8 +164,10 @@ package final class AttemptTask: AttemptPhase {
         return nil
     }
 
-    /// Returns why the answer is of another version than the file on disk. Returns nil if the version is the same, or
-    /// if the bytes are compared.
+    /// Whether the file of an earlier completion is kept without a request.
+    private var keepsUnasked: Bool { @inline(never) get { attempt.record.keepUnasked() } }
+
+    /// Returns why the answer is of another version than the file that is here; nil if it is not, or is compared.
     @inline(never)
     private func whyReplaced(by answer: ProbeAnswer) -> String? {
         guard case .newVersion(let total, let why)? = answer.segment.verdict, !attempt.comparesWhole(total) else {

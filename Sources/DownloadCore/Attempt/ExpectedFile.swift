@@ -59,7 +59,13 @@ extension DownloadRecord {
     /// The file of an earlier completion, if it is unchanged, meets the request, and has validators for a conditional
     /// request.
     var currentFile: CompletedFile? {
-        guard let completed = unchangedCompletion else { return nil }
+        guard let completed = askedCompletion, !completed.validators.isEmpty else { return nil }
+        return completed
+    }
+
+    /// The file of an earlier completion, if it is unchanged and is what is asked for.
+    private var askedCompletion: CompletedFile? {
+        guard let completed = unchangedFile else { return nil }
         do throws(DownloadError) {
             let checksum = try askedChecksum(of: completed.path)
             return checksum == nil || checksum == completed.checksum ? completed : nil
@@ -71,9 +77,14 @@ extension DownloadRecord {
 
     /// The same file as ``currentFile``, whatever checksum the request has.
     var unchangedCompletion: CompletedFile? {
+        guard let completed = unchangedFile, !completed.validators.isEmpty || request.keepsCompleted else { return nil }
+        return completed
+    }
+
+    private var unchangedFile: CompletedFile? {
         let destination = request.destination
-        guard request.isPlain, let completed, resume.written.isEmpty, !completed.validators.isEmpty,
-            // A file with an alternative name counts only if the user accepts alternative names.
+        guard request.isPlain, let completed, resume.written.isEmpty,
+            // An alternative name answers for the one asked for only where alternatives are wanted.
             destination.ifExists == .rename
                 || destination.fileName.map({ FileNaming.path(destination.folder, $0) == completed.path }) ?? true,
             // The conditions of this request may be stricter than those of the earlier run.
@@ -83,6 +94,14 @@ extension DownloadRecord {
             completed.fate(.found(now)) == .there
         else { return nil }
         return completed
+    }
+
+    /// Keeps the file of an earlier completion without a question to the server, where that is asked for.
+    /// - Returns: false where there is no such file.
+    mutating func keepUnasked() -> Bool {
+        guard request.keepsCompleted, !request.repairs, let completed = askedCompletion else { return false }
+        keepCurrent(completed)
+        return true
     }
 
     mutating func keepCurrent(_ candidate: CompletedFile?) {

@@ -66,6 +66,7 @@ extension RequestDocument {
         request.startsPaused = false
         request.followsMetalink = true
         request.repairs = false
+        request.keepsCompleted = false
         return request
     }()
 

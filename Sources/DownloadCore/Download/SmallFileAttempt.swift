@@ -232,6 +232,7 @@ extension DownloadRecord {
         plain.validation.maximumSize = request.validation.maximumSize
         plain.timeouts = DownloadRequest.Timeouts(connect: request.timeouts.connect, stall: request.timeouts.stall)
         plain.acceptsUnverified = request.acceptsUnverified
+        plain.keepsCompleted = request.keepsCompleted
         guard request == plain, [.fail, .rename, .skip].contains(place.ifExists), request.missingSecrets.isEmpty,
             // The URL may have changed since it was requested.
             (try? request.requireAllowed()) != nil

@@ -73,7 +73,10 @@ public struct DownloadRequest: Sendable, Equatable {
     public var validation = ResponseValidation()
     /// Whether the download is paused when it is added. It begins when it is resumed.
     public var startsPaused = false
-    /// The programs that are run when the download has ended.
+    /// A file that this download has completed before, and that nobody changed since, is the one that is asked for: the
+    /// server is not asked whether it has a newer one.
+    package var keepsCompleted = false
+    /// Programs to run when it has ended.
     package var hooks: Hooks?
     /// The schedule of the download; nil if it may run at any time.
     public var schedule: DownloadSchedule?
@@ -166,6 +169,7 @@ extension DownloadRequest: DocumentObject {
         DocumentField("schedule", \.schedule),
         DocumentField("pacing", \.pacing),
         DocumentField("repairs", \.repairs),
+        DocumentField("keepsCompleted", \.keepsCompleted),
         DocumentField("url", \.url),
         DocumentField("priority", \.priority),
     ]

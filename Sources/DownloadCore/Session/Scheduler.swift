@@ -151,6 +151,9 @@ package struct Scheduler: Sendable, Equatable {
         holds[origin] = max(holds[origin] ?? instant, instant)
     }
 
+    /// When the first of the origins that are held back may be asked again; nil where none is held back.
+    package var earliestRelease: ContinuousClock.Instant? { holds.values.min() }
+
     /// Lets downloads start again from origins whose waiting time is over. Returns whether there were any.
     package mutating func releaseHolds(at now: ContinuousClock.Instant) -> Bool {
         let count = holds.count

@@ -15,6 +15,28 @@ extension SessionManager {
             await fillOnce()
         } while filling == .wantedAgain || book.hasArrivals
         filling = .idle
+        setHoldTimer()
+    }
+
+    /// Sets the timer for the origin that may go on first, if the next tick would be too late for that.
+    func setHoldTimer() {
+        guard let end = book.scheduler.earliestRelease, book.stopReason == nil else { return }
+        let delay = end - parts.time.now
+        if delay >= Self.tickLength { return }
+        if let timer = works?.holdTimer {
+            if timer.end <= end { return }
+            timer.task.cancel()
+        }
+        let task = Task { [weak self, time = parts.time] in
+            do { try await time.sleep(for: max(.zero, delay)) } catch { return }
+            await self?.holdEnded()
+        }
+        works?.holdTimer = HoldTimer(end: end, task: task)
+    }
+
+    private func holdEnded() async {
+        works?.holdTimer = nil
+        await fill()
     }
 
     private func fillOnce() async {
@@ -28,15 +50,7 @@ extension SessionManager {
             if book.wantsBeyond { await loadBeyond() }
             guard works != nil, let next = book.start(at: parts.time.date, now: parts.time.now) else { break }
             switch next {
-            case .attempt(let queued):
-                start(queued)
-                // The tick would release the origin too late.
-                if let pause = queued.record.request.pacing, pause < 0.5 {
-                    Task { [weak self, time = parts.time] in
-                        try? await time.sleep(for: .seconds(pause))
-                        await self?.fill()
-                    }
-                }
+            case .attempt(let queued): start(queued)
             case .parking(let record): await park([record])
             }
         }

@@ -11,6 +11,14 @@ package actor SessionManager: DownloadService {
         /// The task that begins to answer other processes. Its value is a function that ends this.
         let serving: Task<@Sendable () async -> Void, any Error>
         var ticker: Task<Void, Never>?
+        /// Ends the holds of origins between two ticks.
+        var holdTimer: HoldTimer?
+    }
+
+    /// The one timer of a session for the origins that are held back.
+    struct HoldTimer {
+        let end: ContinuousClock.Instant
+        let task: Task<Void, Never>
     }
 
     /// The state that the tick compares twice a second.
@@ -147,14 +155,15 @@ package actor SessionManager: DownloadService {
             while !Task.isCancelled {
                 await self?.clearHistory()
                 for _ in 0..<Self.ticksPerHour where !Task.isCancelled {
-                    // Only cancellation ends the sleep early, and it ends the loop, too.
-                    try? await time.sleep(for: .milliseconds(500))
+                    // Only cancellation ends it early, and the loop with it.
+                    try? await time.sleep(for: Self.tickLength)
                     await self?.tick()
                 }
             }
         }
     }
 
+    static let tickLength = Duration.milliseconds(500)
     private static let ticksPerHour = 7200
     /// The number of ticks between two looks for hooks that dead sessions have left.
     private static let ticksBetweenLooks = 20
@@ -180,7 +189,7 @@ package actor SessionManager: DownloadService {
         watchNetwork()
         await keepTimes()
         let isReleased = book.scheduler.releaseHolds(at: parts.time.now)
-        if isReleased || book.wantsQueue { await fill() }
+        if isReleased || book.wantsQueue { await fill() } else { setHoldTimer() }
     }
 
     /// Wakes downloads when this machine's network is back, and drops connections when it changes. If nothing has
@@ -282,6 +291,7 @@ package actor SessionManager: DownloadService {
         if !book.activeIDs.isEmpty { await pauseAll(book.stopReason ?? .user) }
         book.stopReason = book.stopReason ?? .user
         hooks.end()
+        works?.holdTimer?.task.cancel()
         works?.ticker?.cancel()
         // The tick may still be deleting the partial files of downloads that it has just forgotten.
         await works?.ticker?.value

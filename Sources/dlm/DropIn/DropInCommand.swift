@@ -32,12 +32,13 @@ struct DropInCommand: ContextAction {
             context.environment[name] = value
             setenv(name, value, 1)
         }
-        if line.discards { discardOutput() }
         for notice in line.notices where !isQuiet { context.console.report(notice) }
         var result: Int32 = 0
-        for words in line.lines {
+        for (number, words) in line.lines.enumerated() {
+            let output = line.discarded.contains(number) ? Self.discardOutput() : nil
             let status = await status(of: words, in: context)
-            // The status is that of the last failure, as in curl.
+            if let output { Self.restoreOutput(output) }
+            // The last failure counts, as in wget's and curl's own.
             if status != 0 { result = status }
         }
         return result
@@ -63,12 +64,20 @@ struct DropInCommand: ContextAction {
         return program.status(of: own.failures?.last, status)
     }
 
-    private func discardOutput() {
+    /// Leads standard output to /dev/null. Returns a descriptor of what it was before, for the lines that follow; nil where
+    /// that fails.
+    private static func discardOutput() -> Int32? {
         let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
-        if null >= 0 {
-            dup2(null, STDOUT_FILENO)
-            close(null)
-        }
+        guard null >= 0 else { return nil }
+        defer { close(null) }
+        let output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+        dup2(null, STDOUT_FILENO)
+        return output >= 0 ? output : nil
+    }
+
+    private static func restoreOutput(_ output: Int32) {
+        dup2(output, STDOUT_FILENO)
+        close(output)
     }
 }
 

@@ -8,8 +8,8 @@ struct DropInCommandLine: Equatable, Sendable {
     var environment: [String: String] = [:]
     /// The text to print instead of downloading anything: the version or the help.
     var information: DropInPart?
-    /// Whether the body goes to /dev/null.
-    var discards = false
+    /// The numbers of the lines whose bodies go to /dev/null.
+    var discarded: Set<Int> = []
 
     /// - Parameters:
     ///   - arguments: The arguments without the name of the program.
@@ -32,8 +32,8 @@ struct DropInCommandLine: Equatable, Sendable {
             return
         }
         environment = parts.environment
-        discards = parts.outputs.contains(.file("/dev/null"))
         lines = try parts.lines()
+        discarded = Set(lines.indices.filter(parts.discards))
     }
 
     private static func add(
@@ -45,7 +45,7 @@ struct DropInCommandLine: Equatable, Sendable {
         case .option(let name, let conversion):
             do throws(DropInConversion.Refusal) {
                 guard let converted = try conversion(value ?? "") else { return }
-                parts.options += ["--\(name)", converted]
+                parts.options += DropInParts.words("--\(name)", converted)
             } catch {
                 throw DropInFailure(parts.program, written, error.why, path: path)
             }

@@ -77,12 +77,18 @@ struct DropInParts {
         return nil
     }
 
+    /// An option of `dlm get` with its value. A value that begins with a dash is attached, so that it is not read as another
+    /// option.
+    static func words(_ option: String, _ value: String) -> [String] {
+        value.hasPrefix("-") && value != "-" ? ["\(option)=\(value)"] : [option, value]
+    }
+
     private mutating func addCookies(_ text: String) -> String? {
         if text == "-" { return "dlm reads no cookies from standard input" }
         if text.contains("=") {
             options += ["--header", "Cookie: \(text)"]
         } else if !text.isEmpty, text != "/dev/null" {
-            options += ["--cookie-file", text]
+            options += Self.words("--cookie-file", text)
         }
         return nil
     }
@@ -107,7 +113,7 @@ struct DropInParts {
         if urls.isEmpty, list == nil, !options.contains("--metalink-file") {
             throw DropInFailure(program, "no URL given")
         }
-        let common = options + loginWords() + proxyWords() + connectionWords() + usualWords()
+        let common = try options + loginWords() + proxyWords() + connectionWords() + usualWords()
         switch program {
         case .aria2c: return aria2Lines(common)
         case .wget: return try wgetLines(common)
@@ -117,7 +123,7 @@ struct DropInParts {
 
     /// Returns the command lines for aria2c. Several URLs are sources of one file, as in aria2.
     private func aria2Lines(_ common: [String]) -> [[String]] {
-        let common = common + (list.map { ["--input-file", $0] } ?? [])
+        let common = common + (list.map { Self.words("--input-file", $0) } ?? [])
         let place = placed(outputs.last, takenWords)
         guard !urls.isEmpty else { return [common + place] }
         // With `--force-sequential` each URL is a file of its own, with its own name.
@@ -128,14 +134,16 @@ struct DropInParts {
 
     private func wgetLines(_ common: [String]) throws(DropInFailure) -> [[String]] {
         let target = outputs.last
-        if target != nil, urls.count + (list == nil ? 0 : 1) > 1 {
+        // To standard output, one file follows the other.
+        let areJoined = target.map(Self.isStream) ?? false && list == nil
+        if target != nil, !areJoined, urls.count + (list == nil ? 0 : 1) > 1 {
             throw DropInFailure(program, "-O: dlm does not join several files into one; give one URL")
         }
         var lines = urls.map { url in
             common + placed(target ?? named(url), takenWords) + operands([url])
         }
-        if let list { lines.append(common + placed(target, takenWords) + ["--input-file", list]) }
-        // Without a URL and a list, there is a Metalink document, which names the files.
+        if let list { lines.append(common + placed(target, takenWords) + Self.words("--input-file", list)) }
+        // What a Metalink document names.
         if lines.isEmpty { lines.append(common + placed(target, takenWords)) }
         return lines
     }
@@ -155,55 +163,24 @@ struct DropInParts {
         urls.contains { $0.hasPrefix("-") } ? ["--"] + urls : urls
     }
 
-    /// Returns the name that wget and curl give the file. It is the name in the URL, unless the server's name is
-    /// requested.
-    private func named(_ url: String) -> Output? {
-        if options.contains("--content-disposition") { return nil }
-        let rest = url.range(of: "://").map { url[$0.upperBound...] } ?? url[...]
-        let path = rest.prefix { $0 != "#" && (program == .wget || $0 != "?") }
-        guard let slash = path.firstIndex(of: "/") else { return program == .wget ? .file("index.html") : nil }
-        let name = path[slash...].split(separator: "/", omittingEmptySubsequences: false).last ?? ""
-        if name.isEmpty { return program == .wget ? .file("index.html") : nil }
-        // Patterns are expanded later, and each URL then gets its own name.
-        return name.contains(where: { "[{".contains($0) }) ? nil : .file(name.removingPercentEncoding ?? String(name))
-    }
-
-    /// Returns the options for the folder and the name of the file, and for a file that exists already.
-    private func placed(_ output: Output?, _ takenWords: [String]) -> [String] {
-        guard case .file(let name) = output else { return takenWords + ["--directory", folder ?? "."] }
-        if name == "-" || name == "/dev/stdout" || name == "/dev/null" { return ["--output", "-"] }
-        guard let folder else {
-            return takenWords + (name.hasPrefix("/") ? [] : ["--directory", "."]) + ["--output", name]
-        }
-        // wget ignores the folder (-P) if -O is given.
-        if program == .wget, !outputs.isEmpty {
-            return takenWords + (name.hasPrefix("/") ? [] : ["--directory", "."]) + ["--output", name]
-        }
-        // aria2 appends the name to the folder even if the name begins with "/": -d / -o /a/b is /a/b.
-        let relative = name.drop { $0 == "/" }
-        return takenWords + ["--directory", folder, "--output", String(relative)]
-    }
-
-    private var takenWords: [String] {
-        if taken.continues { return ["--continue"] }
-        if taken.newerOnly { return ["--if-exists", "newer"] }
-        if taken.skips { return ["--if-exists", "skip"] }
-        switch program {
-        case .aria2c:
-            if taken.overwrites ?? false { return ["--if-exists", "overwrite"] }
-            return ["--if-exists", taken.renames ?? true ? "rename" : "fail"]
-        case .wget: return ["--if-exists", outputs.isEmpty ? "rename" : "overwrite"]
-        case .curl: return ["--if-exists", taken.renames ?? false ? "rename" : "overwrite"]
-        }
-    }
-
     private func loginWords() -> [String] {
         guard let user = login.user else { return [] }
-        return ["--user", "\(user):\(login.password ?? "")"]
+        return Self.words("--user", "\(user):\(login.password ?? "")")
     }
 
-    private func proxyWords() -> [String] {
-        guard let url = proxy.url, !url.isEmpty else { return [] }
+    private func proxyWords() throws(DropInFailure) -> [String] {
+        guard let url = proxy.url else {
+            // Without it, the name would be left out in silence.
+            guard proxy.login.user == nil, proxy.login.password == nil else {
+                throw DropInFailure(
+                    program,
+                    "the name for the proxy needs the proxy's URL on the command line, or stands in the variable: "
+                        + "http_proxy=http://NAME:PASSWORD@HOST")
+            }
+            return []
+        }
+        // An empty one takes back what the environment says.
+        if url.isEmpty { return ["--no-proxy", "*"] }
         guard let user = proxy.login.user else { return ["--proxy", url] }
         let login = [user, proxy.login.password ?? ""].map {
             $0.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? $0

@@ -82,13 +82,10 @@ enum DropInWord: Sendable {
         private mutating func readLetters(_ word: String) throws(DropInFailure) {
             var letters = word.dropFirst()
             while let letter = letters.first {
-                var name = "-\(letter)"
+                let name = "-\(letter)"
                 letters = letters.dropFirst()
-                // wget has options of two letters that begin with n.
-                if letter == "n", known[name] == nil, let second = letters.first {
-                    name += "\(second)"
-                    letters = letters.dropFirst()
-                }
+                // wget's options of two letters that begin with n can be joined: -nHd is -nH -nd.
+                if letter == "n", known[name] == nil, !letters.isEmpty { return try readNegations(letters) }
                 guard let option = known[name] else {
                     throw DropInFailure(program, name, "dlm does not know this option", path: path)
                 }
@@ -105,6 +102,16 @@ enum DropInWord: Sendable {
                     words.append(.option(option, written: name, value: value))
                     letters = ""
                 }
+            }
+        }
+
+        private mutating func readNegations(_ letters: Substring) throws(DropInFailure) {
+            for letter in letters {
+                let name = "-n\(letter)"
+                guard let option = known[name] else {
+                    throw DropInFailure(program, name, "dlm does not know this option", path: path)
+                }
+                words.append(.option(option, written: name, value: nil))
             }
         }
 

@@ -19,7 +19,7 @@ struct CompletionPost {
     init(_ url: String, of hook: DueHook, _ document: FinishedDocument) {
         self.url = url
         bearerFile = hook.record.request.hooks?.completeBearerFile
-        body = RequestBody(Array(document.json.utf8))
+        body = RequestBody(Array(document.withoutSecrets.json.utf8))
         timeLimit = hook.timeLimit
     }
 

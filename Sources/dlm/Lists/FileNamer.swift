@@ -77,7 +77,8 @@ struct FileNamer: Sendable {
         let text = url.string
         let start = text.range(of: "://").flatMap { text[$0.upperBound...].firstIndex(of: "/") } ?? text.endIndex
         var rest = text[start...]
-        if rest.utf8.count > 1, rest.first == "/" { rest.removeFirst() }
+        // Of slashes alone all are kept: without the first one, https://h// would have the name of https://h/.
+        if rest.first == "/", rest.utf8.contains(where: { $0 != UInt8(ascii: "/") }) { rest.removeFirst() }
         var name = quoted(rest)
         if name.first == "." { name = "%2E" + name.dropFirst() }
         // The partial file of another file could have this name.

@@ -40,7 +40,7 @@ struct ManifestEntry: Document, Codable, Equatable {
     /// - Parameter error: the error; nil if the file is complete and present.
     init(_ snapshot: DownloadSnapshot, error: DownloadError?, of filter: ShardFilter?, at date: Date) {
         let record = snapshot.record
-        url = record.request.url.string
+        url = Self.fitting(record.request.url.string, Self.longestURL)
         status = error == nil ? .done : .failed
         bytes = snapshot.progress.received
         if error == nil, let file = record.completed {
@@ -66,11 +66,18 @@ struct ManifestEntry: Document, Codable, Equatable {
 
     /// Creates the entry of a URL that did not become a download.
     init(rejected url: String, error: Failure, of filter: ShardFilter?, at date: Date) {
-        self.url = url
+        self.url = Self.fitting(url, Self.longestURL)
         status = .failed
         ended = date
         self.error = error
         mark(filter)
+    }
+
+    /// Bytes of a URL. A longer one of a hostile list would make a line that no reader takes.
+    private static let longestURL = 64 << 10
+
+    fileprivate static func fitting(_ text: String, _ bytes: Int) -> String {
+        text.utf8.count <= bytes ? text : String(decoding: text.utf8.prefix(bytes), as: UTF8.self)
     }
 
     private mutating func mark(_ filter: ShardFilter?) {
@@ -90,11 +97,21 @@ struct ManifestEntry: Document, Codable, Equatable {
 }
 
 extension ManifestEntry.Failure {
+    /// Bytes; messages may repeat a URL.
+    private static let longestMessage = 4 << 10
+
     init(_ error: DownloadError) {
         kind = error.kind
         reason = error.reason
-        message = Redaction.describe(error)
+        message = ManifestEntry.fitting(Redaction.describe(error), Self.longestMessage)
         retryable = error.isWorthAnotherRun
+    }
+
+    /// Of a line that never became a download.
+    init(rejected message: String, retryable: Bool) {
+        self.init(
+            kind: "request", reason: "rejected", message: ManifestEntry.fitting(message, Self.longestMessage),
+            retryable: retryable)
     }
 }
 

@@ -8,7 +8,7 @@ struct ManifestRule: Equatable, Sendable {
     /// - Parameter size: the size of the file at the path of the entry; nil if there is no regular file.
     func leavesOut(_ entry: ManifestEntry, _ request: DownloadRequest, size: Int64?) -> Bool {
         switch entry.status {
-        case .failed: return !retriesFailed && entry.error?.retryable == false
+        case .failed: return leavesOutFailed(entry)
         case .done:
             // With `newer`, the server must be asked whether its file is newer.
             guard request.destination.ifExists != .newer, let path = entry.path else { return false }
@@ -16,7 +16,12 @@ struct ManifestRule: Equatable, Sendable {
         }
     }
 
-    /// Returns whether the path is the one that this command would choose.
+    /// Whether the entry says that the URL failed, and fails whenever it is tried.
+    func leavesOutFailed(_ entry: ManifestEntry) -> Bool {
+        entry.status == .failed && !retriesFailed && entry.error?.retryable == false
+    }
+
+    /// The file is where this command would put it.
     private func isPlace(_ path: String, of destination: Destination) -> Bool {
         guard let slash = path.lastIndex(of: "/") else { return false }
         let (folder, name) = (path[..<slash], path[path.index(after: slash)...])

@@ -27,7 +27,7 @@ final class ManifestWriter: Sendable {
         self.hashes = hashes
         descriptor = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o666)
         guard descriptor >= 0 else { throw .file(errno, "open", path: path) }
-        try mend()
+        try alone { () throws(DownloadError) in try mend() }
     }
 
     deinit { close(descriptor) }
@@ -101,8 +101,20 @@ final class ManifestWriter: Sendable {
         }
     }
 
-    /// Appends with one write, so that other processes that append see only whole lines.
+    /// Has the file for this writer alone, so that no other process mends it, or appends to it, within a line. A file system
+    /// without such locks (some NFS) is used without one.
+    private func alone<Result>(_ body: () throws(DownloadError) -> Result) throws(DownloadError) -> Result {
+        while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
+        defer { _ = flock(descriptor, LOCK_UN) }
+        return try body()
+    }
+
     private func append(_ bytes: [UInt8]) throws(DownloadError) {
+        try alone { () throws(DownloadError) in try appendAlone(bytes) }
+    }
+
+    /// One write: other processes that read see whole lines only.
+    private func appendAlone(_ bytes: [UInt8]) throws(DownloadError) {
         let start = lseek(descriptor, 0, SEEK_END)
         var written = 0
         while written < bytes.count {
@@ -138,20 +150,25 @@ final class ManifestWriter: Sendable {
             count = max(0, pread(descriptor, buffer.baseAddress, Int(size - start), off_t(start)))
         }
         guard bytes.count == Int(size - start) else { throw .file(errno, "read", path: path) }
-        let end = bytes.lastIndex(of: UInt8(ascii: "\n"))
+        // After a loss of power, a file may have grown by zeros whose lines never came to the disk.
+        let kept = bytes.prefix((bytes.lastIndex { $0 != 0 } ?? -1) + 1)
+        let lost = bytes.count - kept.count
+        let end = kept.lastIndex(of: UInt8(ascii: "\n"))
         guard end != nil || start == 0 else { throw .noManifest(path, "its last line is longer than 1 MiB") }
-        let tail = bytes[((end ?? -1) + 1)...]
+        let tail = kept[((end ?? -1) + 1)...]
         if !tail.isEmpty {
             // A file that is no manifest and was named by mistake is not changed.
             guard tail.first == UInt8(ascii: "{") else { throw .noManifest(path, "its last line is no JSON object") }
-            if (try? ManifestEntry(line: tail)) != nil { return try append([UInt8(ascii: "\n")]) }
-            guard ftruncate(descriptor, off_t(size) - off_t(tail.count)) == 0 else {
-                throw .file(errno, "ftruncate", path: path)
+            if lost == 0, (try? ManifestEntry(line: tail)) != nil { return try appendAlone([UInt8(ascii: "\n")]) }
+        } else {
+            let line = end.flatMap { kept[..<$0].split(separator: UInt8(ascii: "\n")).last }
+            guard line.map({ ManifestFile.url(of: $0) != nil }) ?? (lost == 0) else {
+                throw .noManifest(path, "its last line has no URL")
             }
-        } else if let end, let before = bytes[..<end].split(separator: UInt8(ascii: "\n")).last,
-            ManifestFile.url(of: before) == nil
-        {
-            throw .noManifest(path, "its last line has no URL")
+        }
+        let cut = tail.count + lost
+        if cut > 0, ftruncate(descriptor, off_t(size) - off_t(cut)) != 0 {
+            throw .file(errno, "ftruncate", path: path)
         }
     }
 }

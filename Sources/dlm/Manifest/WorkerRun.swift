@@ -27,15 +27,22 @@ final class WorkerRun: Sendable {
 
     /// Returns the requests that the manifest does not leave out.
     func selected(_ requests: [DownloadRequest]) throws -> [DownloadRequest] {
-        if index.count == 0 { return requests }
-        return try requests.filter { request in
-            guard let entry = try index.entry(for: request.url.string) else { return true }
-            let file = entry.path.flatMap { FileStatus.of($0) }
-            let size = file.flatMap { $0.isRegular ? $0.size : nil }
-            guard rule.leavesOut(entry, request, size: size) else { return true }
-            outcome.withLock { $0.leaveOut(entry) }
-            return false
+        if manifest == nil { return requests }
+        return try requests.compactMap { request in
+            if try isLeftOut(request) { return nil }
+            var request = request
+            request.keepsCompleted = request.destination.ifExists != .newer
+            return request
         }
+    }
+
+    private func isLeftOut(_ request: DownloadRequest) throws -> Bool {
+        guard index.count > 0, let entry = try index.entry(for: request.url.string) else { return false }
+        let file = entry.path.flatMap { FileStatus.of($0) }
+        let size = file.flatMap { $0.isRegular ? $0.size : nil }
+        guard rule.leavesOut(entry, request, size: size) else { return false }
+        outcome.withLock { $0.leaveOut(entry) }
+        return true
     }
 
     // MARK: Ends
@@ -48,12 +55,15 @@ final class WorkerRun: Sendable {
     /// Records the end of a download that has no record any more.
     func lost(_ error: DownloadError) { outcome.withLock { $0.end(isRetryable: error.isWorthAnotherRun) } }
 
+    /// A bad line that the manifest has already is not recorded once more in each run.
     func rejected(_ document: RejectedDocument) {
+        if let url = document.url, let entry = try? index.entry(for: url), rule.leavesOutFailed(entry) {
+            return outcome.withLock { $0.leaveOut(entry) }
+        }
         let isRetryable = [1, 3, 4, 12].contains(document.exitStatus)
         outcome.withLock { $0.end(isRetryable: isRetryable) }
         guard let url = document.url else { return }
-        let failure = ManifestEntry.Failure(
-            kind: "request", reason: "rejected", message: document.message, retryable: isRetryable)
+        let failure = ManifestEntry.Failure(rejected: document.message, retryable: isRetryable)
         manifest?.append(ManifestEntry(rejected: url, error: failure, of: filter, at: time.date))
     }
 

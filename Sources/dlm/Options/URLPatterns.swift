@@ -20,9 +20,9 @@ struct URLPatterns {
         guard !isLiteral, urls.contains(where: Self.mayHavePattern) else { return urls.count }
         var count = 0
         for url in urls {
-            let (product, isTooLarge) = URLPattern(url).count
-            count += product
-            if isTooLarge || count > Self.largest {
+            let pattern = URLPattern(url)
+            count += pattern.count
+            if pattern.isTooLarge || count > Self.largest {
                 throw ValidationError("\(url): stands for more than \(Self.largest) URLs; give fewer, or --no-glob")
             }
         }
@@ -61,6 +61,10 @@ struct URLPattern: Equatable {
     }
 
     private let parts: [Part]
+    /// How many URLs the pattern stands for; at least so many if ``isTooLarge``.
+    private(set) var count = 1
+    /// The pattern stands for more URLs than one command line may have, and the rest of the text has not been read.
+    var isTooLarge: Bool { count > URLPatterns.largest }
 
     /// The most values of one pattern.
     private static let longest = URLPatterns.largest + 1
@@ -69,13 +73,14 @@ struct URLPattern: Equatable {
         var parts: [Part] = []
         var text = ""
         var rest = url[...]
-        while let character = rest.first {
+        while let character = rest.first, count <= URLPatterns.largest {
             if character == "\\", let next = rest.dropFirst().first, "[]{}".contains(next) {
                 text.append(next)
                 rest = rest.dropFirst(2)
             } else if let (values, end) = Self.choice(rest) {
                 if !text.isEmpty { parts.append(.text(text)) }
                 parts.append(.choice(values))
+                count *= values.count
                 (text, rest) = ("", rest[end...])
             } else {
                 text.append(character)
@@ -84,17 +89,6 @@ struct URLPattern: Equatable {
         }
         if !text.isEmpty || parts.isEmpty { parts.append(.text(text)) }
         self.parts = parts
-    }
-
-    /// The number of URLs that the patterns stand for, and whether the number exceeds ``URLPatterns/largest``. Counting
-    /// ends there.
-    var count: (number: Int, isTooLarge: Bool) {
-        var number = 1
-        for case .choice(let values) in parts {
-            number *= values.count
-            if number > URLPatterns.largest { return (number, true) }
-        }
-        return (number, false)
     }
 
     var expanded: [URLPatterns.Expanded] {
@@ -114,8 +108,9 @@ struct URLPattern: Equatable {
     /// Returns the values of the pattern at the beginning of the text and the index after the pattern. Returns nil if
     /// the text does not begin with a pattern.
     private static func choice(_ text: Substring) -> ([String], String.Index)? {
-        guard let first = text.first, first == "{" || first == "[",
-            let end = text.firstIndex(of: first == "{" ? "}" : "]")
+        guard let first = text.first, first == "{" || first == "[" else { return nil }
+        let closing: Character = first == "{" ? "}" : "]"
+        guard let end = text.dropFirst().firstIndex(where: { $0 == first || $0 == closing }), text[end] == closing
         else { return nil }
         let inside = text[text.index(after: text.startIndex)..<end]
         guard let values = first == "{" ? words(inside) : range(inside) else { return nil }
@@ -123,7 +118,7 @@ struct URLPattern: Equatable {
     }
 
     private static func words(_ text: Substring) -> [String]? {
-        guard text.contains(","), !text.contains("{") else { return nil }
+        guard text.contains(",") else { return nil }
         return text.split(separator: ",", omittingEmptySubsequences: false).map { String($0) }
     }
 

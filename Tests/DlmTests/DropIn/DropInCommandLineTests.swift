@@ -138,7 +138,69 @@ struct DropInCommandLineTests {
         ])
     func curl(line: String, expected: String) throws { #expect(try lines(.curl, line) == [Self.words(expected)]) }
 
-    @Test("Each URL of curl has its own file name, in the order of the words")
+    /// The words behind the last option that says what is done where a name is taken.
+    private func places(_ program: DropInProgram, _ line: String) throws -> [[String]] {
+        try lines(program, line).map { words in
+            words.lastIndex(of: "--directory").map { Array(words[$0...]) } ?? Array(words.suffix(3))
+        }
+    }
+
+    @Test(
+        "Whatever a URL has in it, its file is in the folder that was asked for",
+        arguments: [
+            (.wget, "http://h/%2e%2e%2f%2e%2e%2fetc%2fpasswd", "--directory . --output ..%2f..%2fetc%2fpasswd"),
+            (.wget, "http://h/a?b=/../c", "--directory . --output a?b=%2F..%2Fc"),
+            (.wget, "http://h/?x", "--directory . --output index.html?x"), (.wget, "http://h/..", "--directory ."),
+            (.wget, "http://h/%2d", "--directory . --output ./-"),
+            (.wget, "http://h/a%00%0ab", "--directory . --output a%00%0ab"),
+            (.wget, "http://h/%ff%2f", "--directory . --output %ff%2f"),
+            (.curl, "-O http://h/%2e%2e%2fx", "--directory . --output %2e%2e%2fx"),
+            (.curl, "-O http://h/a%20b?c/d", "--directory . --output a%20b"),
+            (.curl, "-O http://h/..", "--directory ."),
+            (.curl, "-O http://h/-", "--directory . --output ./-"),
+        ] as [(DropInProgram, String, String)])
+    func traversal(program: DropInProgram, line: String, expected: String) throws {
+        let url = try #require(Self.words(line).last)
+        #expect(try places(program, line) == [Self.words(expected) + [url]])
+    }
+
+    @Test("A mark behind a slash hides the slash from characters, and not from the name")
+    func marks() throws {
+        let line = try DropInCommandLine(["http://h/a/..\u{2F}\u{338}x"], of: .wget)
+        #expect(line.lines.first?.contains("\u{338}x") == true)
+    }
+
+    @Test("A value that begins with a dash stays a value")
+    func dashes() throws {
+        #expect(try lines(.aria2c, "-o -x http://h/a").first?.contains("--output=-x") == true)
+        for (program, line) in [
+            (.aria2c, "-o -x http://h/a"), (.wget, "http://h/-x"), (.curl, "-H -a:b -A -z -o -y http://h/a"),
+        ] as [(DropInProgram, String)] {
+            for words in try lines(program, line) { #expect(throws: Never.self) { try DLM.command(["get"] + words) } }
+        }
+    }
+
+    @Test("wget writes several URLs to standard output one after another, and joins letters behind n")
+    func wgetOutput() throws {
+        let two = try lines(.wget, "-qO- http://h/a http://h/b").map { $0.suffix(3) }
+        #expect(two == [["--output", "-", "http://h/a"], ["--output", "-", "http://h/b"]])
+        #expect(try lines(.wget, "-nHd http://h/a") == lines(.wget, "-nH -nd http://h/a"))
+        #expect(try lines(.wget, "-nvc http://h/a") == lines(.wget, "-nv -nc http://h/a"))
+    }
+
+    @Test("Only the lines of /dev/null are thrown away")
+    func discarded() throws {
+        #expect(try DropInCommandLine(Self.words("-o /dev/null http://h/1 http://h/2"), of: .curl).discarded == [0])
+        #expect(try DropInCommandLine(Self.words("-O /dev/null http://h/1 http://h/2"), of: .wget).discarded == [0, 1])
+        #expect(try DropInCommandLine(Self.words("-o x http://h/1"), of: .curl).discarded == [])
+    }
+
+    @Test("An empty proxy takes back that of the environment")
+    func noProxy() throws {
+        #expect(try lines(.curl, "-x '' http://h/a").first?.starts(with: ["--no-proxy", "*"]) == true)
+    }
+
+    @Test("Each URL of curl has its own place, in their order")
     func places() throws {
         let names = try lines(.curl, "-L -o a http://h/1 -O http://h/2 http://h/3").map { $0.suffix(3) }
         #expect(
@@ -164,6 +226,8 @@ struct DropInCommandLineTests {
             ),
             (.curl, "-sI http://h/", "curl: -I: dlm downloads the body, and nothing else", 2),
             (.curl, "-C 5 -o x http://h/x", "curl: -C: dlm finds out by itself where to go on; give -", 2),
+            (.curl, "-U a:b http://h/", "curl: the name for the proxy needs the proxy's URL on the command line", 2),
+            (.wget, "-nX http://h/", "wget: -nX: dlm does not know this option", 2),
             (.curl, "-L --write-out x http://h/", "curl: --write-out: dlm downloads the body, and nothing else", 2),
         ] as [(DropInProgram, String, String, Int32)])
     func refused(program: DropInProgram, line: String, message: String, status: Int32) throws {

@@ -44,9 +44,23 @@ struct NoticeTests {
         }
     }
 
-    @Test(
-        "A webhook that keeps failing is reported, and a status 403 is not tried again",
-        arguments: [(403, 1), (500, 3)])
+    @Test("A webhook is not told the secrets of a URL")
+    func secrets() async throws {
+        let server = try FaultServer { _ in FaultReply(Content("ok")) }
+        defer { server.stop() }
+        var record = DownloadRecord.example(url: "https://h/a?token=hunter2&x=1") { record in
+            record.request.hooks = Hooks()
+            record.request.hooks?.completeURL = server.url("/hook")
+        }
+        record.complete()
+        let hook = try #require(DueHook(record))
+        #expect(await HookProgram.Runner(environment: [:], time: ManualTime(leaps: true)).run(hook) == nil)
+        let body = try #require(server.log.entries.first?.request.body)
+        let text = String(decoding: body, as: UTF8.self)
+        #expect(text.contains("token=***") && text.contains("x=1") && !text.contains("hunter2"), "\(text)")
+    }
+
+    @Test("What will not pass is not tried again, and told", arguments: [(403, 1), (500, 3)])
     func refused(status: Int, attempts: Int) async throws {
         let server = try FaultServer { _ in FaultReply(status: status) }
         defer { server.stop() }

@@ -49,7 +49,7 @@ struct FileNamerTests {
         let long = String(repeating: "a/", count: 400)
         var urls = [
             "https://h/\(long)1.tar", "https://h/\(long)2.tar", "https://h/a", "https://h/a/", "https://h/a?",
-            "https://h/a%2F",
+            "https://h/a%2F", "https://h/", "https://h//", "https://h///", "https://h//a", "https://h/%2F",
         ]
         urls += [
             "https://h/%61", "http://h/a", "https://h/A", "https://h:444/a", "https://h/a,b",

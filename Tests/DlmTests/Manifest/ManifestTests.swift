@@ -73,9 +73,65 @@ struct ManifestTests {
         }
     }
 
+    @Test("Zeros that a loss of power has left at the end are taken away, with the line before them if it was torn")
+    func zeros() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = folder("m")
+        let (first, second) = (Self.done("https://a/1"), Self.done("https://a/2"))
+        for length in [0, 20, second.json.utf8.count] {
+            let text = first.json + "\n" + second.json.prefix(length) + String(repeating: "\0", count: 500)
+            try text.write(toFile: path, atomically: false, encoding: .utf8)
+            try await append([Self.done("https://a/3")], to: path)
+            #expect(try written(path) == [first.json, Self.done("https://a/3").json])
+        }
+    }
+
+    @Test("Two that append to one manifest at once tear no line, even if one of them opens it again and again")
+    func shared() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = folder("m")
+        await withTaskGroup(of: Void.self) { group in
+            for name in ["a", "b"] {
+                group.addTask {
+                    for number in 0..<40 {
+                        try? await append((0..<20).map { Self.done("https://\(name)/\(number)/\($0)") }, to: path)
+                    }
+                }
+            }
+        }
+        let entries = try written(path).map { try ManifestEntry(line: $0.utf8) }
+        #expect(Set(entries.map(\.url)).count == 1600 && entries.count == 1600)
+    }
+
+    @Test("A bad line of the list is in the manifest once, however often the command runs")
+    func rejected() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try folder.write("http://[bad/\n", to: "list")
+        for _ in 0..<2 {
+            let arguments = ["get", "-i", folder("list"), "--manifest", folder("m")]
+            let (status, captured) = try await run(arguments, FollowerTests.completing())
+            #expect(status == 65, "\(captured.errors)")
+        }
+        #expect(try written(folder("m")).count == 1)
+    }
+
+    @Test("A URL of megabytes makes no line that the next run cannot read")
+    func endlessURL() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let url = "https://a/" + String(repeating: "x", count: 3 << 20)
+        try await append([Self.done(url), Self.failed(url, .requestInvalid(.malformedURL(url)))], to: folder("m"))
+        var index = ManifestIndex()
+        try index.add(try ManifestFile(folder("m")))
+        #expect(index.count == 1 && index.strangers == 0)
+    }
+
     @Test(
-        "A file that is not a manifest is refused and not changed",
-        arguments: ["http://a/1\nhttp://a/2", "x", "x\n", "{}\n"])
+        "A file that is no manifest is refused and stays as it is",
+        arguments: ["http://a/1\nhttp://a/2", "x", "x\n", "{}\n", "\0\0\0", "x\n\0"])
     func stranger(text: String) async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

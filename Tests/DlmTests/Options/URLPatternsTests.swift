@@ -46,7 +46,18 @@ struct URLPatternsTests {
         #expect(throws: (any Error).self) { try DLM.command(["get", text]) }
     }
 
-    @Test("dlm get requests each URL, and -o can repeat the values of the patterns")
+    @Test("A hostile URL of many brackets takes neither time nor memory", .timeLimit(.minutes(1)))
+    func hostile() throws {
+        for text in ["{", "{a,", "[1-", "{a,b", "[[1-2", "{a{b,c"] {
+            let url = "h/" + String(repeating: text, count: 20_000)
+            #expect(try urls(url) == [url])
+        }
+        for text in ["[0-999999999999]", "{a,b}", "[0-99999]"] {
+            #expect(throws: ValidationError.self) { try urls("h/" + String(repeating: text, count: 8000)) }
+        }
+    }
+
+    @Test("dlm get asks for each, and -o repeats what the patterns stand for")
     func get() async throws {
         let service = FollowerTests.completing()
         let (status, captured) = try await run(

@@ -140,7 +140,32 @@ struct PostponingTests {
         #expect(time.now - begin >= .seconds(1.4))
     }
 
-    @Test("The session's rate limit follows its timetable")
+    @Test("However many hosts are held back, one timer waits for the first of them")
+    func oneTimer() async throws {
+        let time = ManualTime()
+        let bench = try await SessionBench(maxConcurrent: 40, time: time) { _, _ in .reply(Self.reply) }
+        let requests = try (0..<60).map { number in
+            try bench.request(host: "h\(number % 20).example", "/\(number)") {
+                $0.pacing = number % 20 == 0 ? 0.3 : 0.2
+                $0.connections = 1
+            }
+        }
+        _ = try await bench.manager.add(requests)
+        #expect(await bench.ends.wait { $0.count == 20 })
+        // The tick, the timer, and nothing for each of the 20 hosts.
+        #expect(await time.sleepers(atLeast: 2))
+        #expect(time.sleeperCount < 10)
+        time.advance(by: .seconds(0.2))
+        #expect(await bench.ends.wait { $0.count == 39 })
+        time.advance(by: .seconds(0.1))
+        #expect(await bench.ends.wait { $0.count == 40 })
+        time.advance(by: .seconds(0.1))
+        #expect(await bench.ends.wait { $0.count == 59 })
+        time.advance(by: .seconds(0.2))
+        #expect(await bench.ends.wait { $0.count == 60 })
+    }
+
+    @Test("The limit of the session follows its timetable")
     func limits() async throws {
         let time = try clock("2026-01-09T07:00:00")
         let table = RateTimetable(

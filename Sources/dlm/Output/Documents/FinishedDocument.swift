@@ -16,10 +16,10 @@ struct FinishedDocument: Document, Equatable {
     let checksum: String?
     /// The source of the checksum: `user` or `server`.
     let verifiedBy: String?
-    let url: String
-    let effectiveURL: String?
-    /// Whether nothing was fetched because the file was there already. Either the server said that the file is current,
-    /// or the download was skipped.
+    private(set) var url: String
+    private(set) var effectiveURL: String?
+    /// Whether nothing was fetched because the file was there already: the server said that it is current, or it was
+    /// skipped.
     let wasCurrent: Bool
     let attempts: Int
     let error: ErrorDocument?
@@ -52,6 +52,14 @@ struct FinishedDocument: Document, Equatable {
         attempts = record.attempts.count
         error = (record.state.error ?? failure).map(ErrorDocument.init)
         timings = record.attempts.last?.metrics.map(TimingsDocument.init)
+    }
+
+    /// The same report for another machine: user information and parameters of URLs that are called like secrets are hidden.
+    var withoutSecrets: FinishedDocument {
+        var document = self
+        document.url = Redaction.hidden(url)
+        document.effectiveURL = effectiveURL.map(Redaction.hidden)
+        return document
     }
 
     private static func result(_ record: DownloadRecord) -> String {
