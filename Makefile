@@ -20,7 +20,7 @@ BUILD_TESTS = $(SWIFT) build --build-tests $(TEST_FLAGS)
 # With arguments as those of swift test: --filter, --skip.
 TESTS = $(TEST_FOLDER)/release/dlmPackageTests.xctest --testing-library swift-testing
 
-.PHONY: all get build test docs examples public-interface check coverage deploy-test fault-test protocol-test web-test \
+.PHONY: all get build test docs examples public-interface check coverage deploy-test fault-test protocol-test web-test pictures \
 	drop-in-test package-test mutate fuzz sanitize bench lint generate rpc-document install install-files uninstall clean deb dist
 
 all: build
@@ -122,11 +122,18 @@ deploy-test:
 	$(BUILD_TESTS)
 	deploy/test $(TEST_FOLDER)/release/dlm $(RECIPES)
 
-# The page in a real browser, and a client made for aria2.
+# The page in a real browser, clients made for aria2, aria2 itself for comparison, and floods.
 web-test:
 	@scripts/need test
 	$(BUILD_TESTS)
 	scripts/web-test $(TEST_FOLDER)/release/dlm
+
+# The pictures of the page in docs/pictures, and more of them in .build/pictures.
+pictures:
+	@scripts/need test
+	$(BUILD_TESTS)
+	@mkdir -p docs/pictures
+	scripts/web-test $(TEST_FOLDER)/release/dlm pictures
 
 # Random inputs for every parser, so many seconds each; $(FUZZ) keeps the input of each that was tried last.
 FUZZ = $(CURDIR)/.build/fuzz

@@ -45,10 +45,11 @@ extension EasyHandle {
             return
         }
         let password = credential?.password ?? ""
-        let key = request.trust.sshKey ?? logins.key
+        let usesOwn = request.trust.refusesOwnLogins != true
+        let key = request.trust.sshKey ?? (usesOwn ? logins.key : nil)
         if password.isEmpty { onlyKey = key }
         if let user = credential?.user ?? logins.user { check(dlm_log_in(pointer, user, password)) }
-        check(dlm_use_ssh_authentication(pointer, key, password.isEmpty ? 0 : 1))
+        check(dlm_use_ssh_authentication(pointer, key, usesOwn ? 1 : 0, password.isEmpty ? 0 : 1))
         // Without this empty passphrase, a passphrase for the key would be asked for on the terminal.
         set(CURLOPT_KEYPASSWD, "")
         if !request.trust.verifiesServer || request.trust.knownHosts != nil {

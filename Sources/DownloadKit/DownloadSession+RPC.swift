@@ -4,13 +4,15 @@ import DownloadRPC
 extension DownloadSession {
     /// Serves aria2's RPC, the page and dlm's own API over HTTP for the background session of this process: for the
     /// downloads of all sessions of the store, as commands see them.
+    /// - Parameter report: is given what goes wrong while no client waits for an answer.
     /// - Throws: ``DownloadError/sessionUnavailable(_:)`` when the address cannot be used.
     package static func serveRPC(
-        _ manager: SessionManager, _ configuration: RPCConfiguration, time: any TimeSource
+        _ manager: SessionManager, _ configuration: RPCConfiguration, time: any TimeSource,
+        report: @escaping @Sendable (String) -> Void
     ) async throws(DownloadError) -> RPCServer {
         let others = sessions(stateFolder: configuration.stateFolder, time: time)
         let router = DownloadRouter(local: manager, directory: OwnBackground(own: manager, others: others))
-        return try await RPCServer.start(router, configuration, identifier: manager.identifier, time: time)
+        return try await RPCServer.start(router, configuration, identifier: manager.identifier, time: time, report: report)
     }
 }
 

@@ -8,7 +8,7 @@ package final class OpenSSHServer: Sendable {
 
     private let folder: TemporaryFolder
     private let server: PrivateServer
-    private let port: Int
+    package let port: Int
     /// Of a key that logs in.
     package let key: String
     /// As ssh-keyscan writes it.

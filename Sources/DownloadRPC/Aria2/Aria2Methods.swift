@@ -119,10 +119,13 @@ extension Aria2Session {
 
     /// Answers first: the session pauses what runs, and ends.
     func shutdown() -> JSONValue {
-        Task { [service, time] in
-            // Only the end of the process cancels it.
-            try? await time.sleep(for: Self.farewell)
-            try? await service.shutdown(.pause)
+        Task { [service, time, report] in
+            do {
+                try await time.sleep(for: Self.farewell)
+                try await service.shutdown(.pause)
+            } catch {
+                report("aria2.shutdown: \(RPCError(error).message)")
+            }
         }
         return "OK"
     }

@@ -29,7 +29,7 @@ struct Aria2Status: Sendable {
     /// Bytes per second: what the session measures of its own downloads stands in the record.
     var speed: Int64 {
         guard snapshot.progress.state.kind == .running else { return 0 }
-        return Int64(snapshot.progress.speed ?? record.speed ?? 0)
+        return Int64(exactly: (snapshot.progress.speed ?? record.speed ?? 0).rounded(.down)) ?? 0
     }
 
     /// - Parameter keys: the fields that are wanted; empty for all.
@@ -179,7 +179,7 @@ struct PieceGrid: Sendable, Equatable {
     func bitfield(_ here: ByteRanges) -> String {
         var bytes = [UInt8](repeating: 0, count: Int((count + 7) / 8))
         for range in here.ranges {
-            let first = (range.lowerBound + length - 1) / length
+            let first = range.lowerBound <= 0 ? 0 : (range.lowerBound - 1) / length + 1
             let end = range.upperBound >= total ? count : range.upperBound / length
             var piece = first
             while piece < end {

@@ -61,7 +61,7 @@ function targets() {
 
 function drawChosen() {
   const count = list.chosen.size;
-  $("chosen").textContent = count ? `${count} chosen` : "";
+  $("chosen").textContent = note || (count ? `${count} chosen` : "");
   for (const button of document.querySelectorAll("#tools [data-do]")) button.disabled = !count && shown == null && !list.rows.length;
   $("all").checked = count > 0 && count === list.rows.length;
   $("all").indeterminate = count > 0 && count < list.rows.length;
@@ -77,11 +77,19 @@ const list = new List($("list"), $("rows"), {
 
 function say(text) { $("live").textContent = text; }
 
+// Says it to everybody, for some seconds.
+let note = "";
+function tell(text) {
+  note = text;
+  say(text);
+  drawChosen();
+  setTimeout(() => { if (note === text) { note = ""; drawChosen(); } }, 8000);
+}
+
 async function run(body) {
   try { return await body(); } catch (error) {
     if (error instanceof Refused) return login(error.message);
-    say(error.message);
-    $("chosen").textContent = error.message;
+    tell(error.message);
   }
 }
 
@@ -91,7 +99,7 @@ async function perform(verb, ids, body = {}) {
 
 function act(verb) {
   const ids = targets().filter((id) => downloads.rows.has(id));
-  if (!ids.length) return say("Choose a download first");
+  if (!ids.length) return tell("Choose a download first");
   const known = ids.map((id) => downloads.rows.get(id));
   if (verb === "remove") return askToRemove(known);
   const fitting = known.filter((row) =>
@@ -122,7 +130,7 @@ async function moveBefore(id, target) {
   const moved = downloads.rows.get(id);
   const rest = queue.filter((row) => row.id !== id);
   const at = rest.findIndex((row) => row.id === target);
-  if (!moved || at < 0 || !queue.includes(moved)) return say("Only downloads that wait have a place in the queue");
+  if (!moved || at < 0 || !queue.includes(moved)) return tell("Only downloads that wait have a place in the queue");
   const places = rest.map(({ id, priority }) => ({ id, priority }));
   places.splice(at, 0, { id, priority: moved.priority });
   const precedes = (one, other) => one.priority > other.priority || (one.priority === other.priority && one.id < other.id);

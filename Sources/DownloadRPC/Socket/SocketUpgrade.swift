@@ -40,12 +40,24 @@ struct SocketUpgrade: Sendable {
             && access.permits(head.headers["origin"], host: hosts) && !hub.isFull
     }
 
-    /// Programs of this machine are told what happens without the secret, as aria2p expects: a notification has a GID and
-    /// nothing else. Web pages, and other machines, have to show the secret first.
+    /// Whether a WebSocket is of a program of this machine, which is sent notifications without the secret, as aria2p expects:
+    /// a notification has a GID and nothing else. Web pages and other machines have to show the secret first, also those that
+    /// come through a reverse proxy on this machine.
     private func isLocalProgram(_ channel: any Channel, _ head: HTTPRequestHead) -> Bool {
-        guard access.isOwn(head.headers["origin"], host: head.headers["host"]),
+        let hosts = head.headers["host"]
+        guard access.isOwn(head.headers["origin"], host: hosts), hosts.count == 1,
+            let host = HostName(authority: hosts[0]), host.name == "localhost" || Self.isLoopback(host.name),
+            !Self.proxyFields.contains(where: head.headers.contains),
             let peer = channel.remoteAddress?.ipAddress
         else { return false }
-        return peer.hasPrefix("127.") || peer == "::1" || peer.hasPrefix("::ffff:127.")
+        return Self.isLoopback(peer)
+    }
+
+    /// Fields that proxies add. That they are there takes something away; nothing is granted for them.
+    private static let proxyFields = ["X-Forwarded-For", "Forwarded", "X-Real-IP", "Via"]
+
+    private static func isLoopback(_ address: String) -> Bool {
+        HostName.isAddress(address)
+            && (address.hasPrefix("127.") || address == "::1" || address.hasPrefix("::ffff:127."))
     }
 }

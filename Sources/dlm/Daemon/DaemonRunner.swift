@@ -37,7 +37,7 @@ struct DaemonRunner: Sendable {
             for name in SocketActivation.variables + [ServiceNotifier.variable] { unsetenv(name) }
             let rpc = try rpcConfiguration(stateFolder)
             manager = try await open(stateFolder, listener, log)
-            server = try await serve(rpc, manager)
+            server = try await serve(rpc, manager, stateFolder, log)
         } catch {
             return try fail(error, log)
         }
@@ -78,10 +78,13 @@ struct DaemonRunner: Sendable {
     }
 
     /// Where the address cannot be used, the session does not begin.
-    private func serve(_ rpc: RPCConfiguration?, _ manager: SessionManager) async throws -> RPCServer? {
-        guard let rpc else { return nil }
+    private func serve(
+        _ rpc: RPCConfiguration?, _ manager: SessionManager, _ stateFolder: String, _ log: DaemonLog
+    ) async throws -> RPCServer? {
         do {
-            return try await DownloadSession.serveRPC(manager, rpc, time: context.time)
+            try RPCServer.forgetAddress(in: stateFolder)
+            guard let rpc else { return nil }
+            return try await DownloadSession.serveRPC(manager, rpc, time: context.time) { log.line($0) }
         } catch {
             await manager.pauseAll(.terminate)
             await manager.close()
