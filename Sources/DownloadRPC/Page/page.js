@@ -341,7 +341,7 @@ function drawChart() {
   const most = Math.max(...speeds, 1);
   pen.clearRect(0, 0, canvas.width, canvas.height);
   pen.beginPath();
-  speeds.forEach((speed, index) => pen.lineTo((index + 120 - speeds.length) * 2, canvas.height - 2 - (speed / most) * (canvas.height - 6)));
+  [...Array(120 - speeds.length).fill(0), ...speeds].forEach((speed, index) => pen.lineTo(index * 2, canvas.height - 2 - (speed / most) * (canvas.height - 6)));
   pen.strokeStyle = getComputedStyle(document.documentElement).getPropertyValue("--accent");
   pen.lineWidth = 2;
   pen.stroke();
@@ -370,6 +370,9 @@ downloads.addEventListener("offline", (event) => {
   $("offline").hidden = false;
   $("offline").textContent = `The background session of dlm does not answer. Trying again every ${event.detail} s; run “dlm daemon start --rpc” if it has ended.`;
   $("speed").textContent = "–";
+  // What was measured last is not true any more.
+  for (const row of downloads.rows.values()) Object.assign(row, { speed: 0, at: undefined });
+  refresh();
 });
 downloads.addEventListener("ended", ({ detail }) => {
   say(detail.event === "completed" ? `${detail.name} is finished` : `${detail.name} has failed: ${detail.error?.message ?? ""}`);
