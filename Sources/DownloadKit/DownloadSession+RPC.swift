@@ -12,7 +12,8 @@ extension DownloadSession {
     ) async throws(DownloadError) -> RPCServer {
         let others = sessions(stateFolder: configuration.stateFolder, time: time)
         let router = DownloadRouter(local: manager, directory: OwnBackground(own: manager, others: others))
-        return try await RPCServer.start(router, configuration, identifier: manager.identifier, time: time, report: report)
+        return try await RPCServer.start(
+            router, configuration, identifier: manager.identifier, time: time, report: report)
     }
 }
 
