@@ -13,10 +13,10 @@ from playwright.sync_api import sync_playwright
 SHAPES = {"desktop": (1280, 800), "phone": (360, 640)}
 # Name: size, bytes a second, state that it is brought to.
 FILES = {
-    "debian-13.1.0-amd64-netinst.iso": (790_000_000, 9_000_000, "running"),
-    "europe-latest.osm.pbf": (31_000_000_000, 14_000_000, "running"),
+    "debian-13.1.0-amd64-netinst.iso": (790_000_000, 1_500_000, "running"),
+    "europe-latest.osm.pbf": (31_000_000_000, 2_500_000, "running"),
     "prices-2026-11.csv.gz": (18_300_000, 40_000_000, "completed"),
-    "gutenberg-images.tar": (4_200_000_000, 6_000_000, "paused"),
+    "gutenberg-images.tar": (900_000_000, 2_000_000, "paused"),
     "old-release.zip": (0, 0, "failed"),
 }
 HOST = "http://mirror.example.org/"
@@ -145,7 +145,7 @@ def main():
                 page.context.close()
             pictures.each("none", lambda page: page.get_by_text("No downloads yet").wait_for())
             for name, (_, _, state) in FILES.items():
-                bench.run("get", "-b", "-q", "-d", bench.downloads, HOST + name)
+                bench.run("get", "-b", "-q", "-x", "2", "-d", bench.downloads, HOST + name)
             api = pictures.page("desktop", "light")
             for name, (_, _, state) in FILES.items():
                 row = api.locator("#rows tr", has_text=name)
