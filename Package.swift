@@ -188,7 +188,7 @@ let package = Package(
         .testTarget(
             name: "DlmTests",
             dependencies: [
-                "dlm", "DownloadCore", "DownloadTestSupport",
+                "dlm", "DownloadCore", "DownloadRPC", "DownloadTestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: swiftSettings),

@@ -111,8 +111,8 @@ CURLcode dlm_check_host_key(CURL *easy, const char *known_hosts, dlm_host_key_ca
     return code;
 }
 
-CURLcode dlm_use_ssh_authentication(CURL *easy, const char *key, int has_password) {
-    long types = CURLSSH_AUTH_AGENT;
+CURLcode dlm_use_ssh_authentication(CURL *easy, const char *key, int uses_agent, int has_password) {
+    long types = uses_agent ? CURLSSH_AUTH_AGENT : CURLSSH_AUTH_NONE;
     if (key) types |= CURLSSH_AUTH_PUBLICKEY;
     if (has_password) types |= CURLSSH_AUTH_PASSWORD | CURLSSH_AUTH_KEYBOARD;
     CURLcode code = curl_easy_setopt(easy, CURLOPT_SSH_AUTH_TYPES, types);

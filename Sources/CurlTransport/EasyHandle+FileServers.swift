@@ -45,15 +45,16 @@ extension EasyHandle {
             return
         }
         let password = credential?.password ?? ""
-        let key = request.trust.sshKey ?? logins.key
+        let usesOwn = request.trust.refusesOwnLogins != true
+        let key = request.trust.sshKey ?? (usesOwn ? logins.key : nil)
         if password.isEmpty { onlyKey = key }
         if let user = credential?.user ?? logins.user { check(dlm_log_in(pointer, user, password)) }
-        check(dlm_use_ssh_authentication(pointer, key, password.isEmpty ? 0 : 1))
+        check(dlm_use_ssh_authentication(pointer, key, usesOwn ? 1 : 0, password.isEmpty ? 0 : 1))
         // Without this empty passphrase, a passphrase for the key would be asked for on the terminal.
         set(CURLOPT_KEYPASSWD, "")
-        if !request.trust.verifiesServer || request.trust.knownHosts != nil {
-            // libcurl checks the key of a server once for each connection. A connection that is reused could have
-            // been checked under other rules.
+        if !request.trust.verifiesServer || request.trust.knownHosts != nil || !usesOwn {
+            // libcurl checks the key of a server and logs in once for each connection. A connection that is reused could
+            // have been checked under other rules, and could have been logged in with the user's own key.
             set(CURLOPT_FRESH_CONNECT, 1)
             set(CURLOPT_FORBID_REUSE, 1)
         }

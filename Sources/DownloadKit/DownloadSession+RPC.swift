@@ -6,11 +6,13 @@ extension DownloadSession {
     /// see the downloads of all sessions of the store, as commands do.
     /// - Throws: ``DownloadError/sessionUnavailable(_:)`` if the address cannot be used.
     package static func serveRPC(
-        _ manager: SessionManager, _ configuration: RPCConfiguration, time: any TimeSource
+        _ manager: SessionManager, _ configuration: RPCConfiguration, time: any TimeSource,
+        report: @escaping @Sendable (String) -> Void
     ) async throws(DownloadError) -> RPCServer {
         let others = sessions(stateFolder: configuration.stateFolder, time: time)
         let router = DownloadRouter(local: manager, directory: OwnBackground(own: manager, others: others))
-        return try await RPCServer.start(router, configuration, identifier: manager.identifier, time: time)
+        return try await RPCServer.start(
+            router, configuration, identifier: manager.identifier, time: time, report: report)
     }
 }
 

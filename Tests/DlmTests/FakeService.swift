@@ -171,7 +171,7 @@ final class FakeService: SessionRouting {
         switch change {
         case .pause: .paused
         case .cancel: .cancelled
-        case .priority, .rateLimit, .url: .changed
+        case .priority, .rateLimit, .url, .mirrors: .changed
         }
     }
 

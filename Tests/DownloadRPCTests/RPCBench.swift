@@ -19,7 +19,8 @@ struct RPCBench {
     static let own = "http://127.0.0.1"
 
     init(
-        limits: ControlLimits = RPCServer.limits, _ change: (inout RPCConfiguration) -> Void = { _ in }
+        limits: ControlLimits = RPCServer.limits, environment: [String: String] = [:],
+        _ change: (inout RPCConfiguration) -> Void = { _ in }
     ) async throws {
         folder = try TemporaryFolder()
         for name in ["downloads", "state", "other"] {
@@ -28,7 +29,7 @@ struct RPCBench {
         manager = SessionManager(
             parts: SessionParts(
                 store: InMemoryDownloadStore(), identifier: "background", version: "0.0",
-                start: { try CurlTransport(environment: [:]) }, end: {}, watchesWriters: false),
+                start: { try CurlTransport(environment: environment) }, end: {}, watchesWriters: false),
             maxConcurrent: 4, maxPerHost: 4)
         var configuration = RPCConfiguration(folders: [folder("downloads")], stateFolder: folder("state"))
         configuration.port = 0

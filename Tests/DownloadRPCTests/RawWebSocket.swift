@@ -7,8 +7,9 @@ import Foundation
 final class RawWebSocket: Sendable {
     let client: RawClient
 
-    init(_ port: Int, host: String? = nil, path: String = "/jsonrpc", fields: [String] = []) throws {
-        client = try RawClient(port: port)
+    init(_ port: Int, host: String? = nil, path: String = "/jsonrpc", fields: [String] = [], reads: Bool = true) throws
+    {
+        client = try RawClient(port: port, reads: reads)
         let head = [
             "GET \(path) HTTP/1.1", "Host: \(host ?? "127.0.0.1:\(port)")", "Upgrade: websocket", "Connection: Upgrade",
             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 13",
@@ -24,6 +25,11 @@ final class RawWebSocket: Sendable {
 
     /// - Parameter length: The length in the frame's head, if not the real one.
     func send(_ text: String, opcode: UInt8 = 1, isLast: Bool = true, length: Int? = nil) {
+        _ = sends(text, opcode: opcode, isLast: isLast, length: length)
+    }
+
+    /// Returns false when the server has closed.
+    func sends(_ text: String, opcode: UInt8 = 1, isLast: Bool = true, length: Int? = nil) -> Bool {
         let (bytes, mask) = (Array(text.utf8), [UInt8]([1, 2, 3, 4]))
         var frame = [(isLast ? 0x80 : 0) | opcode]
         let count = length ?? bytes.count
@@ -33,7 +39,7 @@ final class RawWebSocket: Sendable {
             frame.append(0x80 | 127)
             frame += (0..<8).map { UInt8(truncatingIfNeeded: count >> (56 - 8 * $0)) }
         }
-        client.send(frame + mask + bytes.enumerated().map { $1 ^ mask[$0 % 4] })
+        return client.send(frame + mask + bytes.enumerated().map { $1 ^ mask[$0 % 4] })
     }
 
     /// Returns the messages that have arrived completely.

@@ -148,7 +148,7 @@ struct SocketTests {
         configuration.port = bench.port
         let taken = configuration
         await #expect(throws: DownloadError.self) {
-            _ = try await RPCServer.start(bench.manager, taken, identifier: "x", time: bench.time)
+            _ = try await RPCServer.start(bench.manager, taken, identifier: "x", time: bench.time) { _ in }
         }
         #expect(RPCServer.runningAddress(in: bench.folder("state")) == bench.server.address)
         await bench.end()
@@ -163,7 +163,7 @@ struct SocketTests {
         await bench.server.stop()
         var configuration = RPCConfiguration(folders: ["/tmp"], stateFolder: bench.folder("state"))
         configuration.port = bench.port
-        let server = try await RPCServer.start(bench.manager, configuration, identifier: "x", time: bench.time)
+        let server = try await RPCServer.start(bench.manager, configuration, identifier: "x", time: bench.time) { _ in }
         #expect(server.address == bench.server.address)
         await server.stop()
         await bench.end()

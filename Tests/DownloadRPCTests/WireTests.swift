@@ -136,7 +136,7 @@ struct WireTests {
         #expect(
             try await bench.call("aria2.tellStatus", .string(String(first?.key ?? "0"))).error?.hasSuffix("not unique")
                 == true)
-        let table = GIDTable(path: bench.folder("state/rpc-gids"))
+        let table = GIDTable(path: bench.folder("state/rpc-gids")) { _ in }
         #expect(table.id(of: try #require(GID("0123456789abcdef"))) == 1)
         await bench.end()
     }

@@ -8,8 +8,8 @@ package final class OpenSSHServer: Sendable {
 
     private let folder: TemporaryFolder
     private let server: PrivateServer
-    private let port: Int
-    /// The path of a private key that the server accepts.
+    package let port: Int
+    /// Of a key that logs in.
     package let key: String
     /// The line for known_hosts, as ssh-keyscan writes it.
     package let knownHost: String

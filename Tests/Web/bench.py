@@ -59,14 +59,15 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
 
 
 class Bench:
-    def __init__(self, program):
+    def __init__(self, program, home=None, **environment):
         self.program = program
-        self.home = tempfile.mkdtemp(prefix="dlm-web-")
+        self.home = home or tempfile.mkdtemp(prefix="dlm-web-")
+        os.makedirs(self.home, exist_ok=True)
         self.downloads = self.home + "/downloads"
         os.mkdir(self.downloads)
         self.environment = {
             "HOME": self.home, "XDG_STATE_HOME": self.home + "/state", "XDG_CONFIG_HOME": self.home + "/config",
-            "PATH": os.environ["PATH"], "LANG": "C.UTF-8",
+            "PATH": os.environ["PATH"], "LANG": "C.UTF-8", **environment,
         }
         self.server = Server(("127.0.0.1", 0), Files)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
@@ -79,9 +80,10 @@ class Bench:
         assert done.returncode == 0, (arguments, done.stderr)
         return done.stdout.strip()
 
-    def start(self):
-        """Starts the background session. A second start uses the same port."""
-        self.run("daemon", "start", "--rpc", "--rpc-listen", f"127.0.0.1:{self.port or 0}", "--rpc-folders", self.downloads)
+    def start(self, *options):
+        """Starts the background session, at the same port as before."""
+        self.run("daemon", "start", "--rpc", "--rpc-listen", f"127.0.0.1:{self.port or 0}", "--rpc-folders", self.downloads,
+                 *options)
         with open(self.home + "/state/dlm/rpc-address") as file:
             self.address = file.read().strip()
         self.port = int(self.address.rsplit(":", 1)[1])

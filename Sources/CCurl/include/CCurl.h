@@ -128,7 +128,7 @@ typedef int (*dlm_host_key_callback)(void *context, enum dlm_host_key key, const
 /// Has `judge`, one function for all handles, asked about the keys of SSH servers.
 CURLcode dlm_check_host_key(CURL *easy, const char *known_hosts, dlm_host_key_callback judge, void *context);
 /// By the agent, by the key in the file unless NULL, by the password if there is one.
-CURLcode dlm_use_ssh_authentication(CURL *easy, const char *key, int has_password);
+CURLcode dlm_use_ssh_authentication(CURL *easy, const char *key, int uses_agent, int has_password);
 /// TLS 1.2 or later; with `only13` 1.3 or later.
 CURLcode dlm_require_modern_tls(CURL *easy, int only13);
 enum dlm_authentication { DLM_BASIC, DLM_DIGEST, DLM_NTLM, DLM_NEGOTIATE, DLM_ANY_AUTHENTICATION };

@@ -32,7 +32,7 @@ extension ControlClient {
             switch change {
             case .pause: (.post, "downloads/pause")
             case .cancel: (.post, "downloads/cancel")
-            case .priority, .rateLimit, .url: (.patch, "downloads")
+            case .priority, .rateLimit, .url, .mirrors: (.patch, "downloads")
             }
         return try await perform(method, path, ids) { WireVerb(ids: $0, change: change) }.map {
             ChangedDownload(snapshot: $0.snapshot, didChange: $0.changed ?? false)

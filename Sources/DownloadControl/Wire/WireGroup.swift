@@ -129,11 +129,17 @@ extension WireGroup: Decodable {
     }
 
     private static func checkMirrors(_ document: KeyedDecodingContainer<DocumentKey>) throws {
-        for text in try document.decodeIfPresent([String].self, forKey: "mirrors") ?? [] {
-            guard try url(text).credential == nil else {
-                throw WireProblem("mirrors: credentials go to the first URL alone")
-            }
+        _ = try mirrors(try document.decodeIfPresent([String].self, forKey: "mirrors") ?? [])
+    }
+
+    static func mirrors(_ texts: [String]) throws(WireProblem) -> [SourceURL] {
+        var mirrors: [SourceURL] = []
+        for text in texts {
+            let (url, credential) = try url(text)
+            guard credential == nil else { throw WireProblem("mirrors: credentials go to the first URL alone") }
+            mirrors.append(url)
         }
+        return mirrors
     }
 
     private static func check(_ request: DownloadRequest) throws(WireProblem) {

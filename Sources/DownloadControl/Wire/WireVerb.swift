@@ -18,6 +18,7 @@ struct WireVerb: Codable, Sendable {
     /// The rate limit in bytes per second; 0 lifts the limit.
     var rateLimit: Int64?
     var url: String?
+    var mirrors: [String]?
     // resume and PATCH
     var user: String?
     var password: String?
@@ -48,6 +49,7 @@ struct WireVerb: Codable, Sendable {
             self.url = url.string
             user = credential?.user
             password = credential?.password
+        case .mirrors(let mirrors): self.mirrors = mirrors.map(\.string)
         }
     }
 
@@ -70,9 +72,10 @@ struct WireVerb: Codable, Sendable {
 
     /// Returns the one change that `PATCH` asks for.
     func change() throws(WireProblem) -> DownloadChange {
-        guard [priority != nil, rateLimit != nil, url != nil].count(where: \.self) == 1 else {
-            throw WireProblem("give one of priority, rateLimit and url")
+        guard [priority != nil, rateLimit != nil, url != nil, mirrors != nil].count(where: \.self) == 1 else {
+            throw WireProblem("give one of priority, rateLimit, url and mirrors")
         }
+        if let mirrors { return .mirrors(try WireGroup.mirrors(mirrors)) }
         if let priority { return .priority(priority) }
         if let rateLimit = try rateLimit.within(0 ... .max, "rateLimit") {
             return .rateLimit(rateLimit > 0 ? rateLimit : nil)

@@ -23,6 +23,8 @@ public struct ServerTrustPolicy: Sendable, Equatable {
     public var sshKey: String?
     /// The encryption of connections to `ftp` URLs.
     public var ftpTLS: FTPEncryption?
+    /// True for a request from the network: the SSH keys and the SSH agent of this machine's user are not used.
+    package var refusesOwnLogins: Bool?
 
     /// Creates a policy that trusts the authorities of this machine, or, if `verifiesServer` is false, every server.
     public init(verifiesServer: Bool = true) { self.verifiesServer = verifiesServer }
@@ -60,13 +62,14 @@ public struct ServerTrustPolicy: Sendable, Equatable {
         knownHosts = other.knownHosts ?? knownHosts
         sshKey = other.sshKey ?? sshKey
         ftpTLS = other.ftpTLS ?? ftpTLS
+        refusesOwnLogins = other.refusesOwnLogins ?? refusesOwnLogins
     }
 }
 
 extension ServerTrustPolicy: Codable {
     private enum Key: String, CodingKey {
         case verifiesServer, authorities, revocations, certificate, privateKey, pinnedKey, minimumTLS
-        case knownHosts, sshKey, ftpTLS
+        case knownHosts, sshKey, ftpTLS, refusesOwnLogins
     }
 
     /// The single word that was stored before the policy had more than one property.
@@ -88,6 +91,7 @@ extension ServerTrustPolicy: Codable {
         knownHosts = try values.decodeIfPresent(String.self, forKey: .knownHosts)
         sshKey = try values.decodeIfPresent(String.self, forKey: .sshKey)
         ftpTLS = try values.decodeIfPresent(FTPEncryption.self, forKey: .ftpTLS)
+        refusesOwnLogins = try values.decodeIfPresent(Bool.self, forKey: .refusesOwnLogins)
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -106,5 +110,6 @@ extension ServerTrustPolicy: Codable {
         try values.encodeIfPresent(knownHosts, forKey: .knownHosts)
         try values.encodeIfPresent(sshKey, forKey: .sshKey)
         try values.encodeIfPresent(ftpTLS, forKey: .ftpTLS)
+        try values.encodeIfPresent(refusesOwnLogins, forKey: .refusesOwnLogins)
     }
 }

@@ -9,6 +9,8 @@ package enum DownloadChange: Sendable, Equatable {
     case rateLimit(Int64?)
     /// Sets another address of the same file, for example because the link has expired.
     case url(SourceURL, Credential?)
+    /// The other addresses of the same file.
+    case mirrors([SourceURL])
 }
 
 /// A download after a change.
@@ -45,6 +47,9 @@ extension DownloadRecord {
         case .url(let url, let credential):
             guard state.kind != .completed, request.url != url || credential != nil else { return false }
             move(to: url, credential)
+        case .mirrors(let mirrors):
+            guard state.kind != .completed, request.mirrors != mirrors else { return false }
+            request.mirrors = mirrors
         }
         return true
     }

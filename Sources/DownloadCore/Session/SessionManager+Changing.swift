@@ -34,7 +34,7 @@ extension SessionManager {
         switch change {
         case .pause: broadcaster.send(.didPause(snapshot))
         case .cancel: broadcaster.send(.didCancel(snapshot))
-        case .priority, .rateLimit, .url: broadcaster.send(.didChange(snapshot))
+        case .priority, .rateLimit, .url, .mirrors: broadcaster.send(.didChange(snapshot))
         }
     }
 
@@ -47,7 +47,7 @@ extension SessionManager {
             switch change {
             case .pause: stop(id, .pause(.user))
             case .cancel: stop(id, .cancel)
-            case .url: stop(id, .change(change))
+            case .url, .mirrors: stop(id, .change(change))
             case .priority, .rateLimit:
                 if active.isBackingOff { return await changeBackingOff(id, change) }
                 if let didChange = await active.control.change(change) {
@@ -69,6 +69,7 @@ extension SessionManager {
         case .pause: record.state == .paused(.user)
         case .cancel: record.state == .cancelled
         case .url(let url, _): record.state.kind.isActive && record.request.url == url
+        case .mirrors(let mirrors): record.state.kind.isActive && record.request.mirrors == mirrors
         case .priority, .rateLimit: false
         }
     }

@@ -93,7 +93,7 @@ extension DownloadRecord {
         switch change {
         case .pause where session == asker: break
         case .pause, .cancel: leaveForeground()
-        case .priority, .rateLimit, .url: break
+        case .priority, .rateLimit, .url, .mirrors: break
         }
         updated = now
         return true

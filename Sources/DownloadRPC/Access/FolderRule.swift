@@ -28,12 +28,16 @@ struct FolderRule: Sendable {
         else { throw WireProblem("folder: give an absolute path without control characters") }
         let parts = folder.split(separator: "/").map(String.init).filter { $0 != "." }
         guard !parts.contains("..") else { throw WireProblem("folder: '..' is not permitted") }
+        var places: [(root: String, rest: [String])] = []
         for root in roots {
             for base in Set([root, Self.real(root) ?? root]) {
                 let start = base.split(separator: "/").map(String.init)
-                guard parts.starts(with: start) else { continue }
-                return try resolve(Array(parts.dropFirst(start.count)), below: root)
+                if parts.starts(with: start) { places.append((root, Array(parts.dropFirst(start.count)))) }
             }
+        }
+        // Of a permitted folder in another one, the inner one counts: it may be hidden.
+        if let place = places.min(by: { $0.rest.count < $1.rest.count }) {
+            return try resolve(place.rest, below: place.root)
         }
         throw WireProblem(
             "folder: \(folder) is not below a folder that rpc-folders permits (\(roots.joined(separator: ", ")))")
@@ -58,7 +62,8 @@ struct FolderRule: Sendable {
                     "folder: \(FileNaming.path(root, existing)): it leads out of \(root), or is no folder")
             }
             defer { close(descriptor) }
-            guard let real = Self.path(of: descriptor), real == realRoot || real.hasPrefix(realRoot + "/") else {
+            let prefix = realRoot == "/" ? "/" : realRoot + "/"
+            guard let real = Self.path(of: descriptor), real == realRoot || real.hasPrefix(prefix) else {
                 throw WireProblem("folder: \(FileNaming.path(root, existing)): it leads out of \(root)")
             }
             try refuseHidden(real.dropFirst(realRoot.count).split(separator: "/").map(String.init))

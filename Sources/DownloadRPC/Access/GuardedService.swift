@@ -17,25 +17,54 @@ struct GuardedService: DownloadService {
     }
 
     func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload] {
-        try rule.check(overrides)
+        try await check(overrides, of: ids)
         var overrides = overrides
+        overrides.trust?.refusesOwnLogins = nil
         if !rule.permitsPrivateHosts { overrides.network.refusesPrivateAddresses = true }
         return try await service.resume(ids, overrides: overrides)
     }
 
+    /// - Throws: ``WireProblem`` if these downloads may not be resumed with these options.
+    func check(_ overrides: RequestOverrides, of ids: [DownloadID]) async throws {
+        try rule.check(overrides)
+        var plain = RequestOverrides()
+        (plain.inBackground, plain.acceptsUnverified) = (overrides.inBackground, overrides.acceptsUnverified)
+        // A proxy or other addresses decide where the bytes come from.
+        if overrides != plain { try await requireOfNetwork(ids) { $0 } }
+    }
+
     func change(_ ids: [DownloadID], _ change: DownloadChange) async throws -> [ChangedDownload] {
-        if case .url(let url, _) = change {
+        switch change {
+        case .pause, .cancel, .priority, .rateLimit: break
+        case .url(let url, _):
             try rule.check(url)
-            // A download that was added on this machine may use any address, so it would connect to a private address
-            // at once.
-            if !rule.permitsPrivateHosts {
-                let found = try await service.snapshots(.ids(ids))
-                guard found.allSatisfy({ $0.record.request.network.refusesPrivateAddresses == true }) else {
-                    throw WireProblem("url: of a download that was not added over the network; run: dlm set-url")
-                }
+            try await requireOfNetwork(ids) { request in
+                var request = request
+                request.url = url
+                return request
+            }
+        case .mirrors(let mirrors):
+            for url in mirrors { try rule.check(url) }
+            try await requireOfNetwork(ids) { request in
+                var request = request
+                request.mirrors = mirrors
+                return request
             }
         }
         return try await service.change(ids, change)
+    }
+
+    /// - Throws: ``WireProblem`` if the network could not have added one of these downloads, as it is and after a change.
+    private func requireOfNetwork(
+        _ ids: [DownloadID], after change: (DownloadRequest) -> DownloadRequest
+    ) async throws {
+        for request in try await service.snapshots(.ids(ids)).map(\.record.request) {
+            guard rule.mightHaveAdded(request), rule.mightHaveAdded(change(request)) else {
+                throw WireProblem(
+                    "\(request.url.string): the network may not change where the bytes of this download come from, because "
+                        + "the network could not have added it; run: dlm set-url, dlm resume")
+            }
+        }
     }
 
     func remove(_ ids: [DownloadID], deletesFile: Bool) async throws {

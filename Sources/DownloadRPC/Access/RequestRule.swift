@@ -28,7 +28,19 @@ struct RequestRule: Sendable {
             guard parts.folders.isEmpty else { throw WireProblem("file: not usable as a file name") }
         }
         if !permitsPrivateHosts { request.network.refusesPrivateAddresses = true }
+        // Only SSH has logins of this machine's user without being asked for them.
+        if ([request.url] + request.mirrors).contains(where: { $0.scheme == "sftp" }) {
+            request.trust.refusesOwnLogins = true
+        }
         return request
+    }
+
+    /// Whether a download is one that the network might have added: then the network may say where its bytes come from. The
+    /// download of a command may be put anywhere, may run a program at its end, and knows files with secrets.
+    func mightHaveAdded(_ request: DownloadRequest) -> Bool {
+        guard let checked = try? checked(request) else { return false }
+        return checked.network.refusesPrivateAddresses == request.network.refusesPrivateAddresses
+            && checked.trust.refusesOwnLogins == request.trust.refusesOwnLogins
     }
 
     func check(_ overrides: RequestOverrides) throws(WireProblem) {
@@ -76,6 +88,10 @@ struct RequestRule: Sendable {
     }
 
     private func check(_ http: HTTPOptions) throws(WireProblem) {
+        // These two log in with the Kerberos ticket of this machine's user.
+        if http.authentication == .negotiate || http.authentication == .any {
+            throw refused("http.authentication", "tickets of this machine's user are not used for the network")
+        }
         for text in [http.userAgent, http.referer, http.method, http.signature] {
             guard text.map(Self.isOneLine) ?? true else {
                 throw WireProblem("http: a field holds a line break or another control character")

@@ -74,7 +74,8 @@ enum Aria2Document {
         - `aria2.remove` keeps what was fetched, as a result with the status `removed`; a download that has fetched nothing is
           forgotten. `aria2.removeDownloadResult` of an unfinished download deletes its partial file; finished files stay.
         - `aria2.changePosition` changes priorities (`dlm priority`), so the order holds across restarts.
-        - `aria2.changeUri` replaces the address of a download (`dlm set-url`); it does not change mirrors.
+        - `aria2.changeUri`: the first URI is the address of the download, the others are mirrors, and the last one cannot be
+          deleted.
         - `aria2.changeOption` of most options pauses a running download and lets it go on where it was.
         - `aria2.changeGlobalOption` holds until the background session ends; config.yaml is for longer.
         - `aria2.getVersion` answers 1.37.0, because clients compare it, and dlm's own version as `dlm`.

@@ -120,10 +120,13 @@ extension Aria2Session {
 
     /// Answers at once. A second later the session pauses the running downloads and ends.
     func shutdown() -> JSONValue {
-        Task { [service, time] in
-            // Only the end of the process cancels it.
-            try? await time.sleep(for: Self.farewell)
-            try? await service.shutdown(.pause)
+        Task { [service, time, report] in
+            do {
+                try await time.sleep(for: Self.farewell)
+                try await service.shutdown(.pause)
+            } catch {
+                report("aria2.shutdown: \(RPCError(error).message)")
+            }
         }
         return "OK"
     }

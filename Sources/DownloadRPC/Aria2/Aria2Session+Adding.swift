@@ -47,13 +47,22 @@ extension Aria2Session {
             // download, so it gets another GID.
             try gids.assign(unusedGID(), to: id)
         }
-        if gids.gid(of: id) != old, added.kind != .inserted { superseded.insert(old) }
-        var options = options
+        if gids.gid(of: id) != old, added.kind != .inserted {
+            if superseded.count >= Self.mostRemembered { superseded.removeAll() }
+            superseded.insert(old)
+        }
+        remember(options, of: id)
+        return gids.gid(of: id)
+    }
+
+    /// Keeps the options of a download in memory for `getOption`, if they are not too long. Of other downloads, `getOption`
+    /// answers what the record says.
+    func remember(_ options: [String: JSONValue], of id: DownloadID) {
+        var options = options.filter { Aria2Option.byName[$0.key] != nil }
         options["gid"] = nil
         options["pause"] = nil
-        if given.count >= Self.mostRemembered { given.removeAll() }
-        given[id] = options
-        return gids.gid(of: id)
+        if given[id] == nil, given.count >= Self.mostRemembered { given.removeAll() }
+        given[id] = JSONValue.object(options).data.count <= Self.longestOptions ? options : nil
     }
 
     private func unusedGID() -> GID {

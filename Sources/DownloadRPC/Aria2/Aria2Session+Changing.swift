@@ -133,13 +133,54 @@ extension Aria2Session {
         guard try parameters.integer(1) == 1 else { throw RPCError("fileIndex is out of range") }
         let deleted = try parameters.list(2).compactMap(\.text)
         let added = try parameters.list(3).compactMap(\.text)
-        if deleted.isEmpty, added.isEmpty { return [.integer(0), .integer(0)] }
-        let current = found.record.request.url.string
-        guard added.count == 1, deleted.contains(current) else {
-            throw RPCError("dlm replaces the URI of a download: delete \(current) and add one in its place.")
+        let position = try parameters.optionalInteger(4)
+        if let position, position < 0 { throw RPCError("Position must be greater than or equal to 0.") }
+        let request = found.record.request
+        var change = URIChange([request.url] + request.mirrors)
+        change.delete(deleted)
+        var credential: Credential?
+        for (offset, text) in added.enumerated() {
+            let new = try Self.url(text)
+            if change.add(new.url, at: position.map { $0 + offset }) == 0 { credential = new.credential }
         }
-        let new = try Self.url(added[0])
-        _ = try await service.change([found.id], .url(new.url, new.credential))
-        return [.integer(1), .integer(1)]
+        if change.uris == [request.url] + request.mirrors { return change.counts }
+        guard let first = change.uris.first else { throw RPCError("The last URI of a download cannot be deleted.") }
+        guard request.describedName == nil else {
+            throw RPCError("The URIs of this download are those of its Metalink document.")
+        }
+        guard found.record.state != .completed else { throw RPCError("Cannot change URIs of GID#\(gid(found))") }
+        let mirrors = Array(change.uris.dropFirst())
+        if mirrors != request.mirrors { _ = try await service.change([found.id], .mirrors(mirrors)) }
+        if first != request.url { _ = try await service.change([found.id], .url(first, credential)) }
+        return change.counts
     }
+}
+
+/// What `changeUri` makes of the URIs of a download.
+struct URIChange {
+    private(set) var uris: [SourceURL]
+    private var (deleted, added) = (0, 0)
+
+    init(_ uris: [SourceURL]) { self.uris = uris }
+
+    /// Takes one URI away for each text, if there is such a URI.
+    mutating func delete(_ texts: [String]) {
+        for text in texts {
+            guard let index = uris.firstIndex(where: { $0.string == text }) else { continue }
+            uris.remove(at: index)
+            deleted += 1
+        }
+    }
+
+    /// - Parameter position: nil for the end, as any place behind the end.
+    /// - Returns: the place of the URI.
+    mutating func add(_ uri: SourceURL, at position: Int?) -> Int {
+        let place = min(position ?? uris.count, uris.count)
+        uris.insert(uri, at: place)
+        added += 1
+        return place
+    }
+
+    /// The numbers of deleted and added URIs, which aria2 answers.
+    var counts: JSONValue { [.integer(Int64(deleted)), .integer(Int64(added))] }
 }

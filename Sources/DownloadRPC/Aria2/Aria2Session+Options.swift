@@ -57,8 +57,9 @@ extension Aria2Session {
             throw Aria2Draft.problem(fixed, "It belongs to the beginning of a download.")
         }
         guard !found.record.state.kind.isEnded else { throw RPCError("Cannot change option for GID#\(gid(found))") }
+        try await service.check(draft.resumption, of: [found.id])
         if let limit = draft.rateLimit { _ = try await service.change([found.id], .rateLimit(limit)) }
-        given[found.id, default: Self.options(of: found.record.request)].merge(options) { $1 }
+        remember(given[found.id, default: Self.options(of: found.record.request)].merging(options) { $1 }, of: found.id)
         guard draft.resumption != RequestOverrides() else { return "OK" }
         if found.record.state.kind == .paused {
             pending[found.id] = draft.resumption

@@ -4,7 +4,8 @@ import Foundation
 
 /// The state and the code of aria2's methods, for all clients of the server.
 actor Aria2Session {
-    let service: any DownloadService
+    let service: GuardedService
+    let report: @Sendable (String) -> Void
     let folders: FolderRule
     let time: any TimeSource
     var gids: GIDTable
@@ -29,12 +30,21 @@ actor Aria2Session {
     static let farewell = Duration.seconds(1)
 
     static let mostRemembered = 10_000
+    /// Bytes of the options of one download that are kept in memory.
+    static let longestOptions = 8 << 10
+    /// Downloads that are read at once where all are looked at.
+    private static let page = 1000
 
-    init(_ service: any DownloadService, _ configuration: RPCConfiguration, time: any TimeSource) {
+    /// - Parameter report: is given what goes wrong while nobody waits for an answer.
+    init(
+        _ service: GuardedService, _ configuration: RPCConfiguration, time: any TimeSource,
+        report: @escaping @Sendable (String) -> Void
+    ) {
         self.service = service
+        self.report = report
         self.time = time
         folders = FolderRule(configuration)
-        gids = GIDTable(path: FileNaming.path(configuration.stateFolder, "rpc-gids"))
+        gids = GIDTable(path: FileNaming.path(configuration.stateFolder, "rpc-gids"), report: report)
         var generator = SystemRandomNumberGenerator()
         identifier = (0..<40).map { _ in String(Int.random(in: 0..<16, using: &generator), radix: 16) }.joined()
     }
@@ -47,13 +57,23 @@ actor Aria2Session {
         if let gid = GID(text) {
             if let id = gids.id(of: gid), let found = try await find(id) { return found }
         } else if text.utf8.count < GID.digits {
-            let found = try await service.snapshots(.all).filter {
-                gids.gid(of: $0.id).description.hasPrefix(text.lowercased())
-            }
-            if found.count > 1 { throw RPCError("GID \(text) is not unique") }
-            if let found = found.first { return found }
+            if let found = try await find(prefix: text.lowercased()) { return found }
         }
         throw RPCError("GID \(text) is not found")
+    }
+
+    /// Looks through all downloads, some at a time: there may be a million.
+    private func find(prefix: String) async throws -> DownloadSnapshot? {
+        var (found, after): (DownloadSnapshot?, DownloadID) = (nil, 0)
+        while true {
+            let page = try await service.snapshots(DownloadSelection(.all, limit: Self.page, after: after))
+            for snapshot in page where gid(snapshot).description.hasPrefix(prefix) {
+                if found != nil { throw RPCError("GID \(prefix) is not unique") }
+                found = snapshot
+            }
+            guard let last = page.last, page.count == Self.page else { return found }
+            after = last.id
+        }
     }
 
     private func find(_ id: DownloadID) async throws -> DownloadSnapshot? {

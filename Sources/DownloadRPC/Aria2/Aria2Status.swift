@@ -29,7 +29,7 @@ struct Aria2Status: Sendable {
     /// The speed in bytes per second. The session writes the speed of its own downloads into their records.
     var speed: Int64 {
         guard snapshot.progress.state.kind == .running else { return 0 }
-        return Int64(snapshot.progress.speed ?? record.speed ?? 0)
+        return Int64(exactly: (snapshot.progress.speed ?? record.speed ?? 0).rounded(.down)) ?? 0
     }
 
     /// Returns the fields.
@@ -181,7 +181,7 @@ struct PieceGrid: Sendable, Equatable {
     func bitfield(_ here: ByteRanges) -> String {
         var bytes = [UInt8](repeating: 0, count: Int((count + 7) / 8))
         for range in here.ranges {
-            let first = (range.lowerBound + length - 1) / length
+            let first = range.lowerBound <= 0 ? 0 : (range.lowerBound - 1) / length + 1
             let end = range.upperBound >= total ? count : range.upperBound / length
             var piece = first
             while piece < end {

@@ -11,15 +11,39 @@ struct GIDTable: Sendable {
     private let path: String
     /// The largest size of the file in bytes. A larger file is ignored.
     private static let longest = 8 << 20
+    /// Lines beyond those that are needed, from which on the file is written anew.
+    private static let mostStale = 1000
 
-    init(path: String) {
+    /// - Parameter report: is given what is wrong with the file. The session goes on with the usual GIDs.
+    init(path: String, report: (String) -> Void) {
         self.path = path
-        guard let data = FileManager.default.contents(atPath: path), data.count <= Self.longest else { return }
-        for line in data.split(separator: UInt8(ascii: "\n")) {
-            let words = String(decoding: line, as: UTF8.self).split(separator: " ")
-            guard words.count == 2, let gid = GID(String(words[0])), let id = DownloadID(words[1]) else { continue }
-            enter(gid, id)
+        do {
+            let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+            guard descriptor >= 0 else {
+                if errno != ENOENT { report("\(path): \(String(cString: strerror(errno)))") }
+                return
+            }
+            let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+            let size = try file.seekToEnd()
+            let start = size - min(size, UInt64(Self.longest))
+            try file.seek(toOffset: start)
+            let data = try file.readToEnd() ?? Data()
+            // The first line may be cut.
+            let lines = data.split(separator: UInt8(ascii: "\n")).dropFirst(start > 0 ? 1 : 0)
+            for line in lines {
+                let words = String(decoding: line, as: UTF8.self).split(separator: " ")
+                guard words.count == 2, let gid = GID(String(words[0])), let id = DownloadID(words[1]) else { continue }
+                enter(gid, id)
+            }
+            if start > 0 || lines.count > ids.count + Self.mostStale { try rewrite() }
+        } catch {
+            report("\(path): \(error)")
         }
+    }
+
+    private func rewrite() throws {
+        let text = ids.sorted { $0.value < $1.value }.map { "\($0.key) \($0.value)\n" }.joined()
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
     }
 
     private mutating func enter(_ gid: GID, _ id: DownloadID) {

@@ -15,13 +15,16 @@ struct JSONRPC: Sendable {
 
     /// The most calls in one document.
     static let mostCalls = 1000
+    /// Downloads in the answers to the calls of one document, after which no further call is answered. The last list that is
+    /// answered may be longer.
+    static let mostRows = 20_000
 
     /// The facts about the client that sent a document.
     private struct Visit {
         let client: String
         var isGranted = false
-        /// The error after a wrong secret. It applies to all further calls of the document, because otherwise a
-        /// thousand guesses would cost only one delay.
+        var rows = 0
+        /// After a wrong secret no other one of the same document is looked at: a thousand guesses would cost one delay.
         var failure: RPCError?
     }
 
@@ -81,7 +84,14 @@ struct JSONRPC: Sendable {
         let method = Aria2Method.byName[name]
         let rest = Aria2Method.open.contains(name) ? parameters : try await authorized(parameters, &visit)
         guard let method, let run = method.run else { throw RPCError("No such method: \(name.prefix(100))") }
-        if Aria2Method.reading.contains(name) { return try await run(session, Parameters(values: rest)) }
+        guard visit.rows < Self.mostRows else {
+            throw RPCError("The answer would be too long; send fewer calls at once")
+        }
+        if Aria2Method.reading.contains(name) {
+            let result = try await run(session, Parameters(values: rest))
+            visit.rows += result.values?.count ?? 0
+            return result
+        }
         await session.forgetLists()
         let result = try await run(session, Parameters(values: rest))
         await session.forgetLists()

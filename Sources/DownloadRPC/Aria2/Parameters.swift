@@ -35,6 +35,6 @@ struct Parameters: Sendable {
 extension JSONValue {
     /// The value as an integer of a reasonable size.
     fileprivate var whole: Int? {
-        if case .integer(let number) = self, abs(number) < 1 << 53 { Int(number) } else { nil }
+        if case .integer(let number) = self, number.magnitude < 1 << 53 { Int(number) } else { nil }
     }
 }

@@ -35,8 +35,8 @@ enum QueueOrder {
         let above = target > 0 ? order[target - 1] : nil
         let below = target + 1 < order.count ? order[target + 1] : nil
         let choices = [
-            moved.priority, above?.priority, above.map { $0.priority - 1 }, below?.priority,
-            below.map { $0.priority + 1 },
+            moved.priority, above?.priority, above.map { next($0.priority, -1) }, below?.priority,
+            below.map { next($0.priority, 1) },
         ]
         for case let priority? in choices {
             let candidate = Entry(id: moved.id, priority: priority)
@@ -47,10 +47,16 @@ enum QueueOrder {
         var changes: [Entry] = []
         for place in order.indices.dropLast().reversed() where !order[place].precedes(order[place + 1]) {
             let next = order[place + 1]
-            order[place].priority = next.priority + (order[place].id < next.id ? 0 : 1)
+            order[place].priority = self.next(next.priority, order[place].id < next.id ? 0 : 1)
             changes.append(order[place])
         }
         return changes
+    }
+
+    /// A priority may be any number, also the highest and the lowest one.
+    private static func next(_ priority: Int, _ step: Int) -> Int {
+        let (next, isTooFar) = priority.addingReportingOverflow(step)
+        return isTooFar ? priority : next
     }
 }
 

@@ -32,7 +32,7 @@ export async function call(method, path, body) {
   const text = await answer.text();
   let document = {};
   try { document = JSON.parse(text); } catch { /* a text for people */ }
-  if (!answer.ok) throw new Error(document.error?.message ?? text.trim() ?? answer.statusText);
+  if (!answer.ok) throw Object.assign(new Error(document.error?.message || text.trim() || answer.statusText), { status: answer.status });
   return document;
 }
 
@@ -114,16 +114,26 @@ export class Downloads extends EventTarget {
   async #refresh() {
     const ids = [...this.#dirty].slice(0, 500);
     for (const id of ids) this.#dirty.delete(id);
+    let wait = 200;
     try {
       const page = await call("GET", `/downloads?ids=${ids.join(",")}`);
       for (const download of page.downloads) this.rows.set(download.id, Object.assign(this.rows.get(download.id) ?? {}, slim(download)));
       this.changed();
     } catch (error) {
-      // One of them is gone: ask for each alone.
-      if (ids.length > 1) for (const id of ids) await call("GET", `/downloads/${id}`).then((one) => this.rows.set(id, slim(one)), () => this.rows.delete(id));
+      // If one of them is gone, each is asked for alone. If the session does not answer, all are asked for later.
+      if (error.status === 404) for (const id of ids) await this.#look(id);
+      else if (!(error instanceof Refused)) { for (const id of ids) this.#dirty.add(id); wait = 2000; }
       this.changed();
     }
-    this.#timer = this.#dirty.size ? setTimeout(() => this.#refresh(), 200) : null;
+    this.#timer = this.#dirty.size ? setTimeout(() => this.#refresh(), wait) : null;
+  }
+
+  async #look(id) {
+    try {
+      this.rows.set(id, Object.assign(this.rows.get(id) ?? {}, slim(await call("GET", `/downloads/${id}`))));
+    } catch (error) {
+      if (error.status === 404) this.rows.delete(id); else this.#dirty.add(id);
+    }
   }
 
   // The bytes of those at work. Speeds are measured here, from one look to the next.

@@ -67,6 +67,7 @@ export async function show(box, id, actions) {
     event?.preventDefault();
     try { await run(); problem.textContent = ""; } catch (error) { problem.textContent = error.message; }
   };
+  const version = versionFacts(record);
   box.dataset.id = id;
   box.replaceChildren(
     part(element("button", { class: "close", "aria-label": "Close details", text: "✕", on: { click: actions.close } }), "close"),
@@ -84,7 +85,7 @@ export async function show(box, id, actions) {
     ]),
     ...(download.total ? [element("h3", { text: "Parts" }), pieces(record, download.total)] : []),
     ...(record.request?.mirrors?.length ? [element("h3", { text: "Mirrors" }), element("ol", {}, ...record.request.mirrors.map((url) => element("li", { text: url })))] : []),
-    element("h3", { text: "Version" }), versionFacts(record),
+    ...(version.childElementCount ? [element("h3", { text: "Version" }), version] : []),
     element("h3", { text: "Attempts" }), attempts(record),
     ...(download.state === "completed" ? [] : [
       element("h3", { text: "The link has expired?" }),

@@ -61,7 +61,7 @@ function targets() {
 
 function drawChosen() {
   const count = list.chosen.size;
-  $("chosen").textContent = count ? `${count} chosen` : "";
+  $("chosen").textContent = note || (count ? `${count} chosen` : "");
   for (const button of document.querySelectorAll("#tools [data-do]")) button.disabled = !count && shown == null && !list.rows.length;
   $("all").checked = count > 0 && count === list.rows.length;
   $("all").indeterminate = count > 0 && count < list.rows.length;
@@ -77,11 +77,19 @@ const list = new List($("list"), $("rows"), {
 
 function say(text) { $("live").textContent = text; }
 
+// Says it to everybody, for some seconds.
+let note = "";
+function tell(text) {
+  note = text;
+  say(text);
+  drawChosen();
+  setTimeout(() => { if (note === text) { note = ""; drawChosen(); } }, 8000);
+}
+
 async function run(body) {
   try { return await body(); } catch (error) {
     if (error instanceof Refused) return login(error.message);
-    say(error.message);
-    $("chosen").textContent = error.message;
+    tell(error.message);
   }
 }
 
@@ -91,7 +99,7 @@ async function perform(verb, ids, body = {}) {
 
 function act(verb) {
   const ids = targets().filter((id) => downloads.rows.has(id));
-  if (!ids.length) return say("Choose a download first");
+  if (!ids.length) return tell("Choose a download first");
   const known = ids.map((id) => downloads.rows.get(id));
   if (verb === "remove") return askToRemove(known);
   const fitting = known.filter((row) =>
@@ -122,7 +130,7 @@ async function moveBefore(id, target) {
   const moved = downloads.rows.get(id);
   const rest = queue.filter((row) => row.id !== id);
   const at = rest.findIndex((row) => row.id === target);
-  if (!moved || at < 0 || !queue.includes(moved)) return say("Only downloads that wait have a place in the queue");
+  if (!moved || at < 0 || !queue.includes(moved)) return tell("Only downloads that wait have a place in the queue");
   const places = rest.map(({ id, priority }) => ({ id, priority }));
   places.splice(at, 0, { id, priority: moved.priority });
   const precedes = (one, other) => one.priority > other.priority || (one.priority === other.priority && one.id < other.id);
@@ -333,7 +341,7 @@ function drawChart() {
   const most = Math.max(...speeds, 1);
   pen.clearRect(0, 0, canvas.width, canvas.height);
   pen.beginPath();
-  speeds.forEach((speed, index) => pen.lineTo((index + 120 - speeds.length) * 2, canvas.height - 2 - (speed / most) * (canvas.height - 6)));
+  [...Array(120 - speeds.length).fill(0), ...speeds].forEach((speed, index) => pen.lineTo(index * 2, canvas.height - 2 - (speed / most) * (canvas.height - 6)));
   pen.strokeStyle = getComputedStyle(document.documentElement).getPropertyValue("--accent");
   pen.lineWidth = 2;
   pen.stroke();
@@ -362,6 +370,9 @@ downloads.addEventListener("offline", (event) => {
   $("offline").hidden = false;
   $("offline").textContent = `The background session of dlm does not answer. Trying again every ${event.detail} s; run “dlm daemon start --rpc” if it has ended.`;
   $("speed").textContent = "–";
+  // What was measured last is not true any more.
+  for (const row of downloads.rows.values()) Object.assign(row, { speed: 0, at: undefined });
+  refresh();
 });
 downloads.addEventListener("ended", ({ detail }) => {
   say(detail.event === "completed" ? `${detail.name} is finished` : `${detail.name} has failed: ${detail.error?.message ?? ""}`);

@@ -3,50 +3,74 @@ import Foundation
 
 /// A counter of the events in the store's log. It starts when ``current()`` is called first.
 actor EventCounter {
+    /// How an attempt ended.
+    enum Result: String, CaseIterable, Sendable {
+        case completed
+        /// Another attempt follows.
+        case retried
+        case failed
+        /// By its user, or by the end of its session.
+        case stopped
+    }
+
     struct Counts: Sendable {
-        var kinds: [(labels: String, value: Double)] = []
-        var bytes: [(labels: String, value: Double)] = []
-        var retries = 0.0
+        var kinds: [LoggedEvent.Kind: Int] = [:]
+        var results: [Result: Int] = [:]
+        /// Of completed downloads, by host.
+        var bytes: [String: Int64] = [:]
+        /// Age of the newest event when it was read, in seconds.
         var lag = 0.0
     }
 
-    private let service: any DownloadService
+    private let follower: LogFollower
     private var task: Task<Void, Never>?
-    private var kinds: [LoggedEvent.Kind: Int] = [:]
-    private var bytes: [String: Int64] = [:]
-    private var newest: (event: Date, read: Date)?
+    private(set) var counts = Counts()
+    /// Downloads with an attempt under way.
+    private var running: Set<DownloadID> = []
 
     /// The most hosts with counts of their own. Without a limit, a list of a million hosts would fill the memory.
     private static let mostHosts = 1000
+    private static let mostRunning = 10_000
 
-    init(_ service: any DownloadService) { self.service = service }
+    init(_ follower: LogFollower) { self.follower = follower }
 
-    func current() throws -> Counts {
-        if task == nil {
-            task = Task { [weak self, service] in
-                // If the log cannot be read, the counts do not change, and the next call tries again.
-                if let log = try? await service.log(since: nil) {
-                    do { for try await entry in log { await self?.count(entry) } } catch {}
-                }
-                await self?.forgetTask()
+    /// Begins to count when it is asked first.
+    func current() -> Counts {
+        task =
+            task
+            ?? Task { [weak self, follower] in
+                await follower.follow(for: "metrics") { await self?.count($0, at: follower.time.date) }
             }
-        }
-        var counts = Counts()
-        counts.kinds = LoggedEvent.Kind.allCases.map {
-            (MetricsText.label("kind", $0.rawValue), Double(kinds[$0] ?? 0))
-        }
-        counts.bytes = bytes.sorted { $0.key < $1.key }.map { (MetricsText.label("host", $0.key), Double($0.value)) }
-        counts.retries = Double(kinds[.waiting] ?? 0)
         return counts
     }
 
-    private func forgetTask() { task = nil }
+    func end() { task?.cancel() }
 
-    private func count(_ entry: LogEntry) {
-        guard case .event(let event) = entry else { return }
-        kinds[event.kind, default: 0] += 1
+    func count(_ event: LoggedEvent, at now: Date) {
+        counts.kinds[event.kind, default: 0] += 1
+        counts.lag = max(0, now.timeIntervalSince(event.time))
+        if let result = result(of: event) { counts.results[result, default: 0] += 1 }
         guard event.kind == .completed, case .success(let parsed) = SourceURL.parse(event.url) else { return }
-        let host = bytes[parsed.url.host] != nil || bytes.count < Self.mostHosts ? parsed.url.host : "other"
-        bytes[host, default: 0] += event.received
+        let host = parsed.url.host
+        counts.bytes[counts.bytes[host] != nil || counts.bytes.count < Self.mostHosts ? host : "other", default: 0] +=
+            event.received
+    }
+
+    /// Returns nil for an event that ends no attempt. A small file ends without the event of its beginning.
+    private func result(of event: LoggedEvent) -> Result? {
+        if event.kind == .started {
+            if running.count < Self.mostRunning { running.insert(event.id) }
+            return nil
+        }
+        if event.kind == .changed || event.kind == .restarted { return nil }
+        let wasRunning = running.remove(event.id) != nil
+        return switch (event.kind, event.state) {
+        case (.completed, _): .completed
+        case (.failed, _): .failed
+        case (.waiting, .waiting(.schedule, _)): wasRunning ? .stopped : nil
+        case (.waiting, _): .retried
+        case (.paused, _), (.cancelled, _), (.removed, _), (.resumed, _): wasRunning ? .stopped : nil
+        case (.added, _), (.started, _), (.restarted, _), (.changed, _): nil
+        }
     }
 }

@@ -10,13 +10,13 @@ struct Metrics: Sendable {
     /// needed.
     let token: String?
     private let service: any DownloadService
-    private let counter: EventCounter
+    let counter: EventCounter
     private let time: any TimeSource
 
-    init(_ service: any DownloadService, secret: RPCSecret, time: any TimeSource) {
+    init(_ service: any DownloadService, secret: RPCSecret, time: any TimeSource, counter: EventCounter) {
         self.service = service
         self.time = time
-        counter = EventCounter(service)
+        self.counter = counter
         token = MetricsToken.text(of: secret)
     }
 
@@ -40,7 +40,7 @@ struct Metrics: Sendable {
 
     private func text(_ isOpen: Bool) async throws -> String {
         let begun = time.now
-        let counts = try await counter.current()
+        let counts = await counter.current()
         let unfinished = try await service.snapshots(
             DownloadSelection(.states([.queued, .running, .waiting, .paused])))
         let latency = time.now - begun
@@ -56,9 +56,11 @@ struct Metrics: Sendable {
         text.gauge("dlm_event_lag_seconds", "Age of the newest event when it was read.", [("", counts.lag)])
         let started = ("", status.started.timeIntervalSince1970)
         text.gauge("dlm_session_start_time_seconds", "When the session began.", [started])
-        text.counter("dlm_events", "Changes of downloads, by kind.", counts.kinds)
-        text.counter("dlm_ended_bytes", "Bytes of downloads that have completed, by host.", counts.bytes)
-        text.counter("dlm_retries", "Failed attempts that were followed by another.", [("", counts.retries)])
+        text.counter("dlm_events", "Changes of downloads, by kind.", MetricsText.kinds(counts))
+        text.counter("dlm_attempts", "Attempts that have ended, by result.", MetricsText.results(counts))
+        text.counter("dlm_ended_bytes", "Bytes of downloads that have completed, by host.", MetricsText.bytes(counts))
+        let retries = Double(counts.results[.retried] ?? 0)
+        text.counter("dlm_retries", "Failed attempts that were followed by another.", [("", retries)])
         return text.end()
     }
 }

@@ -26,8 +26,8 @@ struct MetricsText {
     }
 
     private mutating func line(_ name: String, _ labels: String, _ value: Double) {
-        text +=
-            "\(name)\(labels.isEmpty ? "" : "{\(labels)}") \(value == value.rounded() ? "\(Int64(value))" : "\(value)")\n"
+        let number = Int64(exactly: value).map { "\($0)" } ?? "\(value)"
+        text += "\(name)\(labels.isEmpty ? "" : "{\(labels)}") \(number)\n"
     }
 
     func end() -> String { isOpen ? text + "# EOF\n" : text }
@@ -38,6 +38,18 @@ struct MetricsText {
     static func label(_ name: String, _ value: String) -> String {
         let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
         return "\(name)=\"\(escaped)\""
+    }
+
+    static func kinds(_ counts: EventCounter.Counts) -> [(labels: String, value: Double)] {
+        LoggedEvent.Kind.allCases.map { (label("kind", $0.rawValue), Double(counts.kinds[$0] ?? 0)) }
+    }
+
+    static func results(_ counts: EventCounter.Counts) -> [(labels: String, value: Double)] {
+        EventCounter.Result.allCases.map { (label("result", $0.rawValue), Double(counts.results[$0] ?? 0)) }
+    }
+
+    static func bytes(_ counts: EventCounter.Counts) -> [(labels: String, value: Double)] {
+        counts.bytes.sorted { $0.key < $1.key }.map { (label("host", $0.key), Double($0.value)) }
     }
 
     static func states(_ snapshots: [DownloadSnapshot]) -> [(labels: String, value: Double)] {

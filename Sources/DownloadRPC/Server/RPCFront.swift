@@ -84,8 +84,7 @@ struct RPCFront: Sendable {
             let words = field.split(separator: " ", maxSplits: 1)
             return words.count == 2 && words[0].lowercased() == "bearer" ? String(words[1]) : nil
         }
-        if let given, let other, RPCSecret(text: other).matches(given) { return await body() }
-        switch await gate.judge(given, from: SecretGate.client(request.peer)) {
+        switch await gate.judge(given, from: SecretGate.client(request.peer), or: other) {
         case .granted: return await body()
         case .refused:
             var answer = ControlAnswer.refusal(401, "give the secret as a bearer token; run: dlm rpc secret", request)

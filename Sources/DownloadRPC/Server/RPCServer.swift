@@ -9,13 +9,17 @@ import NIOWebSocket
 package final class RPCServer: Sendable {
     private let server: ConnectionServer
     private let notifier: Notifier
+    private let counter: EventCounter
     private let addressFile: String
     /// The address at which the server answers, such as `http://127.0.0.1:6800`.
     package let address: String
 
-    private init(server: ConnectionServer, notifier: Notifier, address: String, addressFile: String) {
+    private init(
+        server: ConnectionServer, notifier: Notifier, counter: EventCounter, address: String, addressFile: String
+    ) {
         self.server = server
         self.notifier = notifier
+        self.counter = counter
         self.address = address
         self.addressFile = addressFile
     }
@@ -37,27 +41,29 @@ package final class RPCServer: Sendable {
     ///   - identifier: The name of the session, for messages.
     package static func start(
         _ service: any DownloadService, _ configuration: RPCConfiguration, identifier: String,
-        time: any TimeSource = SystemTime()
+        time: any TimeSource = SystemTime(), report: @escaping @Sendable (String) -> Void
     ) async throws(DownloadError) -> RPCServer {
-        try await start(service, configuration, identifier: identifier, limits: limits, time: time)
+        try await start(service, configuration, identifier: identifier, limits: limits, time: time, report: report)
     }
 
     static func start(
         _ service: any DownloadService, _ configuration: RPCConfiguration, identifier: String, limits: ControlLimits,
-        time: any TimeSource
+        time: any TimeSource, report: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws(DownloadError) -> RPCServer {
         let secret = try RPCSecret.load(from: configuration.stateFolder)
         let rule = RequestRule(
             folders: FolderRule(configuration), permitsPrivateHosts: configuration.permitsPrivateHosts)
         let guarded = GuardedService(service: service, rule: rule)
-        let session = Aria2Session(guarded, configuration, time: time)
+        let session = Aria2Session(guarded, configuration, time: time, report: report)
+        let follower = LogFollower(service: guarded, time: time, report: report)
+        let counter = EventCounter(follower)
         let gate = SecretGate(secret, time: time)
         let front = RPCFront(
             access: AccessRule(configuration), gate: gate, rpc: JSONRPC(session: session, gate: gate),
             routes: Routes(service: guarded, identifier: identifier, limits: limits, time: time),
-            metrics: Metrics(guarded, secret: secret, time: time), folders: rule.folders)
+            metrics: Metrics(guarded, secret: secret, time: time, counter: counter), folders: rule.folders)
         let hub = SocketHub()
-        let notifier = Notifier(guarded, session, hub)
+        let notifier = Notifier(follower, session, hub)
         let upgrade = SocketUpgrade(access: front.access, rpc: front.rpc, hub: hub, limits: limits)
         let server: ConnectionServer
         do {
@@ -76,8 +82,14 @@ package final class RPCServer: Sendable {
         }
         let address = "http://\(authority(configuration.host, server.address?.port ?? configuration.port))"
         let file = addressFile(in: configuration.stateFolder)
-        try? Data((address + "\n").utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
-        return RPCServer(server: server, notifier: notifier, address: address, addressFile: file)
+        do {
+            try Data((address + "\n").utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
+        } catch {
+            await notifier.end()
+            await server.stop()
+            throw .sessionUnavailable(.startFailed(message: "the address of the HTTP server cannot be saved: \(error)"))
+        }
+        return RPCServer(server: server, notifier: notifier, counter: counter, address: address, addressFile: file)
     }
 
     private static func authority(_ host: String, _ port: Int) -> String {
@@ -92,6 +104,16 @@ package final class RPCServer: Sendable {
     package func stop() async {
         unlink(addressFile)
         await notifier.end()
+        await counter.end()
         await server.stop()
+    }
+
+    /// Forgets the address of a server that was killed: another program may listen there now, and would be given the secret.
+    /// - Throws: ``DownloadError`` when the file cannot be deleted.
+    package static func forgetAddress(in stateFolder: String) throws(DownloadError) {
+        let file = addressFile(in: stateFolder)
+        guard unlink(file) == 0 || errno == ENOENT else {
+            throw .fileFailed(.system(operation: "unlink", errno: errno), path: file)
+        }
     }
 }

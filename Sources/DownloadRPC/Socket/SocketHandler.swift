@@ -15,13 +15,21 @@ final class SocketHandler: ChannelDuplexHandler {
     private let hub: SocketHub
     private let gate: EventLoopGate
     private let limits: ControlLimits
-    private let hears: Bool
+    /// Whether it is sent notifications: at once, or after a call with the secret.
+    private var hears: Bool
     private var number: Int?
+    /// Ends a connection that has not shown the secret.
+    private var deadline: Scheduled<Void>?
+    /// Notifications that the kernel has not taken.
+    private var unsent = 0
     private var context: ChannelHandlerContext?
     /// The messages that came while another message was being answered.
     private var waiting = CircularBuffer<ByteBuffer>()
     private var isBusy = false
     private var readIsHeld = false
+
+    /// The most notifications that wait for a client behind a long answer.
+    static let mostUnsent = 1000
 
     init(
         rpc: JSONRPC, hub: SocketHub, gate: EventLoopGate, limits: ControlLimits, hears: Bool
@@ -39,6 +47,10 @@ final class SocketHandler: ChannelDuplexHandler {
         number = hub.add(hears: hears) { message in
             _ = gate.execute { handler.value.notify(message) }
         }
+        if hears { return }
+        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limits.idle)) { [weak self] in
+            self?.context?.close(promise: nil)
+        }
     }
 
     func handlerRemoved(context: ChannelHandlerContext) { leave() }
@@ -50,6 +62,7 @@ final class SocketHandler: ChannelDuplexHandler {
 
     private func leave() {
         context = nil
+        deadline?.cancel()
         guard let number else { return }
         self.number = nil
         hub.remove(number)
@@ -61,7 +74,10 @@ final class SocketHandler: ChannelDuplexHandler {
         case .text, .binary:
             waiting.append(frame.unmaskedData)
             answerNext()
-        case .ping: send(WebSocketFrame(fin: true, opcode: .pong, data: frame.unmaskedData))
+        case .ping:
+            // A client that asks without reading the answers would fill the memory.
+            guard context.channel.isWritable else { return context.close(promise: nil) }
+            send(WebSocketFrame(fin: true, opcode: .pong, data: frame.unmaskedData))
         case .connectionClose:
             send(WebSocketFrame(fin: true, opcode: .connectionClose, data: frame.unmaskedData))
             context.close(promise: nil)
@@ -90,7 +106,11 @@ final class SocketHandler: ChannelDuplexHandler {
 
     private func finish(_ reply: JSONRPC.Reply) {
         guard let context else { return }
-        if reply.isAuthorized, !hears, let number { hub.startHearing(number) }
+        if reply.isAuthorized, !hears, let number {
+            hears = true
+            self.deadline?.cancel()
+            hub.startHearing(number)
+        }
         let deadline = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limits.write)) { [weak self] in
             self?.context?.close(promise: nil)
         }
@@ -115,8 +135,11 @@ final class SocketHandler: ChannelDuplexHandler {
     /// are kept for it.
     private func notify(_ message: String) {
         guard let context else { return }
-        guard context.channel.isWritable else { return context.close(promise: nil) }
-        send(text(message))
+        guard unsent < Self.mostUnsent else { return context.close(promise: nil) }
+        unsent += 1
+        let promise = context.eventLoop.makePromise(of: Void.self)
+        promise.futureResult.assumeIsolated().whenComplete { [weak self] _ in self?.unsent -= 1 }
+        send(text(message), promise)
     }
 
     private func text(_ message: String) -> WebSocketFrame {

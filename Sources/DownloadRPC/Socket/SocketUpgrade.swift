@@ -44,9 +44,20 @@ struct SocketUpgrade: Sendable {
     /// as aria2p expects, because a notification has a GID and nothing else. Web pages and other machines must send the
     /// secret first.
     private func isLocalProgram(_ channel: any Channel, _ head: HTTPRequestHead) -> Bool {
-        guard access.isOwn(head.headers["origin"], host: head.headers["host"]),
+        let hosts = head.headers["host"]
+        guard access.isOwn(head.headers["origin"], host: hosts), hosts.count == 1,
+            let host = HostName(authority: hosts[0]), host.name == "localhost" || Self.isLoopback(host.name),
+            !Self.proxyFields.contains(where: head.headers.contains),
             let peer = channel.remoteAddress?.ipAddress
         else { return false }
-        return peer.hasPrefix("127.") || peer == "::1" || peer.hasPrefix("::ffff:127.")
+        return Self.isLoopback(peer)
+    }
+
+    /// Fields that proxies add. That they are there takes something away; nothing is granted for them.
+    private static let proxyFields = ["X-Forwarded-For", "Forwarded", "X-Real-IP", "Via"]
+
+    private static func isLoopback(_ address: String) -> Bool {
+        HostName.isAddress(address)
+            && (address.hasPrefix("127.") || address == "::1" || address.hasPrefix("::ffff:127."))
     }
 }

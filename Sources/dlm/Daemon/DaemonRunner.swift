@@ -37,7 +37,7 @@ struct DaemonRunner: Sendable {
             for name in SocketActivation.variables + [ServiceNotifier.variable] { unsetenv(name) }
             let rpc = try rpcConfiguration(stateFolder)
             manager = try await open(stateFolder, listener, log)
-            server = try await serve(rpc, manager)
+            server = try await serve(rpc, manager, stateFolder, log)
         } catch {
             return try fail(error, log)
         }
@@ -77,11 +77,14 @@ struct DaemonRunner: Sendable {
             workingFolder: context.workingFolder)
     }
 
-    /// Starts the server of the RPC. If its address cannot be used, the session is closed and the error is thrown.
-    private func serve(_ rpc: RPCConfiguration?, _ manager: SessionManager) async throws -> RPCServer? {
-        guard let rpc else { return nil }
+    /// Where the address cannot be used, the session does not begin.
+    private func serve(
+        _ rpc: RPCConfiguration?, _ manager: SessionManager, _ stateFolder: String, _ log: DaemonLog
+    ) async throws -> RPCServer? {
         do {
-            return try await DownloadSession.serveRPC(manager, rpc, time: context.time)
+            try RPCServer.forgetAddress(in: stateFolder)
+            guard let rpc else { return nil }
+            return try await DownloadSession.serveRPC(manager, rpc, time: context.time) { log.line($0) }
         } catch {
             await manager.pauseAll(.terminate)
             await manager.close()

@@ -1,0 +1,51 @@
+import DownloadCore
+
+/// Reads the store's log for as long as its task runs. If the log breaks off, it is read again behind the last event.
+struct LogFollower: Sendable {
+    let service: any DownloadService
+    let time: any TimeSource
+    /// Is given what goes wrong.
+    let report: @Sendable (String) -> Void
+
+    private static let shortestDelay = Duration.seconds(1)
+    private static let longestDelay = Duration.seconds(60)
+
+    /// Gives each event to `handle`, those that are to come first.
+    /// - Parameters:
+    ///   - user: what needs the events, for the report.
+    ///   - log: one that is open already; nil to open one.
+    func follow(
+        for user: String, _ log: AsyncThrowingStream<LogEntry, any Error>? = nil,
+        _ handle: (LoggedEvent) async -> Void
+    ) async {
+        var (cursor, delay, log) = (EventCursor?.none, Self.shortestDelay, log)
+        while !Task.isCancelled {
+            do {
+                let opened: AsyncThrowingStream<LogEntry, any Error>
+                if let log { opened = log } else { opened = try await service.log(since: cursor) }
+                log = nil
+                for try await entry in opened {
+                    switch entry {
+                    case .event(let event):
+                        cursor = event.cursor
+                        delay = Self.shortestDelay
+                        await handle(event)
+                    case .didFinishEvents(let last): cursor = last
+                    case .didLoseEvents(let last):
+                        cursor = last
+                        report("\(user): events up to number \(last) were lost, because the log keeps the newest only")
+                    }
+                }
+                if Task.isCancelled { return }
+                report("\(user): the log of events has ended; reading it again in \(delay.components.seconds) s")
+            } catch {
+                if Task.isCancelled { return }
+                report("\(user): \(RPCError(error).message); trying again in \(delay.components.seconds) s")
+            }
+            log = nil
+            // Only the end of the server cancels the wait, and the loop ends then.
+            do { try await time.sleep(for: delay) } catch { return }
+            delay = min(delay * 2, Self.longestDelay)
+        }
+    }
+}

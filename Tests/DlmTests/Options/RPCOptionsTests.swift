@@ -1,0 +1,92 @@
+import ArgumentParser
+import DownloadRPC
+import DownloadTestSupport
+import Testing
+
+@testable import dlm
+
+@Suite("Options of the HTTP server", .inTurn, .serialized)
+struct RPCOptionsTests {
+    private func configuration(
+        _ words: [String], home: String? = "/home/u", directory: String? = nil, workingFolder: String? = "/work",
+        downloads: String? = nil
+    ) throws -> Configuration? {
+        var environment: [String: String] = [:]
+        environment["HOME"] = home
+        environment["XDG_DOWNLOAD_DIR"] = downloads
+        return try RPCOptions.parse(words).configuration(
+            environment, stateFolder: "/state", directory: directory, workingFolder: workingFolder
+        ).map {
+            Configuration(
+                host: $0.host, port: $0.port, folders: $0.folders, hosts: $0.hosts, origins: $0.origins,
+                permitsPrivateHosts: $0.permitsPrivateHosts, protected: $0.protectedFolders)
+        }
+    }
+
+    struct Configuration: Equatable {
+        var host = "127.0.0.1"
+        var port = 6800
+        var folders: [String]
+        var hosts: [String] = []
+        var origins: [String] = []
+        var permitsPrivateHosts = true
+        var protected = ["/home/u/.config/dlm"]
+    }
+
+    @Test(
+        "Nothing is served unless it is asked for",
+        arguments: [[], ["--no-rpc"], ["--rpc-listen", "6801"], ["--rpc", "--no-rpc"]])
+    func off(words: [String]) throws { #expect(try configuration(words) == nil) }
+
+    @Test("Loopback, the folder of downloads, and no other name or page, unless it is said otherwise")
+    func defaults() throws {
+        #expect(try configuration(["--rpc"]) == Configuration(folders: ["/home/u/Downloads"]))
+        #expect(try configuration(["--rpc"], directory: "/data") == Configuration(folders: ["/data"]))
+        #expect(try configuration(["--rpc"], directory: "/data", downloads: "/d") == Configuration(folders: ["/d"]))
+        #expect(throws: (any Error).self) { try configuration(["--rpc"], home: nil) }
+        #expect(throws: (any Error).self) { try configuration(["--rpc"], home: "relative") }
+    }
+
+    @Test("Everything that can be said")
+    func all() throws {
+        let words = [
+            "--rpc", "--rpc-listen", "[::]:7000", "--rpc-folders", "/a", "--rpc-folders", "b", "--rpc-hosts",
+            "nas.example.org",
+            "--rpc-origins", "https://aria.example", "--rpc-origins", "null", "--no-rpc-private-hosts",
+        ]
+        #expect(
+            try configuration(words)
+                == Configuration(
+                    host: "::", port: 7000, folders: ["/a", "/work/b"], hosts: ["nas.example.org"],
+                    origins: ["https://aria.example", "null"], permitsPrivateHosts: false))
+        #expect(throws: (any Error).self) { try configuration(words, workingFolder: nil) }
+        let options = try RPCOptions.parse(words)
+        #expect(options.arguments == words)
+        #expect(try RPCOptions.parse(options.arguments).arguments == words)
+    }
+
+    @Test("An option of the command counts before one of the settings; lists are not mixed")
+    func overriding() throws {
+        let settings = try RPCOptions.parse([
+            "--rpc", "--rpc-listen", "1", "--rpc-folders", "/a", "--rpc-hosts", "h", "--no-rpc-private-hosts",
+        ])
+        let own = try RPCOptions.parse(["--no-rpc", "--rpc-listen", "2", "--rpc-folders", "/b", "--rpc-private-hosts"])
+        #expect(
+            own.overriding(settings).arguments == [
+                "--no-rpc", "--rpc-listen", "127.0.0.1:2", "--rpc-folders", "/b", "--rpc-hosts", "h",
+                "--rpc-private-hosts",
+            ])
+        #expect(own.overriding(nil).arguments == own.arguments)
+        #expect(try RPCOptions.parse([]).overriding(settings).arguments == settings.arguments)
+    }
+
+    @Test(
+        "What is no address, folder or origin is refused",
+        arguments: [
+            ["--rpc-listen", "localhost"], ["--rpc-listen", "1.2.3.4:99999"], ["--rpc-listen", ""],
+            ["--rpc-folders", ""],
+            ["--rpc-folders", "a\0b"], ["--rpc-origins", "example.org"], ["--rpc-origins", "https://example.org/"],
+            ["--rpc-origins", "https://example.org/path"], ["--rpc-origins", "https://"], ["--rpc-origins", "*"],
+        ])
+    func refused(words: [String]) { #expect(throws: (any Error).self) { try RPCOptions.parse(words) } }
+}

@@ -1,0 +1,50 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+@testable import DownloadCore
+@testable import DownloadRPC
+
+@Suite("The file of GIDs", .inTurn)
+struct GIDTableTests {
+    private func table(_ path: String) -> (table: GIDTable, reports: [String]) {
+        var reports: [String] = []
+        let table = GIDTable(path: path) { reports.append($0) }
+        return (table, reports)
+    }
+
+    @Test("Lines that later ones have replaced are dropped when the file is read")
+    func compaction() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let lines = (1...5000).map { "\(GID(value: UInt64($0))) \($0 % 10 + 1)\n" }.joined()
+        try folder.write(lines + "no line\n", to: "gids")
+        let (table, reports) = table(folder("gids"))
+        #expect(reports == [])
+        #expect(table.id(of: GID(value: 4999)) == 10 && table.gid(of: 10) == GID(value: 4999))
+        #expect(try folder.read("gids").split(separator: "\n").count == 10)
+        #expect(self.table(folder("gids")).table.gid(of: 10) == GID(value: 4999))
+    }
+
+    @Test("Of a file that has grown beyond its limit the end counts")
+    func long() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let line = "0123456789abcdef 7\n"
+        try folder.write(
+            String(repeating: line, count: (9 << 20) / line.utf8.count) + "00000000000000ff 8\n", to: "gids")
+        let (table, reports) = table(folder("gids"))
+        #expect(reports == [])
+        #expect(table.gid(of: 8) == GID(value: 255) && table.gid(of: 7) == GID("0123456789abcdef"))
+        #expect(try folder.size(of: "gids") < 100)
+    }
+
+    @Test("A file that cannot be read is reported; one that is not there is not")
+    func unreadable() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        #expect(table(folder("gids")).reports == [])
+        try FileManager.default.createSymbolicLink(atPath: folder("gids"), withDestinationPath: "/etc/passwd")
+        #expect(table(folder("gids")).reports.count == 1)
+    }
+}

@@ -1,0 +1,148 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("dlm rpc, and the background session that serves it", .serialized, .timeLimit(.minutes(2)))
+    struct RPCCommandTests {
+        private static let serving = ["--rpc", "--rpc-listen", "0"]
+
+        private func start(_ sandbox: DlmSandbox) async throws -> ForeignProcess {
+            try await sandbox.startDaemon(
+                Self.serving[0], Self.serving[1], Self.serving[2], "--rpc-folders", sandbox.files)
+        }
+
+        /// A folder with an xdg-open that notes its arguments.
+        private func makeBrowser(_ sandbox: DlmSandbox) throws -> String {
+            let folder = sandbox.root("bin")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            let script =
+                "#!/bin/sh\nprintf '%s\\n' \"$@\" >'\(sandbox.root("opened.draft"))'\nmv '\(sandbox.root("opened.draft"))' '\(sandbox.root("opened"))'\n"
+            try sandbox.root.write(script, to: "bin/xdg-open")
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: "\(folder)/xdg-open")
+            return folder
+        }
+
+        private func address(_ sandbox: DlmSandbox) throws -> String {
+            try String(contentsOfFile: sandbox.stateFolder + "/rpc-address", encoding: .utf8).trimmingCharacters(
+                in: .whitespacesAndNewlines)
+        }
+
+        @Test(
+            "open gives the browser a private file that leads to the page; the secret is in no argument and in no log")
+        func open() async throws {
+            try await withDlm { sandbox in
+                let daemon = try await start(sandbox)
+                let browser = try makeBrowser(sandbox)
+                let secret = try await sandbox.run("rpc", "secret").stdout.trimmingCharacters(
+                    in: .whitespacesAndNewlines)
+                let token = try await sandbox.run("rpc", "secret", "--metrics").stdout
+                #expect(
+                    secret.count == 32 && secret.allSatisfy(\.isHexDigit) && token.count == 33
+                        && !token.contains(secret))
+                let result = try await sandbox.run("rpc", "open") {
+                    $0.environment["PATH"] = "\(browser):/usr/bin:/bin"
+                }
+                let address = try address(sandbox)
+                #expect(result.ending == .exited(0), "\(result.stderr)")
+                #expect(result.stdout == address + "\n" && result.stderr == "")
+                let opened = try await sandbox.ask(in: sandbox.root.path) {
+                    try? sandbox.root.read("opened")
+                } until: {
+                    $0 != nil
+                }
+                let file = try #require(opened).trimmingCharacters(in: .whitespacesAndNewlines)
+                #expect(file.hasPrefix(sandbox.stateFolder + "/") && !file.contains(secret))
+                #expect(try sandbox.mode(of: file) == 0o600)
+                let page = try String(contentsOfFile: file, encoding: .utf8)
+                #expect(page.contains("url=\(address)/#secret=\(secret)"))
+                let line = try String(contentsOfFile: "/proc/\(daemon.pid)/cmdline", encoding: .utf8)
+                #expect(!line.contains(secret) && !sandbox.daemonLog.contains(secret))
+                #expect(sandbox.daemonLog.contains("serving aria2's RPC and the page at \(address)"))
+            }
+        }
+
+        @Test("Without xdg-open the address is printed, and the reason")
+        func noBrowser() async throws {
+            try await withDlm { sandbox in
+                _ = try await start(sandbox)
+                let result = try await sandbox.run("rpc", "open") { $0.environment["PATH"] = sandbox.root("home") }
+                let address = try address(sandbox)
+                #expect(result.ending == .exited(0) && result.stdout == address + "\n")
+                #expect(result.errorLines.count == 1 && result.stderr.contains("xdg-open"), "\(result.stderr)")
+            }
+        }
+
+        @Test("Where no page is served, open says what to do, and leads to no address of a server that was killed")
+        func stale() async throws {
+            try await withDlm { sandbox in
+                expectRefusal(try await sandbox.run("rpc", "open"))
+                let first = try await start(sandbox)
+                first.send(SIGKILL)
+                #expect(await first.waitForEnd())
+                #expect(FileManager.default.fileExists(atPath: sandbox.stateFolder + "/rpc-address"))
+                expectRefusal(try await sandbox.run("rpc", "open"))
+                let second = try await sandbox.startDaemon()
+                expectRefusal(try await sandbox.run("rpc", "open"))
+                let again = try await sandbox.run("daemon", "start", "--rpc")
+                #expect(again.ending != .exited(0) && again.stderr.contains("without --rpc"), "\(again.stderr)")
+                second.send(SIGTERM)
+                #expect(await second.waitForEnd())
+            }
+        }
+
+        private func expectRefusal(_ result: ChildProcess.Result, sourceLocation: SourceLocation = #_sourceLocation) {
+            #expect(result.ending != .exited(0) && result.stdout == "", sourceLocation: sourceLocation)
+            #expect(
+                result.errorLines.count == 1 && result.stderr.contains("dlm daemon start --rpc"), "\(result.stderr)",
+                sourceLocation: sourceLocation)
+        }
+
+        @Test(
+            "An address that cannot be saved, a port that is taken and a secret that others can read are errors in one line"
+        )
+        func failures() async throws {
+            try await withDlm { sandbox in
+                let (descriptor, port) = try LoopbackSocket.listen(backlog: 1)
+                defer { close(descriptor) }
+                let taken = try await sandbox.run("daemon", "start", "--rpc", "--rpc-listen", "\(port)")
+                #expect(taken.ending != .exited(0) && taken.errorLines.count == 1, "\(taken.stderr)")
+                #expect(taken.stderr.contains("\(port)") && taken.stderr.contains("rpc-listen"), "\(taken.stderr)")
+                let folder = sandbox.stateFolder + "/rpc-address"
+                try FileManager.default.createDirectory(atPath: folder + "/x", withIntermediateDirectories: true)
+                let unsaved = try await sandbox.run("daemon", "start", "--rpc", "--rpc-listen", "0")
+                #expect(unsaved.ending != .exited(0) && unsaved.errorLines.count == 1, "\(unsaved.stderr)")
+                #expect(unsaved.stderr.contains("rpc-address"), "\(unsaved.stderr)")
+                try FileManager.default.removeItem(atPath: folder)
+                try sandbox.root.write("0123456789abcdef\n", to: "state/dlm/rpc-secret")
+                try FileManager.default.setAttributes(
+                    [.posixPermissions: 0o644], ofItemAtPath: sandbox.stateFolder + "/rpc-secret")
+                for result in [
+                    try await sandbox.run("daemon", "start", "--rpc", "--rpc-listen", "0"),
+                    try await sandbox.run("rpc", "secret"),
+                ] {
+                    #expect(result.ending != .exited(0) && result.errorLines.count == 1, "\(result.stderr)")
+                    #expect(result.stderr.contains("others may read it"), "\(result.stderr)")
+                }
+            }
+        }
+
+        @Test("rpc: true in config.yaml makes every background session serve, until --no-rpc")
+        func configured() async throws {
+            try await withDlm { sandbox in
+                try FileManager.default.createDirectory(
+                    atPath: sandbox.root("config/dlm"), withIntermediateDirectories: true)
+                try sandbox.root.write(
+                    "rpc: true\nrpc-listen: 127.0.0.1:0\nrpc-folders: [\(sandbox.files)]\n",
+                    to: "config/dlm/config.yaml")
+                let first = try await sandbox.startDaemon()
+                #expect(try address(sandbox).hasPrefix("http://127.0.0.1:"))
+                first.send(SIGTERM)
+                #expect(await first.waitForEnd())
+                #expect(!FileManager.default.fileExists(atPath: sandbox.stateFolder + "/rpc-address"))
+                _ = try await sandbox.startDaemon("--no-rpc")
+                #expect(!FileManager.default.fileExists(atPath: sandbox.stateFolder + "/rpc-address"))
+            }
+        }
+    }
+}
