@@ -5,18 +5,18 @@ import DownloadKit
 struct SetURL: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "set-url",
-        abstract: "Go on with a download from another URL.",
+        abstract: "Continue a download from another URL.",
         discussion: """
-            For links that expire. What was fetched is kept, and compared with what the new address has: another file \
-            is never mixed in. Secrets given for one host are not sent to another.
+            For links that expire. The fetched bytes are kept and compared with the file at the new URL, so that two \
+            different files are never mixed. Secrets given for one host are not sent to another.
             """)
 
     @Argument(
-        help: ArgumentHelp("The download by number.", valueName: "id"), completion: DownloadCompletion.ids,
+        help: ArgumentHelp("The number of the download.", valueName: "id"), completion: DownloadCompletion.ids,
         transform: IDRange.init(argument:))
     var id: IDRange
 
-    @Argument(help: ArgumentHelp("The new address, of any scheme that dlm get takes.", valueName: "url"))
+    @Argument(help: ArgumentHelp("The new URL, of any scheme that dlm get supports.", valueName: "url"))
     var url: String
 
     @OptionGroup(title: "Output") var output: OutputOptions
