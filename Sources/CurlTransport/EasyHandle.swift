@@ -92,7 +92,7 @@ final class EasyHandle {
         }
         // Some of libcurl's decoders call what they cannot decode so; the sink's own refusals are not asked about here.
         if code == CURLE_WRITE_ERROR, request.decodesContent {
-            return .protocolViolated(.malformedReply("its content coding cannot be taken off"))
+            return .protocolViolated(.malformedReply("its content coding cannot be decoded"))
         }
         // SOCKS 5 has no numbers for it.
         let refusals = [CURLPX_NO_AUTH, CURLPX_USER_REJECTED].map { Int($0.rawValue) }

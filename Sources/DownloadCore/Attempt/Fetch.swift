@@ -193,6 +193,6 @@ extension DownloadError {
     /// The server sends parts that nothing allows to join.
     package static let partsUnproved = DownloadError.verificationFailed(
         .unverifiable(
-            "the server sends it in parts, without a strong ETag or Last-Modified to prove that they are of one version; "
-                + "only a checksum can prove the whole"))
+            "the server sends the file in parts, without a strong ETag or Last-Modified to prove that they are of one "
+                + "version; only a checksum can prove the file"))
 }

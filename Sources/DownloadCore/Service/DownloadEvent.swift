@@ -33,7 +33,7 @@ public enum DownloadEvent: Sendable, Equatable {
 
     /// The reason of a restart in which what is here is fetched again, for want of a validator, and compared.
     package static let comparesAll =
-        "without a strong ETag or Last-Modified, nothing proves that the server's file is still the same; what is here is "
+        "without a strong ETag or Last-Modified, nothing proves that the server's file is still the same; the fetched bytes are "
         + "kept and compared"
 
     /// The download at the moment of the event.

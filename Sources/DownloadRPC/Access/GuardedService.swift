@@ -30,7 +30,8 @@ struct GuardedService: DownloadService {
             if !rule.permitsPrivateHosts {
                 let found = try await service.snapshots(.ids(ids))
                 guard found.allSatisfy({ $0.record.request.network.refusesPrivateAddresses == true }) else {
-                    throw WireProblem("url: of a download that was not added over the network; run: dlm set-url")
+                    throw WireProblem(
+                        "url: of a download that was not added over the network; change it on the machine itself")
                 }
             }
         }

@@ -133,7 +133,7 @@ extension Aria2Session {
         if deleted.isEmpty, added.isEmpty { return [.integer(0), .integer(0)] }
         let current = found.record.request.url.string
         guard added.count == 1, deleted.contains(current) else {
-            throw RPCError("dlm replaces the URI of a download: delete \(current) and add one in its place.")
+            throw RPCError("A download has one URI: delete \(current) and add another in its place.")
         }
         let new = try Self.url(added[0])
         _ = try await service.change([found.id], .url(new.url, new.credential))

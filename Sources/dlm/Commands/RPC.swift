@@ -27,7 +27,7 @@ struct RPC: ParsableCommand {
             let folder = try SessionConfiguration.stateFolder(environment: context.environment)
             let secret = try RPCSecret.load(from: folder)
             guard let text = metrics ? secret.metricsToken : secret.text else {
-                throw DownloadError.unexpected("OpenSSL here has no SHA-256, which the token is made with")
+                throw DownloadError.unexpected("the OpenSSL library has no SHA-256, which the token is made with")
             }
             context.console.print(text)
             return 0
