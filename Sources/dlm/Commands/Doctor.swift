@@ -46,7 +46,7 @@ struct Doctor: ContextCommand {
         let (address, credential) = try RequestMaker.address(url ?? "http://none.invalid/").get()
         if address.scheme == "file" {
             throw DownloadError.requestInvalid(
-                .notForScheme(address.string, what: "dlm doctor asks servers, and this is a file of this machine"))
+                .notForScheme(address.string, what: "dlm doctor tests servers, and this is a file on this machine"))
         }
         var request = DownloadRequest(url: address, destination: Destination(folder: "/"))
         // What is wrong with the settings is one of the findings.

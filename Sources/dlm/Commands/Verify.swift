@@ -30,7 +30,7 @@ struct Verify: ContextCommand {
         return try await context.withService { service in
             let subjects = try await subjects(service, workingFolder: context.workingFolder)
             if checksums.given != nil, subjects.count > 1 {
-                throw ValidationError("--checksum belongs to one file; for several there is --checksum-file")
+                throw ValidationError("--checksum is for a single file; for several give --checksum-file")
             }
             var statuses: Set<Int32> = []
             for subject in subjects {

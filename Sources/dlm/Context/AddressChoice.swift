@@ -25,7 +25,7 @@ struct AddressChoice {
             let choice = if let choice = known[host] { choice } else { try await choice(for: address) }
             known[host] = choice
             let url = "\(choice.scheme)://\(address.text)"
-            if !isQuiet { context.console.report("\(choice.reason): taken as \(url)") }
+            if !isQuiet { context.console.report("\(choice.reason); using \(url)") }
             urls.append(url)
         }
         return urls

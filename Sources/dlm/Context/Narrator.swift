@@ -83,12 +83,12 @@ struct Narrator: Sendable {
     }
 
     func goOn(_ id: DownloadID, _ name: String) {
-        if tellsStanding { console.report("\(id): \(name): goes on") }
+        if tellsStanding { console.report("\(id): \(name): resumed") }
     }
 
     /// - Parameter document: nil when nothing but its number is known any more.
     func removed(_ id: DownloadID, _ document: EventDocument?) {
-        let message = document.map { "\(id): \($0.name): removed by somebody else" } ?? "download \(id) was removed"
+        let message = document.map { "\(id): \($0.name): removed by another command" } ?? "download \(id) was removed"
         console.report(message)
         guard options.json else { return }
         console.print(

@@ -99,7 +99,7 @@ struct DaemonRunner: Sendable {
             switch stop {
             case .request(.finish):
                 guard finishing == nil else { continue }
-                log.line("finishing: what runs may end, nothing new is begun")
+                log.line("finishing: running downloads may end, no others are started")
                 // Not STOPPING=1: from there the service manager counts the seconds.
                 notifier?.status("Finishing what runs")
                 finishing = Task {

@@ -141,7 +141,7 @@ final class ManifestWriter: Sendable {
         let tail = bytes[((end ?? -1) + 1)...]
         if !tail.isEmpty {
             // Another file that was named by mistake keeps all it has.
-            guard tail.first == UInt8(ascii: "{") else { throw .noManifest(path, "its last line is no JSON object") }
+            guard tail.first == UInt8(ascii: "{") else { throw .noManifest(path, "its last line is not a JSON object") }
             if (try? ManifestEntry(line: tail)) != nil { return try append([UInt8(ascii: "\n")]) }
             guard ftruncate(descriptor, off_t(size) - off_t(tail.count)) == 0 else {
                 throw .file(errno, "ftruncate", path: path)

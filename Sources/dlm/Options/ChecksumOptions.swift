@@ -29,7 +29,7 @@ struct ChecksumOptions: ParsableArguments {
             throw ValidationError("--checksum \(checksum): not of the form ALGO:HEX with ALGO one of \(known)")
         }
         if checksum != nil, checksumFile != nil {
-            throw ValidationError("--checksum and --checksum-file both say what the file must hash to; give one")
+            throw ValidationError("--checksum and --checksum-file exclude each other; give one")
         }
         if let checksumFile, checksumFile.isEmpty { throw ValidationError("--checksum-file: no file given") }
     }

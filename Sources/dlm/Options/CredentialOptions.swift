@@ -63,10 +63,10 @@ struct CredentialOptions: ParsableArguments {
             throw ValidationError("-u: no name given; give NAME:PASSWORD")
         }
         if user != nil, bearerFile != nil {
-            throw ValidationError("-u and --bearer-file both say who asks; give one")
+            throw ValidationError("-u and --bearer-file exclude each other; give one")
         }
         if bearerCommand != nil, user != nil || bearerFile != nil {
-            throw ValidationError("--bearer-command says who asks, as do -u and --bearer-file; give one")
+            throw ValidationError("-u, --bearer-file and --bearer-command exclude each other; give one")
         }
         let ways = [basic, digest, ntlm, negotiate, anyAuth, awsSigv4 != nil].count { $0 }
         if ways > 1 {

@@ -42,7 +42,7 @@ struct DestinationOptions: ParsableArguments {
     func validate() throws {
         if let directory, directory.isEmpty { throw ValidationError("-d: no folder given") }
         if continues, let ifExists, ifExists != .fail {
-            throw ValidationError("-c goes on with the file that is there; leave out --if-exists \(ifExists.rawValue)")
+            throw ValidationError("-c continues the existing file; leave out --if-exists \(ifExists.rawValue)")
         }
         guard let output else { return }
         if output == Self.stream { return }

@@ -55,9 +55,9 @@ struct HTTPRequestOptions: ParsableArguments {
             && method.utf8.allSatisfy { byte in
                 (0x21...0x7E).contains(byte) && !"\"(),/:;<=>?@[\\]{}".utf8.contains(byte)
             }
-        guard isToken else { throw ValidationError("-X \(method): no method of HTTP; give one such as PUT") }
+        guard isToken else { throw ValidationError("-X \(method): not a method of HTTP; give one such as PUT") }
         if ["HEAD", "CONNECT", "TRACE"].contains(method.uppercased()) {
-            throw ValidationError("-X \(method): its answer is no file; leave it out")
+            throw ValidationError("-X \(method): its answer is not a file; leave it out")
         }
     }
 

@@ -26,7 +26,8 @@ struct MirrorOptions: ParsableArguments {
 
     func validate() throws {
         if let metalinkLocation, metalinkLocation.utf8.count != 2 || !metalinkLocation.allSatisfy(\.isLetter) {
-            throw ValidationError("--metalink-location \(metalinkLocation): give a country by its two letters")
+            throw ValidationError(
+                "--metalink-location \(metalinkLocation): give a country code of two letters, such as de")
         }
         for text in mirror { _ = try Self.address(text, "--mirror") }
     }
@@ -45,7 +46,8 @@ struct MirrorOptions: ParsableArguments {
         switch RequestMaker.address(text) {
         case .success((let url, nil)): return url
         case .success((let url, _?)):
-            throw ValidationError("\(place) \(url): a password cannot go along; put it into a file for --netrc-file")
+            throw ValidationError(
+                "\(place) \(url): the URL of a mirror cannot have a password; put it into a file for --netrc-file")
         case .failure(let error): throw ValidationError("\(place) \(error)")
         }
     }
@@ -58,7 +60,7 @@ struct MirrorOptions: ParsableArguments {
         }
         if request.http.method ?? "GET" != "GET" || request.http.body != nil {
             throw ValidationError(
-                "--mirror: what is sent with a request goes to one server; leave out --method and --data")
+                "--mirror: a method or data can go to one server only; leave out --method and --data")
         }
         if request.http.acceptsCompressed == true {
             throw ValidationError(

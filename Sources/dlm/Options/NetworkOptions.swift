@@ -50,7 +50,7 @@ struct NetworkOptions: ParsableArguments {
     var dnsCacheTime: Seconds?
 
     func validate() throws {
-        if ipv4, ipv6 { throw ValidationError("-4 and -6 leave no address; give one") }
+        if ipv4, ipv6 { throw ValidationError("-4 and -6 exclude each other; give one") }
         if http11, http2 { throw ValidationError("--http1.1 and --http2 exclude each other; give one") }
         if interface == "" { throw ValidationError("--interface: no name given") }
         // The value may hold a password and is not repeated.

@@ -89,7 +89,7 @@ struct HistoryAge: Equatable {
             return
         }
         guard let age = try? Seconds(argument: argument), age.value > 0 else {
-            throw ValidationError("give an age such as 30d or 12h, or none to keep it for ever")
+            throw ValidationError("give an age such as 30d or 12h, or none to keep it forever")
         }
         seconds = age.value
     }

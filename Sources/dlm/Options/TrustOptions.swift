@@ -81,7 +81,7 @@ struct TrustOptions: ParsableArguments {
         ]
         for (name, path) in files where path == "" { throw ValidationError("\(name): nothing given") }
         if privateKey != nil, certificate == nil {
-            throw ValidationError("--private-key: of which certificate? give --certificate, too")
+            throw ValidationError("--private-key: needs a certificate; give --certificate, too")
         }
         guard let pinnedPublicKey, pinnedPublicKey.hasPrefix("sha256//") else { return }
         for pin in pinnedPublicKey.split(separator: ";", omittingEmptySubsequences: false) {
@@ -141,7 +141,7 @@ struct TrustOptions: ParsableArguments {
             let text = String(decoding: try ChecksumFile.read(path), as: UTF8.self)
             guard text.contains("ENCRYPTED") else { continue }
             throw ValidationError(
-                "--private-key \(path): has a passphrase; take it off, with openssl pkey -in and -out")
+                "--private-key \(path): has a passphrase; write a key without one: openssl pkey -in KEY -out FILE")
         }
         if let knownHosts { _ = try ChecksumFile.read(knownHosts) }
         try check(sshKey, "--ssh-key", holds: "PRIVATE KEY-----", "no private key")
@@ -204,7 +204,7 @@ struct Schemes: Equatable {
                 allowed.removeAll { meant.contains($0) }
             } else {
                 guard meant.allSatisfy(RedirectPolicy.knownSchemes.contains) else {
-                    throw ValidationError("dlm knows \(RedirectPolicy.knownSchemes.joined(separator: " and "))")
+                    throw ValidationError("give one or more of \(RedirectPolicy.knownSchemes.joined(separator: ", "))")
                 }
                 // In curl, a scheme without a sign is added to the allowed schemes. While all schemes are still
                 // allowed, adding one changes nothing, so the user means this scheme alone.

@@ -66,16 +66,16 @@ struct WorkerOptions: ParsableArguments {
         if manifest == "" { throw ValidationError("--manifest: no file given") }
         if manifest == nil {
             if manifestDigest {
-                throw ValidationError("--manifest-digest writes to the manifest; give it with --manifest")
+                throw ValidationError("--manifest-digest needs a manifest; give --manifest, too")
             }
-            if retryFailed { throw ValidationError("--retry-failed goes by the manifest; give it with --manifest") }
+            if retryFailed { throw ValidationError("--retry-failed needs a manifest; give --manifest, too") }
         }
         if let perHostRate, !(0.0001...10_000).contains(perHostRate) {
             throw ValidationError("--per-host-rate \(perHostRate): give 0.0001 to 10000 downloads a second")
         }
         if spread, nameBy == nil { throw ValidationError("--spread needs --name-by url, hash or number") }
         if state == "" { throw ValidationError("--state: no folder given") }
-        if shardBy != nil, shard == nil { throw ValidationError("--shard-by needs --shard I/N, which it is about") }
+        if shardBy != nil, shard == nil { throw ValidationError("--shard-by needs --shard I/N") }
     }
 
     /// Nil if servers have a say in the names.

@@ -52,7 +52,7 @@ struct HeldTests {
         }
         let (status, captured) = try await run(["get", "--json", "http://a/x"], service)
         #expect(status == 11)
-        #expect(captured.errors == "dlm: 1: x: removed by somebody else\n")
+        #expect(captured.errors == "dlm: 1: x: removed by another command\n")
         #expect(captured.outputLines.count == 1 && captured.output.contains(#""event":"removed""#))
     }
 

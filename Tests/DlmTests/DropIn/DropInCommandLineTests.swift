@@ -152,7 +152,7 @@ struct DropInCommandLineTests {
         arguments: [
             (.aria2c, "--nope http://h/x", "aria2c: --nope: dlm does not know this option", 28),
             (.aria2c, "-T x", "aria2c: -T: dlm has no BitTorrent", 28),
-            (.aria2c, "--max-tries=x http://h/x", "aria2c: --max-tries: 'x' is no number of attempts", 28),
+            (.aria2c, "--max-tries=x http://h/x", "aria2c: --max-tries: 'x' is not a number of attempts", 28),
             (.aria2c, "--continue=x http://h/x", "aria2c: --continue: give true or false", 28),
             (.aria2c, "-o", "aria2c: -o: gives no value", 28), (.aria2c, "", "aria2c: no URL given", 28),
             (.wget, "-r http://h/", "wget: -r: dlm downloads files, not sites", 2),

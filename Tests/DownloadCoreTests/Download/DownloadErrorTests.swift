@@ -125,8 +125,7 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             "/a: was cut short by another program"),
         ErrorMeaning(
             .fileFailed(.partialMissing, path: "/a.part"), 3, "file", "partialMissing",
-            "/a.part: is missing, and so is its folder or the file system it was on; "
-                + "mount it, or make the folder again"),
+            "/a.part: is missing, with its folder or file system; mount the file system, or create the folder again"),
         ErrorMeaning(
             .fileFailed(.deleted, path: "/a.part"), 3, "file", "deleted",
             "/a.part: was deleted during the download"),
