@@ -280,7 +280,7 @@ extension EndToEnd {
                 #expect(await server.waitUntil { $0.bytesSent > 10_000 })
                 let second = try await sandbox.run("get", "--on-complete", other, server.url("/a"))
                 try expectDownloaded(content, as: "a", by: second, in: sandbox)
-                #expect(second.stderr.contains("hooks that it was begun with"), "\(second.stderr)")
+                #expect(second.stderr.contains("hooks that were given when it was added"), "\(second.stderr)")
                 #expect(try await first.result().ending == .exited(0))
                 #expect(sandbox.runs.count == 1)
                 #expect(!sandbox.root.exists("\(try #require(sandbox.runs.first).folder)/other"))

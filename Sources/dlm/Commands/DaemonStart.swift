@@ -41,7 +41,7 @@ extension Daemon {
             } else if !output.quiet {
                 let what = isNew ? "has started" : "is running"
                 context.console.report("the background session \(what) (pid \(status.pid))")
-                if let address { context.console.report("it serves \(address); the secret: dlm rpc secret") }
+                if let address { context.console.report("it serves \(address); for the secret run: dlm rpc secret") }
             }
             return 0
         }

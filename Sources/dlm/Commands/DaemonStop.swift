@@ -37,7 +37,7 @@ extension Daemon {
                 throw DownloadError.sessionUnavailable(
                     .notAnswering(
                         BackgroundSession.identifier,
-                        message: "asked to end, its process \(connected.status.pid) has not within "
+                        message: "its process \(connected.status.pid) did not end within "
                             + "\(Self.patience.seconds) s"))
             }
             tell(context, DaemonDocument(socket: session.socket), "has ended")

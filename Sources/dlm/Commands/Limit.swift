@@ -21,7 +21,10 @@ struct Limit: ContextCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws {
-        if rate == nil, !selection.isEmpty { throw ValidationError("give a rate such as 500k or none before them") }
+        if rate == nil, !selection.isEmpty {
+            throw ValidationError(
+                "give a rate such as 500k or none before the downloads")
+        }
     }
 
     func run(in context: Context) async throws -> Int32 {
@@ -58,7 +61,7 @@ struct Limit: ContextCommand {
                 tell(text, EventDocument("limit", snapshot), console)
             }
         }
-        if isNothing, !output.quiet { console.report("nothing runs, and no download has a limit of its own") }
+        if isNothing, !output.quiet { console.report("no dlm is running, and no download has a limit") }
         return status
     }
 
@@ -76,7 +79,8 @@ struct Limit: ContextCommand {
         let sessions = await service.sessions().map(\.identifier)
         guard !sessions.isEmpty else {
             if !output.quiet {
-                context.console.report("nothing runs, and nothing was changed; name downloads by number")
+                context.console.report(
+                    "no dlm is running, so nothing was changed; to limit downloads, give their numbers")
             }
             return 0
         }

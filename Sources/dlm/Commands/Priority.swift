@@ -39,7 +39,7 @@ struct Priority: ContextCommand {
         guard let first = words.first, let priority = Int(first),
             (-Self.largest...Self.largest).contains(priority)
         else {
-            throw ValidationError("the value '\(words.first ?? "")' is no priority; give a number such as 5 or -5")
+            throw ValidationError("the value '\(words.first ?? "")' is not a priority; give a number such as 5 or -5")
         }
         let ranges = try words.dropFirst().map { word in
             do {

@@ -50,7 +50,7 @@ struct RPC: ParsableCommand {
             defer { session.directory.close() }
             guard session.isAlive, let address = RPCServer.runningAddress(in: folder) else {
                 throw DownloadError.sessionUnavailable(
-                    .startFailed(message: "the background session serves no page; run: dlm daemon start --rpc"))
+                    .startFailed(message: "the background session serves no web page; run: dlm daemon start --rpc"))
             }
             let file = try RPCServer.makeDoor(in: folder, to: address, try RPCSecret.load(from: folder))
             context.console.print(address)

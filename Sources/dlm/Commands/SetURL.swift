@@ -22,17 +22,17 @@ struct SetURL: ContextCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws {
-        if id.ids.count != 1 { throw ValidationError("give one download; each needs a URL of its own") }
+        if id.ids.count != 1 { throw ValidationError("give a single download") }
     }
 
     func run(in context: Context) async throws -> Int32 {
         let (address, credential) = try RequestMaker.address(url).get()
         let hasPassword = credential?.password?.isEmpty == false
         let changing = Changing(
-            context: context, output: output, event: "changed", text: "goes on from \(address)",
+            context: context, output: output, event: "changed", text: "continues from \(address)",
             note: { snapshot in
                 hasPassword && snapshot.isAttended != true
-                    ? "no session works on it, and passwords are not stored; go on with: dlm get and the whole URL"
+                    ? "no session runs it, and passwords are not stored; to continue, run dlm get with the whole URL"
                     : nil
             })
         return try await changing.apply(.url(address, credential), to: .ids([id.ids.lowerBound])) { snapshot in

@@ -102,7 +102,7 @@ struct RequestFindings {
         case .ignored:
             .warning(
                 Self.section, "ranges", "no: the server sends the whole file",
-                advice: "an interrupted download begins anew, and has one connection; try a mirror")
+                advice: "an interrupted download starts over, and has one connection; try a mirror")
         }
     }
 

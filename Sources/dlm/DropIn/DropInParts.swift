@@ -62,7 +62,7 @@ struct DropInParts {
             guard let number = Int(text), number > 0 else { return "'\(text)' is not a number of connections" }
             connections[part] = min(number, 64)
         case .continues:
-            if program == .curl, text != "-" { return "dlm finds out by itself where to go on; give -" }
+            if program == .curl, text != "-" { return "dlm finds out by itself where to continue; give -" }
             taken.continues = isOn
         case .overwrites: taken.overwrites = isOn
         case .renames: taken.renames = isOn

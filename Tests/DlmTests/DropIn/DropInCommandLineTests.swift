@@ -163,7 +163,7 @@ struct DropInCommandLineTests {
                 2
             ),
             (.curl, "-sI http://h/", "curl: -I: dlm downloads the body, and nothing else", 2),
-            (.curl, "-C 5 -o x http://h/x", "curl: -C: dlm finds out by itself where to go on; give -", 2),
+            (.curl, "-C 5 -o x http://h/x", "curl: -C: dlm finds out by itself where to continue; give -", 2),
             (.curl, "-L --write-out x http://h/", "curl: --write-out: dlm downloads the body, and nothing else", 2),
         ] as [(DropInProgram, String, String, Int32)])
     func refused(program: DropInProgram, line: String, message: String, status: Int32) throws {

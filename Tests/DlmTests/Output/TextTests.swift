@@ -87,10 +87,10 @@ struct TextTests {
     func joined() {
         #expect(
             PausedText.lines(ids: [], snapshots: [], elsewhere: 1)
-                == ["1 download goes on in another process; see: dlm list"])
+                == ["1 download continues in another process; see: dlm list"])
         #expect(
             PausedText.lines(ids: [4], snapshots: [], elsewhere: 3) == [
-                "1 download paused; continue with: dlm resume 4", "3 downloads go on elsewhere; see: dlm list",
+                "1 download paused; continue with: dlm resume 4", "3 downloads continue elsewhere; see: dlm list",
             ])
     }
 
