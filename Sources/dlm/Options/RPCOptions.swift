@@ -125,8 +125,10 @@ enum RPCFlag: EnumerableFlag {
     static func help(for value: Self) -> ArgumentHelp? {
         switch value {
         case .rpc:
-            "Serve aria2's RPC, a web page and dlm's own API over HTTP; all require a secret (see: dlm rpc "
-                + "secret). Default: off."
+            """
+            Serve aria2's RPC, a web page and dlm's own API over HTTP; all require a secret (see: dlm rpc secret). \
+            Default: off.
+            """
         case .noRpc: "Serve nothing over HTTP."
         }
     }

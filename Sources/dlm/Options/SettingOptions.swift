@@ -47,13 +47,15 @@ extension SettingOptions: ScannedOptions {
 /// ``SettingOptions`` for the argument parser.
 struct SettingArguments: ParsableArguments, ItemGroups {
     @Option(
-        help: "Keep ended downloads in the history for this long, such as 30d. Default: none "
-            + "(forever).", transform: HistoryAge.init(argument:))
+        help: "Keep ended downloads in the history for this long, such as 30d. Default: none (forever).",
+        transform: HistoryAge.init(argument:))
     var historyAge: HistoryAge?
 
     @Option(
-        help: "Limit the speed in a window of local time, such as 'Mon-Fri 08:00-18:00 1M'; repeatable, the first open "
-            + "window counts. Default: none.",
+        help: """
+            Limit the speed in a window of local time, such as 'Mon-Fri 08:00-18:00 1M'; repeatable, the first open \
+            window counts. Default: none.
+            """,
         transform: LimitWindow.init(argument:))
     var limitWindow: [LimitWindow] = []
 
