@@ -54,7 +54,7 @@ enum SessionFindings {
         case .failed(let error):
             return .problem(
                 section, name, error.exitStatus, "\(who)\(process): \(Redaction.describe(error))",
-                advice: found.trace.pid.map { "end it with: kill \($0); its downloads continue later" })
+                advice: found.trace.pid.map { "its downloads continue later; end it with: kill \($0)" })
         case .answered(let other, let running):
             let text = "\(who)\(process), dlm \(other), \(running) running"
             if other == version { return .ok(section, name, text) }

@@ -6,7 +6,7 @@ enum ManualText {
             ("dlm get https://example.org/debian-12.iso", "Download a file:"),
             ("dlm get -b https://example.org/debian-12.iso", "The same in the background:"),
             ("dlm pause 3", "Pause a download:"),
-            ("dlm resume 3", "Resume it, also after an interruption:"),
+            ("dlm resume 3", "Resume it:"),
             ("dlm list", "List unfinished downloads:"),
         ]
     }

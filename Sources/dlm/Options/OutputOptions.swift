@@ -30,8 +30,8 @@ extension OutputOptions: ScannedGroup {
 struct ProgressOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Show progress on stderr: bars (bar), a line every few seconds (plain), JSON (json) or nothing (none); auto "
-                + "means bars on a terminal and else nothing. Default: auto.", valueName: "how"))
+            "Show progress on stderr: bars (bar), a line every few seconds (plain), JSON (json) or nothing (none). "
+                + "Default: auto, which is bar on a terminal and none elsewhere.", valueName: "how"))
     var progress: ProgressChoice?
 }
 

@@ -31,7 +31,7 @@ struct HeldTests {
         let (status, captured) = try await run(["get", "http://a/x"], service)
         #expect(status == 0)
         #expect(captured.output == "/data/x\n")
-        #expect(captured.errors == "dlm: 1: x: paused; continue with: dlm resume 1\ndlm: 1: x: goes on\n")
+        #expect(captured.errors == "dlm: 1: x: paused; continue with: dlm resume 1\ndlm: 1: x: resumed\n")
     }
 
     @Test("Cancelled from elsewhere it is status 11")
@@ -93,7 +93,7 @@ struct HeldTests {
         #expect(captured.output == "/data/x\n")
         // On a busy machine a look at the store sees the end before the log tells what came before.
         let paused = "dlm: 1: x: paused; continue with: dlm resume 1\n"
-        #expect(["", paused, paused + "dlm: 1: x: goes on\n"].contains(captured.errors))
+        #expect(["", paused, paused + "dlm: 1: x: resumed\n"].contains(captured.errors))
     }
 
     @Test("The log is not read for downloads that run here")
