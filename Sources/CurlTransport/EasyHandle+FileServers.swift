@@ -82,7 +82,7 @@ extension EasyHandle {
         // After a 4yz reply another attempt may succeed (RFC 959 section 4.2.1). 421 means that the server has too
         // many connections already, or shuts down.
         if status == 421, Self.isReply(code) || code == CURLE_OPERATION_TIMEDOUT {
-            let words = "the server says 421: it has connections enough, or ends"
+            let words = "the server says 421: it has too many connections, or is shutting down"
             return .networkFailed(.connect, TransportDiagnosis(code: diagnosis.code, message: words))
         }
         if (400..<500).contains(status), Self.isReply(code) {
@@ -92,7 +92,7 @@ extension EasyHandle {
         switch code {
         case CURLE_LOGIN_DENIED where remote.hasNoRoom:
             let words = TransportDiagnosis(
-                code: diagnosis.code, message: "the server says \(status): it has connections enough")
+                code: diagnosis.code, message: "the server says \(status): it has too many connections")
             return .networkFailed(.connect, words)
         case CURLE_LOGIN_DENIED:
             return .authenticationFailed(status: status, hint: url.known.isSSH ? SSHKey.hint(onlyKey) : nil)
@@ -109,7 +109,7 @@ extension EasyHandle {
             return .trustFailed(
                 TransportDiagnosis(code: diagnosis.code, message: Self.refusal(of: remote.hostKey, at: url)))
         case CURLE_SSH:
-            let words = "\(diagnosis.message); the connection ended, or this is no file that can be read"
+            let words = "\(diagnosis.message); the connection ended, or this is not a readable file"
             return .networkFailed(.connectionLost, TransportDiagnosis(code: diagnosis.code, message: words))
         case CURLE_FAILED_INIT where url.known.isSSH && Self.isCutHandshake(diagnosis.message):
             return .networkFailed(.connectionLost, diagnosis)
@@ -140,8 +140,8 @@ extension EasyHandle {
         let mark = key?.fingerprint.map { ", \($0)," } ?? ""
         if key?.isChanged == true {
             return
-                "SSH: the key of \(place)\(mark) is not the one in known_hosts: somebody may be in between; if it was "
-                + "changed on purpose, take the old one out with ssh-keygen -R '\(place)'"
+                "SSH: the key of \(place)\(mark) is not the one in known_hosts: somebody may be intercepting the connection; if it was "
+                + "changed on purpose, remove the old one with ssh-keygen -R '\(place)'"
         }
         let scan = (url.port == 22 ? "" : "-p \(url.port) ") + url.host
         return

@@ -93,7 +93,7 @@ final class EasyHandle {
         // Some of libcurl's decoders return this code for content that they cannot decode. If the sink refused the
         // body, this method is not called.
         if code == CURLE_WRITE_ERROR, request.decodesContent {
-            return .protocolViolated(.malformedReply("its content coding cannot be taken off"))
+            return .protocolViolated(.malformedReply("its content coding cannot be decoded"))
         }
         // The reply of a SOCKS 5 proxy that refuses a login has no status code.
         let refusals = [CURLPX_NO_AUTH, CURLPX_USER_REJECTED].map { Int($0.rawValue) }

@@ -25,7 +25,7 @@ package struct SessionLocation: Sendable, Equatable {
     func reach() throws(DownloadError) -> SocketPath {
         guard !identifier.isEmpty, !identifier.hasPrefix("."),
             !identifier.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 })
-        else { throw .unexpected("\(identifier): not usable as the name of a session") }
+        else { throw .unexpected("\(identifier): cannot be used as the name of a session") }
         if socketPath.utf8.count <= Self.longestPath { return SocketPath(text: socketPath, folder: nil) }
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else {

@@ -27,7 +27,7 @@ package final class SessionRegistry: Sendable {
     /// - Returns: false if a live session has this identifier.
     package func register(_ identifier: String) throws(DownloadError) -> Bool {
         guard let path = path(of: identifier) else {
-            throw .unexpected("\(identifier): not usable as the name of a session")
+            throw .unexpected("\(identifier): cannot be used as the name of a session")
         }
         try PrivateFolder.make(folder)
         try PrivateFolder.secure(folder)

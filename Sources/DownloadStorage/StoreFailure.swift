@@ -21,10 +21,11 @@ struct StoreFailure {
     private func describe(_ refusal: Migrations.Refusal) -> String {
         switch refusal {
         case .newer(let version):
-            "made by a newer dlm (schema \(version), this one knows up to \(Migrations.steps.count)); update dlm"
+            "made by a newer version of this program (schema \(version), this one supports up to "
+                + "\(Migrations.steps.count)); update the program"
         case .foreign: "is a database of another program; \(startAnew)"
-        case .notRegular: "is no regular file; \(startAnew)"
-        case .danglingLink: "is a link that leads to no file; \(startAnew)"
+        case .notRegular: "is not a regular file; \(startAnew)"
+        case .danglingLink: "is a link to a file that does not exist; \(startAnew)"
         }
     }
 

@@ -8,10 +8,10 @@ import Glibc
 struct DLM: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dlm",
-        abstract: "Download files that pause, resume and survive the death of their process.",
+        abstract: "Download files, and pause, resume and continue them after any interruption.",
         discussion: """
-            The final name of a file appears only when the whole file is there and verified, and status 0 means \
-            exactly that. Whatever ends dlm, what was fetched is kept, and dlm resume goes on with it.
+            A file gets its final name only when it is complete and verified, and status 0 means exactly that. \
+            However dlm ends, the fetched bytes are kept, and dlm resume continues the download.
             """,
         version: "dlm \(DownloadSession.version)",
         subcommands: [

@@ -5,7 +5,7 @@ struct Rule: Sendable, CustomStringConvertible {
 
     static let all: [Rule] = [
         imports, includes, publicWords, length, printing, curlNames, forcedTries, sleeping, clocks,
-        featureMacros,
+        featureMacros, optionNames,
     ]
 
     /// The walls of docs/architecture.md: the modules that each module may import. SwiftPM does not enforce them,
@@ -123,6 +123,22 @@ struct Rule: Sendable, CustomStringConvertible {
         lines(of: file, when: file.isSource && file.path.hasSuffix(".h")) { line in
             let defined = directive("define", in: line)?.split(whereSeparator: \.isWhitespace).first
             return defined == "_GNU_SOURCE" ? "defined in a header it breaks the import of Glibc" : nil
+        }
+    }
+
+    /// The page about aria2's RPC, and the input of a digest that nobody reads.
+    static let filesWithCommands: Set = [
+        "Sources/DownloadRPC/Aria2/Aria2Document.swift", "Sources/DownloadRPC/Server/MetricsText.swift",
+    ]
+
+    static let optionNames = Rule(description: "The messages of the library name no options or commands of dlm") {
+        file in
+        let isMeant = file.isSource && file.isSwift && file.module != "dlm" && !filesWithCommands.contains(file.path)
+        return lines(of: file, when: isMeant) { line in
+            let code = line.drop(while: \.isWhitespace).hasPrefix("//") ? "" : line
+            let text = code.firstRange(of: " // ").map { code[..<$0.lowerBound] } ?? code
+            guard text.contains(/"[^"]*(--[a-z]|\bdlm [a-z])/) else { return nil }
+            return "advice that names options and commands belongs to dlm/Output/ErrorText"
         }
     }
 }

@@ -31,11 +31,17 @@ struct Sample: Sendable, CustomTestStringConvertible {
     }
 
     static let samples =
-        imports + includes + publicWords + length + printing + curlNames + tries + sleeps + clocks + macros
+        imports + includes + publicWords + length + printing + curlNames + tries + sleeps + clocks + macros + options
 
     static let core = "Sources/DownloadCore/HTTP/A.swift"
     static let curl = "Sources/CurlTransport/A.swift"
     static let program = "Sources/dlm/Commands/A.swift"
+
+    static let options = [
+        Sample(.optionNames, core, "let a = \"give --retries\"\nlet b = \"run: dlm list\" // --x", [1, 2]),
+        Sample(.optionNames, core, "/// \"--retries\"\nlet a = \"dlm/1.0\" // \"dlm list\"\nlet b = \"<!--\"", []),
+        Sample(.optionNames, program, "let a = \"give --retries\"", []),
+    ]
 
     static let imports = [
         Sample(.imports, core, "import Foundation\nimport HTTPTypes\nimport Synchronization\n", []),

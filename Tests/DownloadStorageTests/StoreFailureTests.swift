@@ -61,7 +61,8 @@ struct StoreFailureTests {
         }
         #expect(
             try message()
-                == "made by a newer dlm (schema 99, this one knows up to \(Migrations.steps.count)); update dlm")
+                == "made by a newer version of this program (schema 99, this one supports up to "
+                + "\(Migrations.steps.count)); update the program")
     }
 
     @Test("Another program's database is refused and not changed")
@@ -87,7 +88,7 @@ struct StoreFailureTests {
     @Test("A folder in the place of the store is reported")
     func folderInPlace() throws {
         try FileManager.default.createDirectory(atPath: folder.store, withIntermediateDirectories: false)
-        #expect(try message().hasPrefix("is no regular file; move it away"))
+        #expect(try message().hasPrefix("is not a regular file; move it away"))
     }
 
     @Test(

@@ -109,7 +109,7 @@ extension EndToEnd {
                 try await sandbox.done("pause", "1-4")
                 for process in everybody { await process.expectSays("paused; continue with: dlm resume") }
                 try await sandbox.done("resume", "1-4")
-                for process in everybody { await process.expectSays("goes on") }
+                for process in everybody { await process.expectSays(": resumed") }
                 daemon.send(signal)
                 #expect(await daemon.waitForEnd())
                 for process in everybody { await process.expectSays("session is not running; run: dlm daemon start") }

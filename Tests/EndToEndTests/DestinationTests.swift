@@ -126,7 +126,7 @@ extension EndToEnd {
                     let result = try await sandbox.perform(words + options)
                     expectFailure(3, of: result)
                     #expect(result.stdout.isEmpty)
-                    #expect(result.stderr.contains("is no regular file"), "\(result.stderr)")
+                    #expect(result.stderr.contains("is not a regular file"), "\(result.stderr)")
                 }
                 let linked = try await sandbox.perform(words + ["-o", "link", server.url()])
                 #expect(linked.ending == .exited(0), "\(linked.stderr)")

@@ -146,7 +146,7 @@ extension EndToEnd {
                 try file.write(contentsOf: Data([0, 0, 0, 99]))
                 let newer = try await sandbox.run("doctor", "--json")
                 #expect(newer.ending == .exited(12), "\(newer.stdout)")
-                #expect(try newer.findings().problems.first?.detail.contains("newer dlm") == true)
+                #expect(try newer.findings().problems.first?.detail.contains("newer version") == true)
                 try file.seek(toOffset: 60)
                 try file.write(contentsOf: Data([0, 0, 0, 2]))
                 let older = try await sandbox.run("doctor", "--json")
@@ -263,7 +263,7 @@ extension EndToEnd {
                 let cases: [(String, Int32, [String: String], String)] = [
                     (server.url("/gone"), 8, [:], "check the URL"),
                     (server.url("/401"), 6, [:], "a token"),
-                    ("http://127.0.0.1:1/", 4, [:], "is up"),
+                    ("http://127.0.0.1:1/", 4, [:], "is running"),
                     (server.url("/x"), 4, ["http_proxy": "http://127.0.0.1:1"], "proxy"),
                     ("http://no-such-host.invalid/", 4, [:], "resolv.conf"),
                 ]

@@ -57,7 +57,7 @@ extension EndToEnd {
                 try sandbox.root.write("\(server.url("/a"))\n  paused=true\n\(server.url("/b"))\n", to: "list")
                 let result = try await sandbox.run("get", "--ephemeral", "-i", sandbox.root("list"))
                 #expect(result.ending == .exited(2), "\(result.stderr)")
-                #expect(result.stderr.contains("list:1: --paused waits for dlm resume"), "\(result.stderr)")
+                #expect(result.stderr.contains("list:1: --paused needs a recorded download"), "\(result.stderr)")
                 try expectFile(content, "b", in: sandbox)
                 #expect(sandbox.names == ["b"])
             }

@@ -286,7 +286,7 @@ extension EndToEnd {
                 let first = try sandbox.start("get", "--on-complete", own, server.url("/a"))
                 #expect(await server.waitUntil { $0.bytesSent > 10_000 })
                 let second = try sandbox.start("get", "--on-complete", other, server.url("/a"))
-                await second.expectSays("hooks that it was begun with")
+                await second.expectSays("hooks that were given when it was added")
                 server.releaseEnds()
                 try expectDownloaded(content, as: "a", by: try await second.result(), in: sandbox)
                 #expect(try await first.result().ending == .exited(0))

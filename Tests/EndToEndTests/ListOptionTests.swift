@@ -58,7 +58,7 @@ extension EndToEnd {
                 #expect(result.stdout == sandbox.file("d/c") + "\n")
                 #expect(server.log.entries.map(\.request.target) == ["/c"])
                 let expected = [
-                    "dlm: list:3: max-concurrent: is about the whole command, not about one URL; give it on the "
+                    "dlm: list:3: max-concurrent: applies to the whole command, not to one URL; give it on the "
                         + "command line",
                     "dlm: list:5: conections: unknown option; did you mean 'connections'?",
                 ]

@@ -44,10 +44,10 @@ extension EndToEnd {
                 #expect(finished.map(\.result) == ["downloaded", "gone", "changed"])
                 #expect(finished.allSatisfy { $0.state == "completed" })
                 let shown = try await sandbox.done("show", "2", "3").stdout
-                #expect(shown.contains("completed, file is gone since"))
-                #expect(shown.contains("completed, file changed since"))
+                #expect(shown.contains("completed, file is gone"))
+                #expect(shown.contains("completed, file was changed"))
                 let listed = try await sandbox.done("list", "--all").stdout
-                #expect(listed.contains("file is gone since; ") && listed.contains("file changed since; "))
+                #expect(listed.contains("file is gone; ") && listed.contains("file was changed; "))
                 for id in ["2", "3"] {
                     expectFailure(13, of: try await sandbox.perform("wait", id), id)
                     expectFailure(13, of: try await sandbox.perform("watch", id), id)

@@ -34,7 +34,7 @@ extension EndToEnd {
                 let address = server.url("/a").replacing("http://", with: "")
                 let result = try await sandbox.run(address, "-x1", "-dsub", "-omine", "-vHX-Kind:test")
                 try expectDownloaded(Self.content, as: "sub/mine", by: result, in: sandbox)
-                #expect(result.stderr.contains("no scheme given: taken as http://\(address)"), "\(result.stderr)")
+                #expect(result.stderr.contains("no scheme given; using http://\(address)"), "\(result.stderr)")
                 #expect(server.log.entries.map(\.request.target) == ["/a"])
                 #expect(server.log.entries.first?.request["X-Kind"] == "test")
                 let behind = try await sandbox.run("-q", "-oother", server.url("/b"))

@@ -162,7 +162,7 @@ extension EndToEnd {
                                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox, url)
                             } else {
                                 #expect(result.ending == .exited(9), "\(url) \(result.stderr)")
-                                #expect(result.stderr.contains("another file"), "\(url) \(result.stderr)")
+                                #expect(result.stderr.contains("a different file"), "\(url) \(result.stderr)")
                                 #expect(try await sandbox.show(1).received == 3 * mebibyte)
                                 try sandbox.expectPartial(Self.content, "file.bin", has: 3 * mebibyte)
                             }

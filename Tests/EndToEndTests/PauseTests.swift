@@ -48,7 +48,7 @@ extension EndToEnd {
                 let before = server.log.bytesSent
                 let resumed = try await sandbox.done("resume", "1", with: asUser)
                 #expect(resumed.stdout == "")
-                await get.expectSays("dlm: 1: file.bin: goes on\n")
+                await get.expectSays("dlm: 1: file.bin: resumed\n")
                 #expect(await server.waitUntil { $0.bytesSent > before + mebibyte })
                 try await sandbox.waitToShow(1, with: asUser) { $0.received > paused.received }
 

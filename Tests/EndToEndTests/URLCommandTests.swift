@@ -71,7 +71,7 @@ extension EndToEnd {
             "A command that prints no new link gives one clear line",
             arguments: [
                 ("echo no such thing >&2; exit 3", "ended with status 3: no such thing"), ("true", "printed no URL"),
-                ("echo ftp://x/", "printed something that is no http or https URL"), ("sleep 60", "was ended after"),
+                ("echo ftp://x/", "printed something other than an http or https URL"), ("sleep 60", "was ended after"),
                 ("kill -9 $$", "ended with status 137"), ("yes", "ended with status 1: yes"),
             ])
         func failing(text: String, why: String) async throws {

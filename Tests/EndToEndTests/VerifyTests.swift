@@ -90,8 +90,8 @@ extension EndToEnd {
                 #expect(try await sandbox.run("get", server.url()).ending == .exited(0))
                 try "mine".write(toFile: sandbox.file("mine"), atomically: false, encoding: .utf8)
                 for (target, text) in [
-                    (try await sandbox.onlyID(), "its size is right, but no checksum of it is known; give one with"),
-                    ("mine", "mine: no checksum of it is known; give one with --checksum or --checksum-file"),
+                    (try await sandbox.onlyID(), "its size is right, but no checksum is known; give one with"),
+                    ("mine", "mine: no checksum is known; give one with --checksum or --checksum-file"),
                 ] {
                     let result = try await sandbox.run("verify", target)
                     #expect(result.ending == .exited(9))

@@ -67,7 +67,7 @@ actor LogReader {
         } catch LineSink.Failure.cancelled {
             throw CancellationError()
         } catch LineSink.Failure.lineTooLong {
-            throw client.bad("its answer makes no sense")
+            throw client.bad("its answer cannot be understood")
         }
     }
 
@@ -76,7 +76,7 @@ actor LogReader {
         let event = try client.decode(WireEvent.self, line)
         if let error = event.error, event.event == nil { throw error.error(from: client.identifier) }
         let entry: LogEntry?
-        do { entry = try event.entry() } catch { throw client.bad("its answer makes no sense") }
+        do { entry = try event.entry() } catch { throw client.bad("its answer cannot be understood") }
         fruitless = 0
         switch entry {
         case .event(let logged): cursor = logged.cursor

@@ -9,7 +9,7 @@ extension ControlClient {
             let document = try WireAdd(groups: batch.groups, isBrief: true).json()
             let answer = try decode(WireAddedList.self, await ask(.post, "downloads", json: document))
             guard let downloads = answer.added(batch.requests, session: identifier, at: time.date) else {
-                throw bad("its answer makes no sense")
+                throw bad("its answer cannot be understood")
             }
             if added.isEmpty { added = downloads } else { added += downloads }
         }
@@ -22,7 +22,7 @@ extension ControlClient {
             case "claimed": .claimed(download.record)
             case "running": .running(download.record)
             case "completed": .completed(download.record)
-            default: throw bad("its answer makes no sense")
+            default: throw bad("its answer cannot be understood")
             }
         }
     }
@@ -95,7 +95,7 @@ extension ControlClient {
         var result: [ReceivedDownload] = []
         for chunk in ids.chunks(of: Self.idsAtOnce) {
             let answer = try decode(ReceivedDownloads.self, await ask(method, path, document(chunk)))
-            guard answer.downloads.count == chunk.count else { throw bad("its answer makes no sense") }
+            guard answer.downloads.count == chunk.count else { throw bad("its answer cannot be understood") }
             result += answer.downloads
         }
         return result
@@ -115,7 +115,7 @@ extension ControlClient {
             let rows = try await page("\(query)&after=\(after)&limit=\(limit)").downloads
             // These checks make the loop end, whatever the peer sends.
             guard rows.allSatisfy({ $0.record.id > after }), rows.count <= limit else {
-                throw bad("its answer makes no sense")
+                throw bad("its answer cannot be understood")
             }
             found += rows.map(\.snapshot)
             if rows.count < limit { break }

@@ -111,7 +111,7 @@ package final class ControlClient: DownloadService {
     }
 
     func decode<Value: Decodable>(_ type: Value.Type, _ body: Data) throws -> Value {
-        do { return try WireCoder.decode(type, body) } catch { throw bad("its answer makes no sense") }
+        do { return try WireCoder.decode(type, body) } catch { throw bad("its answer cannot be understood") }
     }
 
     func bad(_ message: String) -> DownloadError {
@@ -137,8 +137,8 @@ package final class ControlClient: DownloadService {
     /// - Throws: the error that the response reports.
     private func check(_ head: ResponseHead, _ body: Data) throws {
         let version = HTTPField.Name(Self.versionField).flatMap { head.fields[$0] }
-        guard let version else { throw bad("what listens on its socket is not dlm") }
-        guard let number = Int(version) else { throw bad("its answer makes no sense") }
+        guard let version else { throw bad("its socket belongs to another program") }
+        guard let number = Int(version) else { throw bad("its answer cannot be understood") }
         guard number == WireCoder.version else {
             throw DownloadError.sessionUnavailable(.incompatible(identifier, version: number))
         }

@@ -98,7 +98,7 @@ package struct Routes: Sendable {
         // The client asked for its own version of the API, so the text must be true for a reader with that version.
         WireError.answer(
             400, .sessionUnavailable(.incompatible(identifier, version: WireCoder.version)),
-            message: "this session speaks version \(WireCoder.version) of the control API only")
+            message: "this session uses version \(WireCoder.version) of the control API only")
     }
 
     private func unknown(_ request: ControlRequest) -> ControlAnswer {
@@ -155,7 +155,7 @@ extension DecodingError {
         case .keyNotFound(let key, let context): "\(Self.place(context, key)): missing"
         case .dataCorrupted(let context):
             context.codingPath.isEmpty ? "the body is not JSON" : "\(Self.place(context)): makes no sense"
-        @unknown default: "the body makes no sense"
+        @unknown default: "the body cannot be understood"
         }
     }
 

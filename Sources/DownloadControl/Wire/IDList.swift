@@ -7,7 +7,7 @@ enum IDList {
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
             let ends = part.split(separator: "-", omittingEmptySubsequences: false).map { DownloadID($0) }
             guard ends.count <= 2, let first = ends[0], let last = ends[ends.count - 1], 0 < first, first <= last else {
-                throw WireProblem("ids: \(part) is no id and no range")
+                throw WireProblem("ids: \(part) is neither an id nor a range")
             }
             guard last - first < limit, ids.count + Int(last - first) < limit else {
                 throw WireProblem("ids: give at most \(limit)")

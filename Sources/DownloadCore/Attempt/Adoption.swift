@@ -53,14 +53,14 @@ struct Adoption: AttemptPhase {
         if !hasSameName(answer.head, answer.url) { return nil }
         if let total, total < size { throw differs("it has \(size) bytes, and the server's \(total)") }
         guard offset == compared.lowerBound, answer.head.status == 206, let total else {
-            throw differs("the server sends no parts of its file, so nothing can be compared")
+            throw differs("the server does not send parts of the file, so nothing can be compared")
         }
         let result = try await attempt.end(of: answer)
         if let error = attempt.ended(answer.segment, result).outcome.error { throw error }
         let ours = try await read()
         let isSame = answer.segment.position == size && answer.segment.withWhole { $0.elementsEqual(ours) }
         attempt.transfers.probe = nil
-        if !isSame { throw differs("its last \(compared.count) bytes are others") }
+        if !isSame { throw differs("its last \(compared.count) bytes differ") }
         try probe.learn(from: answer)
         return total
     }
@@ -79,7 +79,7 @@ struct Adoption: AttemptPhase {
             try source.read(compared)
         }
         guard try await read().elementsEqual(theirs) else {
-            throw differs("its last \(compared.count) bytes are others")
+            throw differs("its last \(compared.count) bytes differ")
         }
         return source.status.size
     }

@@ -35,7 +35,7 @@ extension AttemptTask {
         guard isDamaged else { return false }
         attempt.restartDigest()
         try await saveLoss()
-        attempt.announceRestart("another program cut bytes off; they are fetched again")
+        attempt.announceRestart("another program cut off bytes, which are fetched again")
         return true
     }
 
@@ -55,7 +55,7 @@ extension AttemptTask {
         if record.isMirror, !inherited.isEmpty { throw .verificationFailed(.otherMirror(why)) }
         attempt.distrustsRanges = true
         attempt.announceRestart(
-            "a part of it was not from the place that the server named; the file is fetched in one answer")
+            "the server sent a part from another place than it said; the file is fetched again in one answer")
     }
 
     /// Saves durably that bytes were given up, so that the store no longer has them.

@@ -90,7 +90,7 @@ extension Fetch {
         guard patience > 0 else {
             // The same login was good enough for the first connection.
             throw DownloadError.networkFailed(
-                .connect, TransportDiagnosis(code: 0, message: "the server takes no more connections: \(error)"))
+                .connect, TransportDiagnosis(code: 0, message: "the server accepts no more connections: \(error)"))
         }
         patience -= 1
         endPulse()

@@ -42,7 +42,7 @@ struct LinkRenewal: AttemptPhase {
                 return .failure(LinkFailure("printed no URL"))
             }
             guard case .success(let parsed) = SourceURL.parse(String(line)), parsed.url.isHTTP else {
-                return .failure(LinkFailure("printed something that is no http or https URL"))
+                return .failure(LinkFailure("printed something other than an http or https URL"))
             }
             guard record.apply(.url(parsed.url, parsed.credential)) else {
                 return .failure(LinkFailure("printed the URL that has expired"))

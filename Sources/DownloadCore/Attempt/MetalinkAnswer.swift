@@ -35,7 +35,7 @@ struct MetalinkAnswer: AttemptPhase {
         if url.scheme == "https", file.checksum == nil { sources.removeAll { $0.scheme != "https" } }
         if let only = record.request.onlyScheme { sources.removeAll { $0.scheme != only } }
         guard !sources.isEmpty else {
-            throw .protocolViolated(.badMetalink("\(url): \(file.name): it has no URL that can be used"))
+            throw .protocolViolated(.badMetalink("\(url): \(file.name): it has no usable URL"))
         }
         record.request.mirrors = sources
         record.request.size = file.size

@@ -232,7 +232,7 @@ extension Probe {
         else { return }
         let why =
             !record.request.asksRanges
-            ? "it cannot be asked for in parts; what is here is kept and compared"
+            ? "the server does not send parts of it; the fetched bytes are kept and compared"
             : DownloadEvent.comparesAll
         attempt.announceRestart(why)
     }

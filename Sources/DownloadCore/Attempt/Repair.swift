@@ -7,8 +7,7 @@ struct Repair: AttemptPhase {
     @inline(never)
     func run() async throws -> Bool {
         guard let pieces = record.request.pieces else {
-            throw DownloadError.verificationFailed(
-                .unverifiable("the digests of its pieces are not known; give its Metalink document with -M"))
+            throw DownloadError.piecesUnknown
         }
         let destination = record.request.destination
         let folder = destination.folder
@@ -42,7 +41,7 @@ struct Repair: AttemptPhase {
         let total = record.request.size ?? size
         guard pieces.fits(size: total) else {
             throw DownloadError.verificationFailed(
-                .unverifiable("\(path): the digests of its pieces are not for a file of \(total) bytes"))
+                .unverifiable("\(path): the digests of its pieces are for a file of another size than \(total) bytes"))
         }
         control.showFinishing()
         return (try await Verification(attempt: attempt).rightPieces(of: path, pieces, total: total), total)
@@ -66,4 +65,10 @@ struct Repair: AttemptPhase {
         control.show(total: right.size)
         attempt.resume(in: try await context.disk.onWriter(open), written: right.ranges)
     }
+}
+
+extension DownloadError {
+    /// A file is to be repaired whose pieces have no known digests.
+    package static let piecesUnknown = DownloadError.verificationFailed(
+        .unverifiable("the digests of its pieces are not known; a Metalink document with these digests is needed"))
 }

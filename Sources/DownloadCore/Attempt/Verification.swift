@@ -19,7 +19,7 @@ struct Verification: AttemptPhase {
         let queue = context.disk.digests
         guard let digest = attempt.local.digest ?? FileDigest(of: file, checksum: expected.checksum, queue: queue)
         else {
-            throw DownloadError.unexpected("OpenSSL here has no \(expected.checksum.algorithm.rawValue)")
+            throw DownloadError.unexpected("the OpenSSL library has no \(expected.checksum.algorithm.rawValue)")
         }
         do throws(DownloadError) {
             let isDone = try await digest.verify(total: total) { [control] in control.isStopping }

@@ -15,8 +15,8 @@ extension CompletedFileFate: CustomStringConvertible {
     public var description: String {
         switch self {
         case .there: "file is there"
-        case .gone: "file is gone since"
-        case .changed: "file changed since"
+        case .gone: "file is gone"
+        case .changed: "file was changed"
         }
     }
 }

@@ -118,7 +118,7 @@ extension DownloadError {
         let limit = (request.timeouts.total ?? 0).formatted(.number.grouping(.never))
         let why = last.map { "the limit of \(limit) s leaves no time for another attempt after: \($0)" }
         return .networkFailed(
-            .timeLimit, TransportDiagnosis(code: 0, message: why ?? "the limit of \(limit) s is over"))
+            .timeLimit, TransportDiagnosis(code: 0, message: why ?? "the limit of \(limit) s has passed"))
     }
 }
 
@@ -140,7 +140,7 @@ extension DownloadError: CustomStringConvertible {
         case .noSuchDownload(let id): "no download \(id)"
         case .cancelled: "cancelled"
         case .sessionUnavailable(let failure): failure.description
-        case .completedFile(let fate, let path): "\(path): completed, \(fate.description)"
+        case .completedFile(let fate, let path): "\(path): completed, but the \(fate.description)"
         case .unexpected(let message): message
         }
     }
@@ -162,7 +162,7 @@ extension RequestFailure {
     /// The reason why a request with a body cannot be sent to a server without HTTP.
     package static let bodyIsForHTTP = "only http and https have request bodies"
     /// The reason for an option that this libcurl was built without.
-    package static let beyondLibcurl = "the libcurl here cannot do all that is asked for"
+    package static let beyondLibcurl = "libcurl on this machine cannot do everything that is asked for"
     package static let methodIsForHTTP = "only http and https have request methods"
 }
 
@@ -175,16 +175,16 @@ extension RequestFailure: CustomStringConvertible {
         case .unsupportedScheme(let text):
             "\(SourceURL.hidingUserInformation(text)): unsupported scheme; \(Self.listed(SourceScheme.names)) work"
         case .missingProtocol(let text, let scheme):
-            "\(SourceURL.hidingUserInformation(text)): the libcurl here has no \(scheme)"
+            "\(SourceURL.hidingUserInformation(text)): libcurl on this machine does not support \(scheme)"
         case .folder(let text):
             "\(SourceURL.hidingUserInformation(text)): names a folder; give the URL of a file"
         case .notForScheme(let text, let what):
             "\(SourceURL.hidingUserInformation(text)): \(what)"
         case .missingSecrets(let names):
             "needs \(names.joined(separator: ", ")) again: secrets are not stored"
-        case .schemeNotAllowed(let url, let only): "\(url): \(only) is asked for; give such a URL"
+        case .schemeNotAllowed(let url, let only): "\(url): only \(only) URLs are allowed"
         case .unusableSecret(let why): why
-        case .unusableValidation(let text): "\(text): no media type or status code"
+        case .unusableValidation(let text): "\(text): is not a media type or status code"
         }
     }
 
@@ -215,29 +215,30 @@ extension FileFailure: CustomStringConvertible {
     public var description: String {
         switch self {
         case .exists: "exists already"
-        case .notReplaceable: "exists already and is no regular file, so it is not replaced; move it away"
-        case .partialExists: "exists already and is not of this download; finish that one, or move it away"
+        case .notReplaceable: "exists already and is not a regular file, so it is not replaced; move it away"
+        case .partialExists:
+            "exists already and does not belong to this download; finish its own download, or move it away"
         case .locked: "is being written by another process"
-        case .replaced: "is not the file that was being downloaded to; move it away, or remove the download"
+        case .replaced: "is not the file that this download wrote; move it away, or remove the download"
         case .altered:
             "was changed by another program; only a checksum can prove what it holds now; move it away to start over"
         case .truncated: "was cut short by another program"
         case .partialMissing:
-            "is missing, and so is its folder or the file system it was on; mount it, or make the folder again"
-        case .deleted: "was deleted while it was being downloaded to"
+            "is missing, with its folder or file system; mount the file system, or create the folder again"
+        case .deleted: "was deleted during the download"
         case .folderMissing: "no such folder"
-        case .folderMoved: "the folder was moved or replaced while it was being downloaded to; move it back"
+        case .folderMoved: "the folder was moved or replaced during the download; move it back"
         case .permissionDenied: "permission denied"
         case .readOnly: "read-only file system"
         case .noSpace(let needed):
-            needed.map { "no space left on the device (\($0) bytes more are needed)" } ?? "no space left on the device"
-        case .nameUnusable: "not usable as a file name: it, or the path to it, is too long"
+            needed.map { "no space left on the device (\($0) more bytes are needed)" } ?? "no space left on the device"
+        case .nameUnusable: "cannot be used as a file name: the name or its path is too long"
         case .nameOutside:
-            "the Metalink document names its file so; a name is a relative path, without .. and without hidden parts"
-        case .notRegular: "is no regular file"
+            "not allowed as a file name in a Metalink document; give a relative path without .. and hidden parts"
+        case .notRegular: "is not a regular file"
         case .system(let operation, EFBIG):
             "\(operation): too large for the file size limit (ulimit -f) or for the file system"
-        case .system(let operation, EPIPE): "\(operation): nobody reads it any more"
+        case .system(let operation, EPIPE): "\(operation): nothing reads it any more"
         case .system(let operation, let code): "\(operation): \(String(cString: strerror(code)))"
         }
     }
@@ -278,29 +279,29 @@ extension VerificationFailure: CustomStringConvertible {
         case .checksum(let expected, let actual):
             "checksum does not match: expected \(expected), got \(actual)"
         case .serverDigest(let expected, let actual):
-            "not what the server says that it is: expected \(expected), got \(actual); "
-                + "it is fetched anew when it is asked for again"
+            "does not match the digest that the server sent: expected \(expected), got \(actual); the file is fetched "
+                + "anew the next time"
         case .endUnproved:
-            "the server told no size and then closed the connection, which proves no end of the file"
+            "the server sent no size and closed the connection, so nothing proves that the file is complete"
         case .unverifiable(let why): why
         case .size(let expected, let actual): "size does not match: expected \(expected) bytes, got \(actual)"
         case .unexpectedType(let was, let now):
-            "the server now answers with \(now) where it was \(was); what was fetched is kept"
+            "the server now sends \(now) instead of \(was); the fetched bytes are kept"
         case .unwantedType(let wanted, let type): Self.unwanted(type, wanted)
-        case .unwantedStatus(let wanted, let status): "the server answers with \(status), wanted is \(wanted)"
+        case .unwantedStatus(let wanted, let status): "the server answers with \(status), expected \(wanted)"
         case .tooLarge(let limit, let size?):
             "has \(size) bytes, more than the limit of \(limit); nothing was fetched"
         case .tooLarge(let limit, nil):
-            "larger than the limit of \(limit) bytes, which the server did not tell"
+            "larger than the limit of \(limit) bytes; the server sent no size"
         case .notItsBeginning(let path, let why):
-            "\(path): not the beginning of the server's file: \(why); nothing was changed, move it away or "
+            "\(path): not the beginning of the server's file: \(why); nothing was changed; move it away, or "
                 + "overwrite it"
-        case .streamBroken(let why): "what was written cannot be continued, it must be fetched anew: \(why)"
+        case .streamBroken(let why): "the bytes already written cannot be continued; download the file anew: \(why)"
         case .changed(let what): "the file changed on the server: \(what)"
-        case .wrongPieces(let count): "\(count) bytes are in pieces whose digests do not match; the others are kept"
-        case .otherMirror(let what): "the mirror has another file: \(what)"
+        case .wrongPieces(let count): "\(count) bytes are in pieces with wrong digests; the other pieces are kept"
+        case .otherMirror(let what): "the mirror has a different file: \(what)"
         case .otherFile(let what):
-            "the new address has another file: \(what); what was fetched is kept, give the right one"
+            "the new URL has a different file: \(what); the fetched bytes are kept; give the right URL"
         }
     }
 }
@@ -309,10 +310,10 @@ extension VerificationFailure {
     /// Returns the text for an unwanted content type. Usually the server has sent a page with status 200 instead of the
     /// file.
     private static func unwanted(_ type: String?, _ wanted: String) -> String {
-        guard let type else { return "the server tells no type, wanted is \(wanted)" }
+        guard let type else { return "the server sends no type, expected \(wanted)" }
         let isPage = ["text/html", "application/xhtml+xml"].contains(type)
         let guess = isPage ? "; probably a login or error page, look at it in a browser" : ""
-        return "the server sends \(type), wanted is \(wanted)\(guess)"
+        return "the server sends \(type), expected \(wanted)\(guess)"
     }
 }
 
@@ -328,13 +329,13 @@ extension SessionFailure: CustomStringConvertible {
         case .notAnswering(let session, let message):
             "session \(session) does not answer\(message.isEmpty ? "" : ": \(message)"); is its process stopped?"
         case .incompatible(let session, let version):
-            "session \(session) speaks version \(version) of the control API, this process version "
-                + "\(SessionStatus.apiVersion); end it and start it again"
+            "session \(session) uses version \(version) of the control API, and this process version "
+                + "\(SessionStatus.apiVersion); end that session and start it again"
         case .badExchange(let session, let message): "session \(session): \(message)"
         case .startFailed(let message): "the background session did not start: \(message)"
         case .noHome: "no home folder: set HOME or XDG_STATE_HOME"
         case .shuttingDown: "the session is ending"
-        case .unusableIdentifier(let name): "\(name): not usable as the identifier of a session"
+        case .unusableIdentifier(let name): "\(name): cannot be used as the identifier of a session"
         }
     }
 }

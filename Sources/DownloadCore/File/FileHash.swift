@@ -29,7 +29,7 @@ package struct FileHash: Sendable, Equatable {
         try require(length, expected)
         posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
         guard let context = dlm_digest_create(algorithm.rawValue) else {
-            throw .unexpected("OpenSSL here has no \(algorithm.rawValue)")
+            throw .unexpected("the OpenSSL library has no \(algorithm.rawValue)")
         }
         defer { dlm_digest_free(context) }
         guard let size = try feed(descriptor, path, to: context, unless: isUnwanted) else { return nil }

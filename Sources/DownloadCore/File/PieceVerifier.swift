@@ -120,7 +120,7 @@ final class PieceVerifier: Sendable {
         _ algorithm: Checksum.Algorithm, unless isUnwanted: () -> Bool
     ) throws(DownloadError) -> Bool? {
         guard let context = dlm_digest_create(algorithm.rawValue) else {
-            throw .unexpected("OpenSSL here has no \(algorithm.rawValue)")
+            throw .unexpected("the OpenSSL library has no \(algorithm.rawValue)")
         }
         defer { dlm_digest_free(context) }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bufferSize, alignment: 4096)

@@ -57,7 +57,7 @@ package final class StreamOutput: SegmentTarget, @unchecked Sendable {
         guard digest == nil else { return }
         digest = dlm_digest_create(algorithm.rawValue)
         self.algorithm = algorithm
-        if digest == nil { throw .unexpected("OpenSSL here has no \(algorithm.rawValue)") }
+        if digest == nil { throw .unexpected("the OpenSSL library has no \(algorithm.rawValue)") }
     }
 
     /// The checksum of all written bytes. Read after the last byte.

@@ -7,7 +7,7 @@ package struct TextDigest: Sendable, Equatable {
     /// - Throws: ``DownloadError/unexpected(_:)`` if OpenSSL has no SHA-256.
     package init(_ text: String) throws(DownloadError) {
         guard let context = dlm_digest_create(Checksum.Algorithm.sha256.rawValue) else {
-            throw .unexpected("OpenSSL here has no sha256")
+            throw .unexpected("the OpenSSL library has no sha256")
         }
         defer { dlm_digest_free(context) }
         var text = text

@@ -104,7 +104,7 @@ package struct ResponseJudge: Sendable, Equatable {
         case .unknown where lacksValidators(head, known):
             return .failed(.verificationFailed(.changed("the answer lacks the validators it had")))
         case .unknown:
-            return .newVersion(total: total, why: "the server sends the whole file, and nothing proves it the same")
+            return .newVersion(total: total, why: "the server sends the whole file, and nothing proves it unchanged")
         }
     }
 

@@ -27,7 +27,7 @@ extension Metalink {
         } catch {
             throw failure("line \(error.line): \(error.message)")
         }
-        if files.isEmpty { throw failure("no file in it") }
+        if files.isEmpty { throw failure("it describes no file") }
     }
 
     /// The builder that makes files from the elements of both versions.
@@ -53,7 +53,7 @@ extension Metalink {
         private static let meaningful: Set = ["size", "hash", "url"]
 
         mutating func start(_ name: String, _ attributes: [String: String]) {
-            if open.isEmpty, name != "metalink" { failure = "no Metalink document, but <\(name)>" }
+            if open.isEmpty, name != "metalink" { failure = "not a Metalink document: it begins with <\(name)>" }
             if name == "file", isFilePlace {
                 file = File(name: attributes["name"] ?? "")
                 (checksums, pieces) = ([:], [])
@@ -106,7 +106,7 @@ extension Metalink {
         private mutating func readSize(_ text: String) {
             if text.isEmpty { return skip("size") }
             guard let size = text.utf8.decimal else {
-                failure = "the size '\(text.prefix(40))' is no number of bytes"
+                failure = "the size '\(text.prefix(40))' is not a number of bytes"
                 return
             }
             if let known = file?.size, known != size { failure = "two sizes for one file" }

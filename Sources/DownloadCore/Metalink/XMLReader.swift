@@ -74,7 +74,7 @@ struct XMLReader {
             if text.contains(where: Self.isControl) { throw failure("a control character") }
             return .text(String(decoding: text, as: UTF8.self))
         }
-        if take("<!") { throw failure("a document type, or entities, which are not taken") }
+        if take("<!") { throw failure("a document type or entities, which are not supported") }
         return take("</") ? try endTag() : try startTag()
     }
 
@@ -86,7 +86,7 @@ struct XMLReader {
         let value = words[mark.upperBound...].drop { $0.isWhitespace || "=\"'".contains($0) }.prefix {
             !"\"' ?".contains($0)
         }
-        if !["utf-8", "us-ascii"].contains(value) { throw failure("in the encoding \(value), and not in UTF-8") }
+        if !["utf-8", "us-ascii"].contains(value) { throw failure("in the encoding \(value), not in UTF-8") }
     }
 
     @discardableResult
@@ -223,7 +223,7 @@ struct XMLReader {
     private mutating func reference() throws(Failure) -> [UInt8] {
         let rest = bytes[(position + 1)...].prefix(12)
         guard let length = rest.firstIndex(of: UInt8(ascii: ";")).map({ $0 - position - 1 }) else {
-            throw failure("a lone &")
+            throw failure("a single &")
         }
         let name = String(decoding: rest.prefix(length), as: UTF8.self)
         position += length + 2
@@ -241,7 +241,7 @@ struct XMLReader {
         let isNumber = name.hasPrefix("#") && digits.utf8.allSatisfy { $0.hexadecimalDigit != nil }
         let number = isNumber ? UInt32(digits, radix: isHexadecimal ? 16 : 10) : nil
         guard let number, number >= 0x20 || [9, 10, 13].contains(number), let scalar = Unicode.Scalar(number) else {
-            throw failure("the entity &\(name); which is unknown here")
+            throw failure("the unknown entity &\(name);")
         }
         return Array(String(scalar).utf8)
     }

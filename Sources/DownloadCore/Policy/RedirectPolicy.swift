@@ -31,7 +31,7 @@ public struct RedirectPolicy: Sendable, Equatable {
         case .failure(.folder):
             return .refuse(.redirectRefused("to scheme \(location.prefix { $0 != ":" }.lowercased())"))
         case .failure:
-            return .refuse(.redirectRefused("to something that is no URL"))
+            return .refuse(.redirectRefused("to something that is not a URL"))
         case .success(let target):
             guard target.url.isHTTP else { return .refuse(.redirectRefused("to scheme \(target.url.scheme)")) }
             if current.scheme == "https", target.url.scheme != "https" {

@@ -11,7 +11,7 @@ extension ChecksumList {
         if bytes.count > Self.largest { throw failure("too large for a checksum file") }
         let name = Self.components(source).last ?? ""
         if let algorithm = Self.foreignAlgorithm(name) {
-            throw failure("\(algorithm) digests are unknown here; give MD5 or one of the SHA family")
+            throw failure("\(algorithm) digests are not supported; use MD5 or SHA")
         }
         let entries = Self.lines(bytes).compactMap(Self.entry)
         if entries.isEmpty { throw failure("no checksum in it") }

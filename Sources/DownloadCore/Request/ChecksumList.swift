@@ -92,7 +92,7 @@ package struct ChecksumList: Codable, Sendable, Equatable {
     private var isBare: Bool { entries.allSatisfy { $0.name.isEmpty } }
 
     private func bare(isOnly: Bool) throws(DownloadError) -> Checksum {
-        guard isOnly else { throw failure("its digest names no file; use it for one file alone") }
+        guard isOnly else { throw failure("its digest names no file, so it can be used for a single file only") }
         return try choose(entries, "one file")
     }
 

@@ -128,7 +128,8 @@ struct CookieList: Sendable, Equatable {
             guard isCookie(line) else {
                 throw .requestInvalid(
                     .unusableSecret(
-                        "\(path): line \(index + 1) is no cookie in Netscape's format (seven fields and tabs)"))
+                        "\(path): line \(index + 1) is not a cookie in Netscape format (seven fields separated by tabs)"
+                    ))
             }
             lines.append(String(line))
         }

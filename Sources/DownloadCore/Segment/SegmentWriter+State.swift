@@ -100,8 +100,8 @@ extension SegmentWriter {
     /// The error for a body that is longer than its `Content-Length`, if nothing proves that the file is whole.
     package static let overlong = DownloadError.protocolViolated(
         .malformedReply(
-            "the body goes on after its Content-Length, which may be too short; only a checksum can prove that the "
-                + "file is whole"))
+            "the server sends more bytes than its Content-Length announces; only a checksum can prove that the file is "
+                + "complete"))
 
     private static let chunkDoubt: Int64 = 64 << 10
 

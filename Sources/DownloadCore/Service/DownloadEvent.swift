@@ -35,7 +35,7 @@ public enum DownloadEvent: Sendable, Equatable {
     /// The reason of a restart because there is no validator. The bytes that are present are fetched again and
     /// compared.
     package static let comparesAll =
-        "without a strong ETag or Last-Modified, nothing proves that the server's file is still the same; what is here is "
+        "without a strong ETag or Last-Modified, nothing proves that the server's file is still the same; the fetched bytes are "
         + "kept and compared"
 
     /// The download at the moment of the event.

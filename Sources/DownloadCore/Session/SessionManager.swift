@@ -135,7 +135,7 @@ package actor SessionManager: DownloadService {
             do {
                 return try await parts.serve(self)
             } catch {
-                parts.notice("this session cannot be reached by other commands: \(error)")
+                parts.notice("other processes cannot reach this session: \(error)")
                 throw error
             }
         }
@@ -239,7 +239,7 @@ package actor SessionManager: DownloadService {
         do {
             try DownloadRemoval.deleteFiles(of: record, deletesFile: false)
         } catch {
-            parts.notice("\(record.id): forgotten, but its partial file is still there: \(error)")
+            parts.notice("\(record.id): removed, but its partial file could not be deleted: \(error)")
         }
     }
 

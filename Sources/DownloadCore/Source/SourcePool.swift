@@ -170,7 +170,7 @@ final class SourcePool {
         for index in suspects { members[index].brought.remove(range) }
         doubts[piece, default: 0] += 1
         let guilty = doubts[piece, default: 0] >= Self.mostDoubts ? suspects : broughtAll
-        for index in guilty { members[index].failure = members[index].failure ?? "it sends other bytes than it should" }
+        for index in guilty { members[index].failure = members[index].failure ?? "it sends wrong bytes" }
         return guilty
     }
 }

@@ -66,7 +66,7 @@ package struct DocumentFetch: Sendable {
         if answer.isTooLarge {
             throw Failure(error: .verificationFailed(.unverifiable("\(url): more than \(asked.largest) bytes")))
         }
-        let excess = DownloadError.protocolViolated(.malformedReply("it goes on after its Content-Length"))
+        let excess = DownloadError.protocolViolated(.malformedReply("more bytes than its Content-Length announces"))
         switch EndedTransfer(result: answer.result, verdict: outcome.verdict, excess: excess).outcome {
         case .complete: return answer.body
         case .lost(let error), .failed(let error): throw Failure(error: error)

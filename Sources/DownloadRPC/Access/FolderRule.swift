@@ -59,7 +59,7 @@ struct FolderRule: Sendable {
             if descriptor < 0, errno == ENOENT { continue }
             guard descriptor >= 0 else {
                 throw WireProblem(
-                    "folder: \(FileNaming.path(root, existing)): it leads out of \(root), or is no folder")
+                    "folder: \(FileNaming.path(root, existing)): it leads out of \(root), or is not a folder")
             }
             defer { close(descriptor) }
             let prefix = realRoot == "/" ? "/" : realRoot + "/"
@@ -74,13 +74,13 @@ struct FolderRule: Sendable {
 
     private func refuseHidden(_ parts: [String]) throws(WireProblem) {
         guard let hidden = parts.first(where: { $0.hasPrefix(".") || $0.utf8.count > 255 }) else { return }
-        throw WireProblem("folder: \(hidden) is hidden or too long; nothing is put there over the network")
+        throw WireProblem("folder: \(hidden) is hidden or too long; nothing is saved there over the network")
     }
 
     private func checked(_ path: String) throws(WireProblem) -> String {
         for folder in protected {
             for base in [folder, Self.real(folder) ?? folder] where path == base || path.hasPrefix(base + "/") {
-                throw WireProblem("folder: \(base) is dlm's own; nothing is put there over the network")
+                throw WireProblem("folder: \(base) is used by this program; nothing is saved there over the network")
             }
         }
         return path

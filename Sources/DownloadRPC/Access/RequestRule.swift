@@ -15,7 +15,9 @@ struct RequestRule: Sendable {
     /// - Throws: ``WireProblem``.
     func checked(_ request: DownloadRequest) throws(WireProblem) -> DownloadRequest {
         for url in [request.url] + request.mirrors { try check(url) }
-        if let hooks = request.hooks, !hooks.isEmpty { throw refused("hooks", "programs are not run for the network") }
+        if let hooks = request.hooks, !hooks.isEmpty {
+            throw refused("hooks", "programs are not run for network clients")
+        }
         try check(request.secretFiles)
         try check(request.trust)
         try check(request.headers)
@@ -57,7 +59,7 @@ struct RequestRule: Sendable {
         }
         // The transport judges names and redirects, by the addresses to which they lead.
         if !permitsPrivateHosts, PrivateAddress.contains(url.host) {
-            throw WireProblem("url: \(url.host) is of this machine or a private network; see rpc-private-hosts")
+            throw WireProblem("url: \(url.host) is this machine or in a private network; see rpc-private-hosts")
         }
     }
 
@@ -65,7 +67,7 @@ struct RequestRule: Sendable {
 
     private func check(_ files: SecretFiles) throws(WireProblem) {
         guard files == SecretFiles() else {
-            throw refused("secretFiles", "files of this machine are not read or written for the network")
+            throw refused("secretFiles", "files of this machine are not read or written for network clients")
         }
     }
 
@@ -75,7 +77,7 @@ struct RequestRule: Sendable {
         ]
         let isKeyFile = trust.pinnedKey.map { !$0.hasPrefix("sha256//") } ?? false
         guard files.allSatisfy({ $0 == nil }), !isKeyFile else {
-            throw refused("trust", "files of this machine are not read for the network")
+            throw refused("trust", "files of this machine are not read for network clients")
         }
     }
 

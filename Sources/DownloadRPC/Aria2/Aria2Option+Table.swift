@@ -19,7 +19,7 @@ extension Aria2Option {
         Aria2Option("header", .header, nil, "One, or a list. Stays with the origin; secrets are not stored."),
         Aria2Option("user-agent", .userAgent, nil),
         Aria2Option("referer", .referer, nil),
-        Aria2Option("http-accept-gzip", .acceptsCompressed, "false", "Such a file comes over one connection."),
+        Aria2Option("http-accept-gzip", .acceptsCompressed, "false", "Such a file needs a single connection."),
         Aria2Option("http-user", .userName(isHTTP: true), nil),
         Aria2Option("http-passwd", .password(isHTTP: true), nil, "Not stored."),
         Aria2Option("ftp-user", .userName(isHTTP: false), nil),
@@ -43,17 +43,17 @@ extension Aria2Option {
         Aria2Option("auto-file-renaming", .renames, "true", "`false`: a file that is there is an error."),
         Aria2Option("allow-overwrite", .overwrites, "false", "The file is replaced once the new one is complete."),
         Aria2Option("conditional-get", .conditional, "false"),
-        Aria2Option("continue", .continues, "false", "What dlm itself left is gone on with in any case."),
+        Aria2Option("continue", .continues, "false", "A partial file of an earlier download is always continued."),
         Aria2Option("remote-time", .remoteTime, "false"),
         Aria2Option("max-overall-download-limit", .overallRateLimit, "0", "Of the session; changes live."),
         Aria2Option("max-concurrent-downloads", .concurrentDownloads, "16", "Of the session, 1 to 1000; changes live."),
     ]
 
     private static let ignored: [Aria2Option] = [
-        ("always-resume", "true", "A partial file is gone on with where it is proved to be the same file."),
+        ("always-resume", "true", "A partial file is continued if it is proved to be of the same file."),
         ("async-dns", "true", "libcurl decides."),
-        ("auto-save-interval", "60", "What is here is recorded twice a second."),
-        ("check-integrity", "false", "dlm checks whatever can be checked."),
+        ("auto-save-interval", "60", "Progress is recorded twice a second."),
+        ("check-integrity", "false", "Everything that can be checked is checked."),
         ("content-disposition-default-utf8", "false", "Names are read as RFC 6266 says, and as UTF-8."),
         ("disable-ipv6", "false", "Both families are tried (RFC 8305)."),
         ("disk-cache", "16777216", "Buffers are 10 MiB."),
@@ -70,7 +70,7 @@ extension Aria2Option {
         ("ftp-type", "binary", "Always binary."),
         (
             "http-auth-challenge", "false",
-            "A name and password are shown with the first request, and as a digest if asked."
+            "A name and password are sent with the first request, and as a digest if the server asks for one."
         ),
         ("http-no-cache", "false", "Not sent; give a header."), ("human-readable", "true", "For a terminal."),
         ("keep-unfinished-download-result", "true", "Always kept."), ("log-level", "debug", "There is one level."),
@@ -85,7 +85,7 @@ extension Aria2Option {
         ("metalink-preferred-protocol", "none", "Sources are asked by their priority."),
         ("metalink-version", nil, "Not used."), ("min-split-size", "1048576", "Parts are sized by the speed."),
         ("no-file-allocation-limit", "5242880", "See `file-allocation`."),
-        ("no-netrc", "true", "A netrc file is never read for the network."),
+        ("no-netrc", "true", "A netrc file is never read for network clients."),
         ("optimize-concurrent-downloads", "false", "`max-concurrent-downloads` counts."),
         ("parameterized-uri", "false", "URIs are taken as they are."), ("pause-metadata", "false", "No such step."),
         ("piece-length", "1048576", "Pieces are of 1 MiB, larger ones where a file would have more than 8192."),
@@ -100,8 +100,8 @@ extension Aria2Option {
         ("stream-piece-selector", "default", "Parts are dealt by the speed of their connections."),
         ("summary-interval", "60", "For a terminal."), ("truncate-console-readout", "true", "For a terminal."),
         ("uri-selector", "feedback", "Sources are asked by how they did."),
-        ("use-head", "false", "The first GET asks."),
-        ("save-session", nil, "Everything is always saved, in dlm's own store."),
+        ("use-head", "false", "The first GET is the probe."),
+        ("save-session", nil, "Everything is always saved, in the store."),
         ("rlimit-nofile", "1024", "Not changed."),
     ].map { Aria2Option(ignored: $0.0, $0.1, $0.2) }
 
@@ -115,7 +115,7 @@ extension Aria2Option {
         "dht-message-timeout", "enable-dht", "enable-dht6", "enable-peer-exchange", "follow-torrent", "index-out",
         "listen-port", "peer-agent", "peer-id-prefix", "seed-time", "select-file", "show-files",
         "allow-piece-length-change",
-    ].map { Aria2Option(ignored: $0, nil, "Of BitTorrent, which dlm does not speak.") }
+    ].map { Aria2Option(ignored: $0, nil, "Of BitTorrent, which is not supported.") }
 
     private static let refused: [Aria2Option] = [
         ("on-bt-download-complete", program), ("on-download-complete", program), ("on-download-error", program),
@@ -124,18 +124,19 @@ extension Aria2Option {
         ("private-key", read), ("rpc-certificate", read), ("rpc-private-key", read), ("input-file", read),
         ("torrent-file", read), ("metalink-file", read), ("conf-path", read), ("server-stat-if", read),
         ("save-cookies", write), ("server-stat-of", write), ("log", write), ("dht-file-path", write),
-        ("dht-file-path6", write), ("dry-run", "A download that fetches nothing is not known; leave it out."),
-        ("hash-check-only", "Run: dlm verify."),
-        ("interface", "Which way leads out is for the machine's user: `interface` in config.yaml."),
-        ("multiple-interface", "As `interface`."), ("async-dns-server", "Name servers are for the machine's user."),
+        ("dht-file-path6", write), ("dry-run", "A download that fetches nothing is not possible; leave it out."),
+        ("hash-check-only", "Files are verified on the machine itself."),
+        ("interface", "The way out is chosen by the user of the machine: `interface` in config.yaml."),
+        ("multiple-interface", "As `interface`."),
+        ("async-dns-server", "Name servers are chosen by the user of the machine."),
         ("rpc-secret", server), ("rpc-user", server), ("rpc-passwd", server), ("enable-rpc", server),
         ("rpc-listen-port", server), ("rpc-listen-all", server), ("rpc-allow-origin-all", server),
         ("rpc-max-request-size", server), ("rpc-secure", server), ("daemon", server),
         ("stop-with-process", server), ("force-sequential", "For a command line."),
     ].map { Aria2Option(refused: $0.0, $0.1) }
 
-    private static let program = "Programs are not run for the network."
-    private static let read = "Files of this machine are not read for the network."
-    private static let write = "Files named over the network are not written, but for downloads."
-    private static let server = "How the server works is for the machine's user: `rpc-` keys in config.yaml."
+    private static let program = "Programs are not run for network clients."
+    private static let read = "Files of this machine are not read for network clients."
+    private static let write = "Of the files that network clients name, only downloads are written."
+    private static let server = "The server is set up by the user of the machine: `rpc-` keys in config.yaml."
 }

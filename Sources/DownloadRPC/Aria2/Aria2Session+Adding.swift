@@ -26,7 +26,7 @@ extension Aria2Session {
     }
 
     static let noBitTorrent = RPCError(
-        "dlm does not speak BitTorrent: give it a URL of http, https, ftp, ftps or sftp.")
+        "BitTorrent is not supported: give a URL of http, https, ftp, ftps or sftp.")
 
     func draft(_ options: [String: JSONValue], url: SourceURL) throws(RPCError) -> Aria2Draft {
         let all = globals.merging(options) { _, given in given }

@@ -17,11 +17,11 @@ struct RPCFront: Sendable {
     func answer(_ request: ControlRequest) async -> ControlAnswer {
         let hosts = request.headers["host"]
         guard access.answersTo(hosts) else {
-            return .refusal(421, "this name is not one of the server's; see rpc-hosts in config.yaml", request)
+            return .refusal(421, "this host name is not one of the server's; see rpc-hosts in config.yaml", request)
         }
         let origins = request.headers["origin"]
         guard access.permits(origins, host: hosts) else {
-            return .refusal(403, "requests of this web page are not answered; see rpc-origins in config.yaml", request)
+            return .refusal(403, "requests from this web page are not allowed; see rpc-origins in config.yaml", request)
         }
         var answer = request.method == "OPTIONS" ? preflight(origins) : await respond(request)
         answer.headers.add(name: "X-Content-Type-Options", value: "nosniff")
@@ -87,7 +87,8 @@ struct RPCFront: Sendable {
         switch await gate.judge(given, from: SecretGate.client(request.peer), or: other) {
         case .granted: return await body()
         case .refused:
-            var answer = ControlAnswer.refusal(401, "give the secret as a bearer token; run: dlm rpc secret", request)
+            var answer = ControlAnswer.refusal(
+                401, "give the secret as a bearer token; it is in the file rpc-secret of the state folder", request)
             answer.headers.add(name: "WWW-Authenticate", value: "Bearer")
             return answer
         case .tooMany: return .refusal(429, "too many wrong secrets; wait a minute", request)

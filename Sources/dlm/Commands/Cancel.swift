@@ -5,10 +5,10 @@ import DownloadKit
 struct Cancel: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel",
-        abstract: "End downloads, wherever they run.",
+        abstract: "Cancel downloads, wherever they run.",
         discussion: """
-            What was fetched is kept: dlm resume goes on with a cancelled download, dlm remove forgets it. --all means \
-            everything that is neither completed nor cancelled.
+            The fetched bytes are kept: dlm resume continues a cancelled download, and dlm remove deletes it. --all \
+            selects everything that is neither completed nor cancelled.
             """)
 
     @OptionGroup var selection: SelectionOptions

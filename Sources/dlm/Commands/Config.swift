@@ -7,12 +7,12 @@ struct Config: ContextCommand {
         commandName: "config",
         abstract: "Show the settings in force, and where each comes from.",
         discussion: """
-            A setting is taken from the environment, or else from the rules and then the section for the host in \
-            config.yaml, or else from the rest of config.yaml, or else it is the default; an option on a command line \
-            counts before all of them. Each line has the key, the value, and its origin: a variable, a line of the file, \
-            or "default". The settings of sections for hosts and of rules come last, behind the names of their hosts or \
-            the number of the rule. With a URL, only what counts for it is shown. A key or a value that cannot be used is \
-            an error, with its place.
+            A setting comes from the first of these that has it: the environment, the rules in config.yaml, its \
+            section for the host, the rest of config.yaml, the default. An option on a command line takes precedence \
+            over all of them. Each line shows the key, the value and its origin: a variable, a line of the file, or \
+            "default". Settings of hosts and rules come last, each after the host's name or the rule's number. With \
+            a URL, only what applies to that URL is shown. A key or a value that cannot be used is an error that \
+            names its place.
             """)
 
     @Argument(help: ArgumentHelp("Show what is in force for this URL.", valueName: "url"))

@@ -4,10 +4,11 @@ import ArgumentParser
 struct Daemon: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "daemon",
-        abstract: "Run, start, stop or look at the background session.",
+        abstract: "Start, stop, run or inspect the background session.",
         discussion: """
-            It downloads what dlm get -b hands to it, without a terminal, and goes on at its next start with whatever \
-            was interrupted. There is one for each state folder; dlm get -b starts it when it is needed.
+            The background session downloads what dlm get -b hands to it, without a terminal. At its next start it \
+            continues whatever was interrupted. There is one session for each state folder, and dlm get -b starts it \
+            on demand.
             """,
         subcommands: [Run.self, Start.self, Stop.self, Status.self])
 }

@@ -5,16 +5,19 @@ import DownloadKit
 struct DaemonOptions: ParsableArguments {
     @Option(
         name: [.customShort("j"), .long],
-        help: ArgumentHelp("Run at most so many downloads at the same time, 1 to 1000. Default: 16.", valueName: "n"))
+        help: ArgumentHelp("Run at most N downloads at the same time, 1 to 1000. Default: 16.", valueName: "n"))
     var maxConcurrent: Int?
 
     @Option(
-        help: ArgumentHelp("Run at most so many downloads from one host. Default: as --max-concurrent.", valueName: "n")
+        help: ArgumentHelp(
+            "Run at most N downloads from one host, 1 to 1000. Default: the value of --max-concurrent.", valueName: "n")
     )
     var maxPerHost: Int?
 
     @Option(
-        help: ArgumentHelp("Bytes per second for all together, such as 500k or 2M; none lifts it.", valueName: "rate"),
+        help: ArgumentHelp(
+            "Limit all downloads together to this many bytes per second, such as 500k or 2M; none lifts the limit.",
+            valueName: "rate"),
         transform: ByteRate.init(argument:))
     var limitRate: ByteRate?
 

@@ -6,12 +6,12 @@ extension Daemon {
     struct Run: ContextCommand {
         static let configuration = CommandConfiguration(
             commandName: "run",
-            abstract: "Be the background session, in the foreground: for systemd and its like.",
+            abstract: "Run the background session in the foreground, for systemd and similar.",
             discussion: """
-                SIGTERM, SIGINT and SIGHUP pause the downloads, which go on at the next start, and end it with status \
-                0; a second signal ends it at once. It tells a service manager how it is (sd_notify), and takes a \
-                socket from it (LISTEN_FDS). What it has to say goes to standard error, a line each with the time in \
-                UTC.
+                SIGTERM, SIGINT or SIGHUP ends the session with status 0: its downloads are paused, and continue at \
+                the next start. A second signal ends it at once. The session reports its state to the service \
+                manager (sd_notify) and accepts a socket from it (LISTEN_FDS). It writes its messages to standard \
+                error, one a line with the time in UTC.
                 """)
 
         @OptionGroup(title: "How") var options: DaemonOptions

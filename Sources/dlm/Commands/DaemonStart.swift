@@ -7,10 +7,11 @@ extension Daemon {
     struct Start: ContextCommand {
         static let configuration = CommandConfiguration(
             commandName: "start",
-            abstract: "Start the background session and return when it serves.",
+            abstract: "Start the background session, and return when it is ready.",
             discussion: """
-                One that runs already is given the options and left alone. It has no terminal and nothing else of the \
-                caller's but environment, umask and limits; what it says is in daemon.log in the state folder.
+                If the session is already running, it only receives the options. The session has no terminal; it \
+                inherits only the environment, umask and limits of the caller. Its messages are in daemon.log in the \
+                state folder.
                 """)
 
         @OptionGroup(title: "How") var options: DaemonOptions
@@ -40,7 +41,7 @@ extension Daemon {
             } else if !output.quiet {
                 let what = isNew ? "has started" : "is running"
                 context.console.report("the background session \(what) (pid \(status.pid))")
-                if let address { context.console.report("it serves \(address); the secret: dlm rpc secret") }
+                if let address { context.console.report("it serves \(address); for the secret run: dlm rpc secret") }
             }
             return 0
         }

@@ -6,7 +6,7 @@ extension Daemon {
     struct Status: ContextCommand {
         static let configuration = CommandConfiguration(
             commandName: "status",
-            abstract: "Show how the background session is; status 1 when it is not running.")
+            abstract: "Show the state of the background session; status 1 if it is not running.")
 
         @OptionGroup(title: "Output") var output: OutputOptions
 

@@ -6,10 +6,10 @@ extension Daemon {
     struct Stop: ContextCommand {
         static let configuration = CommandConfiguration(
             commandName: "stop",
-            abstract: "End the background session and return when it has ended.",
-            discussion: "What runs is paused and goes on at the next start. Success also when none is running.")
+            abstract: "Stop the background session, and return when it has ended.",
+            discussion: "Running downloads are paused, and continue at the next start. Not running is a success, too.")
 
-        @Flag(help: "Let running downloads end first, however long it takes; nothing new is begun.")
+        @Flag(help: "Let running downloads finish first, however long that takes; start no others.")
         var finish = false
 
         @OptionGroup(title: "Output") var output: OutputOptions
@@ -37,7 +37,7 @@ extension Daemon {
                 throw DownloadError.sessionUnavailable(
                     .notAnswering(
                         BackgroundSession.identifier,
-                        message: "asked to end, its process \(connected.status.pid) has not within "
+                        message: "its process \(connected.status.pid) did not end within "
                             + "\(Self.patience.seconds) s"))
             }
             tell(context, DaemonDocument(socket: session.socket), "has ended")

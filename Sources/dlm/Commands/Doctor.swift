@@ -6,16 +6,16 @@ import Foundation
 struct Doctor: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Check this build and machine, and what hinders downloads.",
+        abstract: "Check this build and machine for what hinders downloads.",
         discussion: """
-            Looks at libcurl, certificate authorities, proxies, settings, folders, file systems, the store and the \
-            sessions; with a URL also at one request for its first byte. Each line is ok, a warning or a problem, with \
-            what to do. Ends with status 0 when nothing is a problem, or else with the status that a download would \
-            end with because of the first one. Nothing is downloaded, no store is made and no session started; \
-            passwords are not shown.
+            Checks libcurl, certificate authorities, proxies, settings, folders, file systems, the store and the \
+            sessions. With a URL, it also makes one request for the first byte. Each line is ok, a warning or a \
+            problem, with what to do about it. The exit status is 0 without problems, or else the status that a \
+            download would have because of the first problem. Nothing is downloaded, no store is created and no \
+            session is started; passwords are not shown.
             """)
 
-    @Argument(help: ArgumentHelp("What to ask for: http, https, ftp, ftps, sftp or scp.", valueName: "url"))
+    @Argument(help: ArgumentHelp("The URL to test: http, https, ftp, ftps, sftp or scp.", valueName: "url"))
     var url: String?
 
     @OptionGroup var probe: ProbeOptions
@@ -46,7 +46,7 @@ struct Doctor: ContextCommand {
         let (address, credential) = try RequestMaker.address(url ?? "http://none.invalid/").get()
         if address.scheme == "file" {
             throw DownloadError.requestInvalid(
-                .notForScheme(address.string, what: "dlm doctor asks servers, and this is a file of this machine"))
+                .notForScheme(address.string, what: "dlm doctor tests servers, and this is a file on this machine"))
         }
         var request = DownloadRequest(url: address, destination: Destination(folder: "/"))
         // An error in the settings is one of the findings.

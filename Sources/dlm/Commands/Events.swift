@@ -7,17 +7,17 @@ struct Events: ContextCommand {
         commandName: "events",
         abstract: "Print every change of every download, one JSON value a line.",
         discussion: """
-            Each line has a cursor: dlm events --since CURSOR delivers what happened behind it, each event once and in \
-            order, then a line with the event didFinishEvents, and then what happens from now on. An event didLoseEvents \
-            says that those up to its cursor were too old to be kept.
+            Each line has a cursor. dlm events --since CURSOR prints the events after that cursor, each once and in \
+            order; then a line with the event didFinishEvents, and then new events as they happen. An event \
+            didLoseEvents means that the events up to its cursor were too old to be kept.
             """)
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Begin with the events behind this one; 0 for all there are.", valueName: "cursor"))
+        help: ArgumentHelp("Start with the events after this cursor; 0 means all that are kept.", valueName: "cursor"))
     var since: EventCursor?
 
-    @Flag(help: "End after what has happened already.")
+    @Flag(help: "End after the events that have already happened.")
     var once = false
 
     @OptionGroup(title: "Output") var output: OutputOptions

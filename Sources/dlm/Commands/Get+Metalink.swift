@@ -8,8 +8,14 @@ extension Get {
         guard let metalinkFile else { return }
         if metalinkFile.isEmpty { throw ValidationError("-M: no file given") }
         if streams { throw ValidationError("-o -: standard output takes one URL; leave out -M") }
-        if item.checksums.checksum != nil { throw ValidationError("--checksum belongs to a URL; -M brings its own") }
-        if !item.mirrors.mirror.isEmpty { throw ValidationError("--mirror belongs to a URL; -M brings its own") }
+        if item.checksums.checksum != nil {
+            throw ValidationError(
+                "--checksum is for a single URL; leave it out, because the document of -M has checksums")
+        }
+        if !item.mirrors.mirror.isEmpty {
+            throw ValidationError(
+                "--mirror is for a single URL; leave it out, because the document of -M has sources")
+        }
     }
 
     /// Reads the Metalink document. Returns a request for each of its files, and a rejection for each file that cannot
@@ -87,7 +93,7 @@ extension RequestMaker {
         let sources = file.sources(preferring: location)
         let path = try file.path()
         guard var request = try described(at: sources, from: document.url?.origin) else {
-            let why = file.hasMetaURL ? "only torrents or the like" : "no http or https URL"
+            let why = file.hasMetaURL ? "only torrents or similar" : "no http or https URL"
             throw DownloadError.protocolViolated(.badMetalink("\(document.name): \(file.name): it has \(why)"))
         }
         if request.destination.fileName == nil {

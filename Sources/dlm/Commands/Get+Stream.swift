@@ -9,14 +9,14 @@ extension Get {
     func validateStream() throws {
         guard streams else { return }
         func refuse(_ what: String) -> ValidationError { ValidationError("-o -: \(what)") }
-        if background { throw refuse("standard output is that of this command; leave out -b") }
-        if output.json { throw refuse("standard output is the file's; leave out --json") }
+        if background { throw refuse("the background session has no standard output; leave out -b") }
+        if output.json { throw refuse("standard output is for the file; leave out --json") }
         if item.place.directory != nil { throw refuse("standard output is in no folder; leave out -d") }
-        if item.place.continues { throw refuse("nothing is there to go on with; leave out -c") }
+        if item.place.continues { throw refuse("there is nothing to continue; leave out -c") }
         if item.mirrors.repair { throw refuse("there is nothing to repair; leave out --repair") }
-        if !item.mirrors.mirror.isEmpty { throw refuse("it is read from one server; leave out --mirror") }
+        if !item.mirrors.mirror.isEmpty { throw refuse("only one source can be used; leave out --mirror") }
         if let number = item.count.connections?.number, number > 1 {
-            throw refuse("bytes in order come over one connection; leave out -x")
+            throw refuse("only one connection can be used; leave out -x")
         }
     }
 

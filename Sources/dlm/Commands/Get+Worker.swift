@@ -8,19 +8,19 @@ extension Get {
             throw ValidationError("--shard divides the URLs of a list; give one with -i")
         }
         if background, let option = worker.manifest == nil ? worker.limitOption : "--manifest" {
-            throw ValidationError("\(option) is about downloads that this command waits for; leave out -b")
+            throw ValidationError("\(option) is for downloads that this command waits for; leave out -b")
         }
         if worker.nameBy != nil {
             if item.place.output != nil { throw ValidationError("-o and --name-by both name the file; give one") }
             if metalinkFile != nil {
-                throw ValidationError("--name-by: the document of -M names its files; leave it out")
+                throw ValidationError("--name-by: the document of -M names the files; leave out --name-by")
             }
             if worker.nameBy == .number, inputFile == nil || !urls.isEmpty {
                 throw ValidationError("--name-by number counts the URLs of a list; give them all with -i")
             }
         }
         if worker.perHostRate != nil, item.attempts.wait != nil {
-            throw ValidationError("--wait and --per-host-rate both say how fast downloads begin; give one")
+            throw ValidationError("--wait and --per-host-rate exclude each other; give one")
         }
         if background, worker.state != nil {
             throw ValidationError("--state is for downloads of this command; with -b set XDG_STATE_HOME")

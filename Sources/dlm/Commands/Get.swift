@@ -28,21 +28,23 @@ struct Get: ContextAction {
         let count = try patterns.count(in: urls)
         try validateName(count)
         if item.checksums.checksum != nil, count > 1 || inputFile != nil {
-            throw ValidationError("--checksum belongs to one URL; for several there is --checksum-file")
+            throw ValidationError("--checksum is for a single URL; for several give --checksum-file")
         }
         if !item.mirrors.mirror.isEmpty, count > 1 || inputFile != nil {
             throw ValidationError(
-                "--mirror belongs to one URL; in a list write it below its URL, or behind it and a tab")
+                "--mirror is for a single URL; in a list write it below its URL as mirror=URL, or after its URL and a "
+                    + "tab")
         }
         if item.mirrors.repair, item.place.continues || item.place.ifExists != nil {
-            throw ValidationError("--repair goes on with the file that is there; leave out -c and --if-exists")
+            throw ValidationError("--repair works on the existing file; leave out -c and --if-exists")
         }
         let readers = [
             inputFile == "-", metalinkFile == "-", item.checksums.checksumFile == "-", item.body.readsInput,
         ].count { $0 }
         if readers > 1 { throw ValidationError("-i, -M, --checksum-file and --data cannot all be standard input") }
         if background, ephemeral {
-            throw ValidationError("--ephemeral records nothing that the background session could go by; leave out -b")
+            throw ValidationError(
+                "--ephemeral records nothing, and the background session needs a record; leave out -b")
         }
         if item.attempts.paused, !isRecorded { throw RequestMaker.pausedUnrecorded }
         try validateStream()

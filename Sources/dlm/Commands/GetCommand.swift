@@ -4,34 +4,32 @@ import ArgumentParser
 struct GetCommand: ContextCommand, ItemGroups {
     static let configuration = CommandConfiguration(
         commandName: "get",
-        abstract: "Download files here and now, and print their paths.",
+        abstract: "Download files and print their paths.",
         discussion: """
-            Ends when all are finished. A URL that is being downloaded to the same place already is joined; one that \
-            was interrupted is continued. With -b the background session does the work, and what is printed are the \
-            numbers of the downloads. A URL without a scheme, such as example.org/x, is asked for over https, and over \
-            http where the server has no https or another port than 443 is named; what was taken is said on stderr. \
-            Passwords, tokens and the like are not sent over http on such a guess.
+            Ends when all downloads are finished. A URL that is already being downloaded to the same place is \
+            joined, and an interrupted download is continued. With -b the background session downloads, and dlm \
+            prints the numbers of the downloads. For a URL without a scheme, such as example.org/x, dlm tries https, \
+            and then http if the server has no https; a port other than 443 means http. It reports the choice on \
+            stderr, and sends no passwords or tokens over http unless the URL says http.
             """)
 
-    @Argument(help: ArgumentHelp("What to download: http, https, ftp, ftps, sftp, scp or file.", valueName: "url"))
+    @Argument(help: ArgumentHelp("URLs to download: http, https, ftp, ftps, sftp, scp or file.", valueName: "url"))
     var urls: [String] = []
 
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Also download the URLs in this file, one a line, # for comments; indented lines below a URL are options "
-                + "for it, such as output=NAME. A line may also be a JSON object with url and such options. "
-                + "- is standard input.",
-            valueName: "file or url"),
+            "Also download the URLs in this file, one a line; # begins a comment, - is standard input. Indented lines "
+                + "below a URL are its options, such as output=NAME; a line may also be a JSON object with url and "
+                + "options.", valueName: "file or url"),
         completion: .file())
     var inputFile: String?
 
     @Option(
         name: [.customShort("M"), .long],
         help: ArgumentHelp(
-            "Also download the files of this Metalink document (RFC 5854), from all the sources that it names, verified by "
-                + "its digests; - is standard input.",
-            valueName: "file or url"),
+            "Also download the files of this Metalink document (RFC 5854); - is standard input. All sources that it "
+                + "names are used, and its digests are verified.", valueName: "file or url"),
         completion: .file())
     var metalinkFile: String?
 
@@ -40,14 +38,15 @@ struct GetCommand: ContextCommand, ItemGroups {
 
     @Flag(
         help: """
-            Record nothing: no other command sees these downloads, and a file that is not complete at the end is deleted.
+            Record nothing: other commands do not see these downloads, and files that are incomplete at the end are \
+            deleted.
             """)
     var ephemeral = false
 
     @Flag(
         help: """
-            Take [ ] and { } in URLs as they are. Otherwise [001-100], [a-z], [0-9:3] and {a,b} stand for several URLs, and \
-            #1 in -o for what the first of them stands for.
+            Take [ ] and { } in URLs literally. Otherwise [001-100], [a-z], [0-9:3] and {a,b} stand for several \
+            URLs, and #1 in -o is the value of the first of these.
             """)
     var noGlob = false
 

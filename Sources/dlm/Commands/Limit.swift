@@ -5,15 +5,15 @@ import DownloadKit
 struct Limit: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "limit",
-        abstract: "Show or change the speed limit of what runs, or of downloads.",
+        abstract: "Show or change the speed limit of sessions or of downloads.",
         discussion: """
-            Without a rate, shows the limits in force: of each dlm that runs, and of each unfinished download that has \
-            one. A new limit counts at once. Without downloads it is the limit of each dlm that runs at the moment, for all of its \
-            downloads together. --all means each download that is not finished.
+            Without a rate, shows the limits in force: of each dlm that is running, and of each unfinished download \
+            that has one. A new limit applies at once. Without numbers of downloads, it applies to each dlm that is \
+            running now, for all of its downloads together. --all selects all unfinished downloads.
             """)
 
     @Argument(
-        help: ArgumentHelp("Bytes per second, such as 500k, 2M, 1.5GiB, or none.", valueName: "rate"),
+        help: ArgumentHelp("The limit in bytes per second, such as 500k, 2M or 1.5GiB, or none.", valueName: "rate"),
         completion: .list(["none", "500k", "1M", "10M"]), transform: ByteRate.init(argument:))
     var rate: ByteRate?
 
@@ -21,7 +21,10 @@ struct Limit: ContextCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws {
-        if rate == nil, !selection.isEmpty { throw ValidationError("give a rate such as 500k or none before them") }
+        if rate == nil, !selection.isEmpty {
+            throw ValidationError(
+                "give a rate such as 500k or none before the downloads")
+        }
     }
 
     func run(in context: Context) async throws -> Int32 {
@@ -58,7 +61,7 @@ struct Limit: ContextCommand {
                 tell(text, EventDocument("limit", snapshot), console)
             }
         }
-        if isNothing, !output.quiet { console.report("nothing runs, and no download has a limit of its own") }
+        if isNothing, !output.quiet { console.report("no dlm is running, and no download has a limit") }
         return status
     }
 
@@ -76,7 +79,8 @@ struct Limit: ContextCommand {
         let sessions = await service.sessions().map(\.identifier)
         guard !sessions.isEmpty else {
             if !output.quiet {
-                context.console.report("nothing runs, and nothing was changed; name downloads by number")
+                context.console.report(
+                    "no dlm is running, so nothing was changed; to limit downloads, give their numbers")
             }
             return 0
         }

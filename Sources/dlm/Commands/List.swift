@@ -7,20 +7,21 @@ struct List: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List the downloads that are not finished.",
-        discussion: "With --all also those that are: when they ended, and how long they took.", aliases: ["ls"])
+        discussion: "With --all, finished downloads are listed, too: when they ended and how long they "
+            + "took.", aliases: ["ls"])
 
     /// The states of the downloads that are listed by default, and that `--all` means in commands such as `resume`.
     static let unfinished = Set(DownloadState.Kind.allCases).subtracting([.completed, .cancelled])
 
     @Option(
         parsing: .singleValue,
-        help: ArgumentHelp("Only downloads in this state; repeatable.", valueName: "state"))
+        help: ArgumentHelp("List only downloads in this state; repeatable.", valueName: "state"))
     var state: [DownloadState.Kind] = []
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Only the newest so many.", valueName: "n"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("List only the newest N downloads.", valueName: "n"))
     var limit: Int?
 
-    @Flag(help: "Also the completed and cancelled ones.")
+    @Flag(help: "List completed and cancelled downloads, too.")
     var all = false
 
     @OptionGroup(title: "Output") var output: OutputOptions

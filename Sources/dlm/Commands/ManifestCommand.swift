@@ -5,12 +5,12 @@ import DownloadKit
 struct ManifestCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "manifest",
-        abstract: "Count, join or look through the manifests of dlm get.",
+        abstract: "Summarize or merge manifests of dlm get, or list what failed.",
         discussion: """
-            A manifest (dlm get --manifest) has a line of JSON for each URL that ended. Of several lines for a URL the \
-            last one in its file counts; of several files one that says that the URL is done, else the last file. \
-            summary counts, merge prints one line for each URL, and failed prints the URLs that failed, by host and \
-            kind of error, as a list for dlm get -i.
+            A manifest (dlm get --manifest) has a line of JSON for each URL that ended. If a file has several lines \
+            for a URL, the last one counts. Among several files, one that says that the URL is done counts, or else \
+            the last file. summary counts URLs, merge prints one line for each URL, and failed prints the failed \
+            URLs by host and kind of error, as a list for dlm get -i.
             """,
         subcommands: [Summary.self, Merge.self, Failed.self])
 
@@ -30,7 +30,7 @@ struct ManifestCommand: ParsableCommand {
 
 /// The files of `dlm manifest`.
 struct ManifestFiles: ParsableArguments {
-    @Argument(help: ArgumentHelp("Manifests of dlm get.", valueName: "file"), completion: .file())
+    @Argument(help: ArgumentHelp("Manifest files of dlm get.", valueName: "file"), completion: .file())
     var files: [String]
 }
 
@@ -38,7 +38,7 @@ extension ManifestCommand {
     /// `dlm manifest summary FILE...`
     struct Summary: ContextCommand {
         static let configuration = CommandConfiguration(
-            commandName: "summary", abstract: "Count what is done and what failed, by kind of error and by host.")
+            commandName: "summary", abstract: "Count done and failed URLs, by kind of error and by host.")
 
         @OptionGroup var manifests: ManifestFiles
         @OptionGroup(title: "Output") var output: OutputOptions
@@ -82,19 +82,19 @@ extension ManifestCommand {
     /// `dlm manifest failed FILE...`
     struct Failed: ContextCommand {
         static let configuration = CommandConfiguration(
-            commandName: "failed", abstract: "Print the URLs that failed, by host and kind of error.")
+            commandName: "failed", abstract: "Print the failed URLs, by host and kind of error.")
 
         @OptionGroup var manifests: ManifestFiles
 
-        @Option(help: ArgumentHelp("Only those of this host.", valueName: "name")) var host: String?
+        @Option(help: ArgumentHelp("Print only URLs of this host.", valueName: "name")) var host: String?
 
         @Option(
             help: ArgumentHelp(
-                "Only those with this kind of error, such as network, or kind and reason, such as server/status404.",
-                valueName: "kind"))
+                "Print only URLs with this kind of error, such as network, or kind and reason, such as "
+                    + "server/status404.", valueName: "kind"))
         var kind: String?
 
-        @Flag(help: "Only those that may succeed in another run.") var retryable = false
+        @Flag(help: "Print only URLs that may succeed in another run.") var retryable = false
 
         @OptionGroup(title: "Output") var output: OutputOptions
 

@@ -7,8 +7,9 @@ struct Pause: ContextCommand {
         commandName: "pause",
         abstract: "Pause downloads, wherever they run.",
         discussion: """
-            Returns when what was fetched is on disk. A dlm get that waits for a paused download stays, and goes on \
-            when it is resumed. --all means everything that would go on, now or when its session starts again.
+            Returns when the fetched bytes are on disk. A dlm get that waits for a paused download keeps waiting, \
+            and goes on when the download is resumed. --all selects everything that would go on by itself, now or \
+            when its session starts again.
             """)
 
     @OptionGroup var selection: SelectionOptions

@@ -6,16 +6,16 @@ import Foundation
 struct Priority: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "priority",
-        abstract: "Let downloads start earlier or later.",
+        abstract: "Change the order in which downloads start.",
         discussion: """
-            Higher starts earlier than the default 0, and -5 later. What runs already goes on. --all means everything \
-            that is not finished.
+            A download with a higher number starts earlier; the default is 0, and -5 starts later. Running downloads \
+            are not affected. --all selects all unfinished downloads.
             """)
 
     // A negative number looks like an option to the parser, which passes unrecognized words to this argument.
     @Argument(
         parsing: .allUnrecognized,
-        help: ArgumentHelp("The priority, then downloads by number, such as 3 or 5-8.", valueName: "n> <id"),
+        help: ArgumentHelp("The priority, then the numbers of downloads, such as 3 or 5-8.", valueName: "n> <id"),
         completion: DownloadCompletion.ids)
     var words: [String]
 
@@ -39,7 +39,7 @@ struct Priority: ContextCommand {
         guard let first = words.first, let priority = Int(first),
             (-Self.largest...Self.largest).contains(priority)
         else {
-            throw ValidationError("the value '\(words.first ?? "")' is no priority; give a number such as 5 or -5")
+            throw ValidationError("the value '\(words.first ?? "")' is not a priority; give a number such as 5 or -5")
         }
         let ranges = try words.dropFirst().map { word in
             do {

@@ -6,27 +6,28 @@ import DownloadRPC
 struct RPC: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rpc",
-        abstract: "Print the secret of the HTTP server, or open its page.",
+        abstract: "Print the secret of the HTTP server, or open its web page.",
         discussion: """
-            dlm daemon start --rpc serves aria2's RPC at /jsonrpc, a web page at / and dlm's own API at /v1. Programs and \
-            the page show a secret, which is made at the first start and kept in rpc-secret in the state folder.
+            dlm daemon start --rpc serves aria2's RPC at /jsonrpc, a web page at / and dlm's own API at /v1. All of \
+            them require a secret, which is created at the first start and kept in the file rpc-secret in the state \
+            folder.
             """,
         subcommands: [Secret.self, Open.self])
 
     /// `dlm rpc secret`
     struct Secret: ContextCommand {
         static let configuration = CommandConfiguration(
-            commandName: "secret", abstract: "Print the secret, for the settings of other programs.",
-            discussion: "Delete rpc-secret in the state folder for a new one, and start the background session again.")
+            commandName: "secret", abstract: "Print the secret, to be entered in other programs.",
+            discussion: "For a new secret, delete rpc-secret in the state folder and restart the background session.")
 
-        @Flag(help: "Print the token that reads /metrics, and nothing else, instead.")
+        @Flag(help: "Print the token that can only read /metrics instead.")
         var metrics = false
 
         func run(in context: Context) async throws -> Int32 {
             let folder = try SessionConfiguration.stateFolder(environment: context.environment)
             let secret = try RPCSecret.load(from: folder)
             guard let text = metrics ? secret.metricsToken : secret.text else {
-                throw DownloadError.unexpected("OpenSSL here has no SHA-256, which the token is made with")
+                throw DownloadError.unexpected("the OpenSSL library has no SHA-256, which the token is made with")
             }
             context.console.print(text)
             return 0
@@ -36,11 +37,11 @@ struct RPC: ParsableCommand {
     /// `dlm rpc open`
     struct Open: ContextCommand {
         static let configuration = CommandConfiguration(
-            commandName: "open", abstract: "Open the page in the browser, with the secret.",
+            commandName: "open", abstract: "Open the web page in the browser, with the secret.",
             discussion: """
-                The browser is given a file of the state folder that leads to the page, so that the secret is in no list of \
-                processes. Without xdg-open, or where the browser cannot read that file, the address is printed; the page \
-                asks for the secret.
+                The browser opens a file in the state folder that leads to the page, so that no list of processes \
+                shows the secret. Without xdg-open, or if the browser cannot read that file, open the printed \
+                address; the page then asks for the secret.
                 """)
 
         func run(in context: Context) async throws -> Int32 {
@@ -49,7 +50,7 @@ struct RPC: ParsableCommand {
             defer { session.directory.close() }
             guard session.isAlive, let address = RPCServer.runningAddress(in: folder) else {
                 throw DownloadError.sessionUnavailable(
-                    .startFailed(message: "the background session serves no page; run: dlm daemon start --rpc"))
+                    .startFailed(message: "the background session serves no web page; run: dlm daemon start --rpc"))
             }
             let file = try RPCServer.makeDoor(in: folder, to: address, try RPCSecret.load(from: folder))
             context.console.print(address)

@@ -8,8 +8,8 @@ struct Remove: ContextCommand {
         commandName: "remove",
         abstract: "Forget downloads and delete their partial files.",
         discussion: """
-            What runs is stopped first. A finished file stays, unless --delete-file is given. --all means what has \
-            ended: completed, failed and cancelled downloads.
+            Running downloads are stopped first. Finished files are kept unless --delete-file is given. --all \
+            selects what has ended: completed, failed and cancelled downloads.
             """, aliases: ["rm"])
 
     @OptionGroup var selection: SelectionOptions

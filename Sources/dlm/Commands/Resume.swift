@@ -6,16 +6,17 @@ import Foundation
 struct Resume: ContextCommand, RenewableOptions {
     static let configuration = CommandConfiguration(
         commandName: "resume",
-        abstract: "Go on with downloads that are paused, interrupted or failed.",
+        abstract: "Resume downloads that are paused, interrupted or failed.",
         discussion: """
-            Goes on where they were, also with cancelled ones that are named: in the background, in the dlm get that waits for them, or else here, and then ends \
-            when they are finished, with their status. Secrets are not stored: give them again with -H, -u or --data. --all means \
-            what is paused, interrupted or failed.
+            Continues each download where it was: in the background session, or in the dlm get that waits for it. \
+            Otherwise it runs here, and this command ends when it is finished, with its status. Cancelled downloads \
+            are resumed when they are named by number. Secrets are not stored: give them again with -H, -u or \
+            --data. --all selects what is paused, interrupted or failed.
             """)
 
     @OptionGroup var selection: SelectionOptions
 
-    @Flag(name: .shortAndLong, help: "Go on in the background session, and return at once.")
+    @Flag(name: .shortAndLong, help: "Continue in the background session, and return at once.")
     var background = false
 
     @OptionGroup(title: "How") var count: ConnectionOptions

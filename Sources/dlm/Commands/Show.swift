@@ -7,7 +7,7 @@ struct Show: ContextCommand {
     static let configuration = CommandConfiguration(commandName: "show", abstract: "Show everything about downloads.")
 
     @Argument(
-        help: ArgumentHelp("Downloads by number, such as 3 or 5-8.", valueName: "id"),
+        help: ArgumentHelp("Numbers of downloads, such as 3 or 5-8.", valueName: "id"),
         completion: DownloadCompletion.ids, transform: IDRange.init(argument:))
     var ids: [IDRange]
 

@@ -8,14 +8,14 @@ struct Verify: ContextCommand {
         commandName: "verify",
         abstract: "Check finished files against their checksums.",
         discussion: """
-            Without a checksum, a file is checked against the one that its download was verified by: the one given \
-            then, or the server's digest. Prints a line for each file, and ends with status 0 only if all of them were \
-            verified: a file of which no checksum is known was not.
+            Without a checksum, a file is checked against the one by which its download was verified: the one given \
+            then, or the server's digest. Prints a line for each file. The exit status is 0 only if all files were \
+            verified; a file without a known checksum was not.
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "Finished downloads by number, such as 3 or 5-8, or files; write ./3 for a file of that name.",
+            "Numbers of finished downloads, such as 3 or 5-8, or files; write ./3 for a file named 3.",
             valueName: "id or file"),
         completion: .file())
     var targets: [String]
@@ -30,7 +30,7 @@ struct Verify: ContextCommand {
         return try await context.withService { service in
             let subjects = try await subjects(service, workingFolder: context.workingFolder)
             if checksums.given != nil, subjects.count > 1 {
-                throw ValidationError("--checksum belongs to one file; for several there is --checksum-file")
+                throw ValidationError("--checksum is for a single file; for several give --checksum-file")
             }
             var statuses: Set<Int32> = []
             for subject in subjects {

@@ -7,18 +7,18 @@ struct Wait: ContextCommand {
         commandName: "wait",
         abstract: "Wait until downloads are finished, and end with their status.",
         discussion: """
-            Prints the paths of the finished files. It does not matter who runs them, nor whether that is restarted \
-            meanwhile. --all means everything that runs or waits for its turn, and what has failed; a paused one is \
-            waited for when it is named, or paused meanwhile.
+            Prints the paths of the finished files. It does not matter which process runs the downloads, or whether \
+            that process is restarted meanwhile. --all selects everything that is queued, running, waiting or failed. A \
+            paused download is waited for only if it is named, or if it is paused meanwhile.
             """)
 
     @OptionGroup var selection: SelectionOptions
 
-    @Flag(help: "Until the first of them is finished.")
+    @Flag(help: "End when the first of them is finished.")
     var any = false
 
     @Option(
-        help: ArgumentHelp("Give up after so long, with status 1.", valueName: "time"),
+        help: ArgumentHelp("Give up after this time, with status 1.", valueName: "time"),
         transform: Seconds.init(argument:))
     var timeout: Seconds?
 

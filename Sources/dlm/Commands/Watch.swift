@@ -7,8 +7,9 @@ struct Watch: ContextCommand {
         commandName: "watch",
         abstract: "Show the progress of downloads, wherever they run.",
         discussion: """
-            Without downloads, everything that runs is shown, also what is added later, until nothing runs any more. \
-            Ends with the status of what has ended meanwhile. Ctrl-C leaves the downloads alone.
+            Without numbers of downloads, shows everything that runs, also what is added later, until nothing runs \
+            any more. The exit status is that of the downloads that ended meanwhile. Ctrl-C does not affect the \
+            downloads.
             """)
 
     @OptionGroup var selection: SelectionOptions

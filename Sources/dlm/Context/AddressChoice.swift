@@ -25,7 +25,7 @@ struct AddressChoice {
             let choice = if let choice = known[host] { choice } else { try await choice(for: address) }
             known[host] = choice
             let url = "\(choice.scheme)://\(address.text)"
-            if !isQuiet { context.console.report("\(choice.reason): taken as \(url)") }
+            if !isQuiet { context.console.report("\(choice.reason); using \(url)") }
             urls.append(url)
         }
         return urls
@@ -52,7 +52,7 @@ struct AddressChoice {
         let isSecret = !address.isLoopback && Self.showsSecrets(request)
         if schemes == ["http"], isSecret {
             throw ValidationError(
-                "\(address.host): has no scheme, and secrets are not sent unencrypted on a guess; write https:// or "
+                "\(address.host): has no scheme, and secrets are not sent over http on a guess; write https:// or "
                     + "http:// before it")
         }
         guard schemes.count > 1, !isSecret else { return Choice(scheme: schemes[0], reason: "no scheme given") }
@@ -92,6 +92,7 @@ struct AddressChoice {
     /// Throws if a file of this name exists, because the user more likely means the file than a host.
     private func requireNoFile(_ text: String) throws {
         guard !text.isEmpty, !text.contains("://"), access(text, F_OK) == 0 else { return }
-        throw ValidationError("\(text): is the name of a file here, not a URL; -i reads the URLs in a file")
+        throw ValidationError(
+            "\(text): is the name of a file here, not a URL; to download the URLs in that file, give it with -i")
     }
 }

@@ -90,7 +90,9 @@ struct BackgroundHandover {
     /// for the end of the download, so it cannot verify the file.
     private static func joinedUnverified(_ id: DownloadID) -> DownloadError {
         .verificationFailed(
-            .unverifiable("\(id): is being fetched already, without this checksum; run: dlm wait \(id), then verify it")
+            .unverifiable(
+                "\(id): is already being downloaded without this checksum; run: dlm wait \(id), and then dlm "
+                    + "verify")
         )
     }
 

@@ -14,7 +14,7 @@ struct CarriedProxies: Sendable {
         for scheme in SourceScheme.names {
             guard let named = proxies.proxy(scheme: scheme) else { continue }
             guard let address = try? ProxyAddress(argument: named.value) else {
-                throw ValidationError("\(named.variable) names no proxy that can be used; correct it, or give --proxy")
+                throw ValidationError("\(named.variable) is not a usable proxy; correct it, or give --proxy")
             }
             addresses[scheme] = address
         }

@@ -43,7 +43,7 @@ struct FolderFailures {
         defer { groups = [] }
         return groups.map { group in
             guard group.ids.count > 1 else { return group.first }
-            let why = group.why ?? "the folder, or its file system, is gone"
+            let why = group.why ?? "the folder or its file system is gone"
             let command = "dlm resume \(SummaryText.ranges(group.ids.sorted()) ?? "--all")"
             return "\(group.folder): \(why); \(group.ids.count) downloads failed; run: \(command)"
         }

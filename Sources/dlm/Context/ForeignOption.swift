@@ -79,9 +79,9 @@ enum ForeignOption {
     /// The options whose behaviour is the usual one of dlm, so that they are not needed.
     private static let needless = [
         "-L": "redirects are followed without it", "--location": "redirects are followed without it",
-        "--remote-name": "the server's name is taken without it", "-f": "an answer that is an error is one without it",
-        "--fail": "an answer that is an error is one without it", "-C": "what was begun is continued without it",
-        "--continue-at": "what was begun is continued without it",
+        "--remote-name": "the server's name is taken without it", "-f": "an error status is an error without it",
+        "--fail": "an error status is an error without it", "-C": "an unfinished file is continued without it",
+        "--continue-at": "an unfinished file is continued without it",
         "--parallel": "several URLs are fetched at once without it",
         "-S": "errors are shown without it", "--show-error": "errors are shown without it",
     ]

@@ -84,13 +84,13 @@ struct Narrator: Sendable {
     }
 
     func goOn(_ id: DownloadID, _ name: String) {
-        if tellsStanding { console.report("\(id): \(name): goes on") }
+        if tellsStanding { console.report("\(id): \(name): resumed") }
     }
 
     /// Reports a removed download.
     /// - Parameter document: The event; nil if only the number of the download is known.
     func removed(_ id: DownloadID, _ document: EventDocument?) {
-        let message = document.map { "\(id): \($0.name): removed by somebody else" } ?? "download \(id) was removed"
+        let message = document.map { "\(id): \($0.name): removed by another command" } ?? "download \(id) was removed"
         console.report(message)
         guard options.json else { return }
         console.print(

@@ -40,8 +40,8 @@ struct RequestMaker: Sendable {
     }
 
     static let pausedUnrecorded = ValidationError(
-        "--paused waits for dlm resume, which knows nothing of what is not recorded (--ephemeral, -o -); leave it out, or "
-            + "undo the configuration's with DLM_PAUSED=false")
+        "--paused needs a recorded download, for dlm resume; leave out --paused, --ephemeral and -o -, or "
+            + "set DLM_PAUSED=false if it comes from config.yaml")
 
     private func requireResumable(_ request: DownloadRequest) throws {
         if request.startsPaused, !areRecorded { throw Self.pausedUnrecorded }
@@ -78,7 +78,8 @@ struct RequestMaker: Sendable {
         if streams { request.connections = 1 }
         if let pacing { request.pacing = pacing }
         if item?.place.output == DestinationOptions.stream {
-            throw ValidationError("output: - is standard output, which belongs to one URL on the command line")
+            throw ValidationError(
+                "output: - is standard output, which is possible for a single URL on the command line only")
         }
         try item?.apply(to: &request, in: workingFolder)
         if let namer, request.destination.fileName == nil {
@@ -174,7 +175,8 @@ struct RequestMaker: Sendable {
         guard line.isReadable else { throw ListOptions.Failure(line: line.number, message: "is not UTF-8 text") }
         let line = try JSONLine.plain(line)
         if OptionText.isOption(line.text) {
-            let why = "no URL above it waits for options; write them right below theirs, at once"
+            let why =
+                "there is no URL above it for this option; write options directly below their URL, without a pause"
             throw ListOptions.Failure(line: line.number, message: why)
         }
         let options = line.options.isEmpty ? nil : try listOptions.options(line.options)

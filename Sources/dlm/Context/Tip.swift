@@ -11,8 +11,8 @@ enum Tip: String, CaseIterable, Sendable {
 
     var text: String {
         switch self {
-        case .background: "tip: dlm get -b URL downloads in the background, and dlm list shows how far it is"
-        case .follow: "tip: dlm list shows how far it is, dlm watch follows it, dlm wait waits for its end"
+        case .background: "tip: dlm get -b URL downloads in the background, and dlm list shows its progress"
+        case .follow: "tip: dlm list shows its progress, dlm watch follows it, dlm wait waits for its end"
         }
     }
 

@@ -63,8 +63,8 @@ struct VerifySubject {
     private func unknown() throws(DownloadError) -> String {
         let size = try FileHash.size(of: path)
         let remedy = "give one with --checksum or --checksum-file"
-        guard let bytes else { return "no checksum of it is known; \(remedy)" }
+        guard let bytes else { return "no checksum is known; \(remedy)" }
         if size != bytes { throw .verificationFailed(.size(expected: bytes, actual: size)) }
-        return "its size is right, but no checksum of it is known; \(remedy)"
+        return "its size is right, but no checksum is known; \(remedy)"
     }
 }

@@ -46,7 +46,8 @@ struct BackgroundStarter: Sendable {
             while !session.isAlive {
                 guard session.time.now < deadline else {
                     throw DownloadError.sessionUnavailable(
-                        .startFailed(message: "somebody listens at \(session.socket) and no session comes up there"))
+                        .startFailed(
+                            message: "another program listens at \(session.socket) and no session answers there"))
                 }
                 try await session.time.sleep(for: .milliseconds(20))
             }

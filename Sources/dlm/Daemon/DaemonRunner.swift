@@ -102,7 +102,7 @@ struct DaemonRunner: Sendable {
             switch stop {
             case .request(.finish):
                 guard finishing == nil else { continue }
-                log.line("finishing: what runs may end, nothing new is begun")
+                log.line("finishing: running downloads may end, no others are started")
                 // STOPPING=1 is not sent yet, because it starts the time limit of the service manager.
                 notifier?.status("Finishing what runs")
                 finishing = Task {

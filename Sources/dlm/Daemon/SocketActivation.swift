@@ -26,7 +26,7 @@ enum SocketActivation {
         // The path that the manager was given may lead through a link, so files are compared and not paths.
         guard let bound = boundPath(first), let file = FileIdentity(path: bound), file == FileIdentity(path: path)
         else {
-            throw refused("the socket that was passed is not \(path), where dlm looks for it; change ListenStream=")
+            throw refused("the socket that was passed is not \(path), where dlm expects it; change ListenStream=")
         }
         return first
     }

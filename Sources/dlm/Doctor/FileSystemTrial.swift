@@ -123,7 +123,8 @@ struct FileSystemFindings {
         }
         if answers.preallocation != 0, trial.name != "tmpfs" {
             return .warning(
-                .files, name, text, advice: "a full disk shows only underway, and files may be scattered over it")
+                .files, name, text,
+                advice: "a full disk is noticed only during a download, and files may be fragmented")
         }
         return .ok(.files, name, text)
     }
@@ -134,7 +135,7 @@ struct FileSystemFindings {
             return .problem(.files, "\(name) space", status, text, advice: "free some, or \(elsewhere) on another disk")
         }
         if trial.free < Self.littleSpace {
-            return .warning(.files, "\(name) space", text, advice: "free some before anything large")
+            return .warning(.files, "\(name) space", text, advice: "free some before a large download")
         }
         return .ok(.files, "\(name) space", text)
     }
@@ -143,7 +144,7 @@ struct FileSystemFindings {
         let advice =
             purpose == .state
             ? "SQLite's log needs a local disk; set XDG_STATE_HOME to a folder on one"
-            : "downloads work, but what others write to a partial file may go unnoticed; a local disk is safer"
+            : "downloads work, but changes by other programs to a partial file may go unnoticed; a local disk is safer"
         return .warning(.files, name, "\(path) is on a network file system (\(trial.name ?? "?"))", advice: advice)
     }
 }

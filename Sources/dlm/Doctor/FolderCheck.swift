@@ -95,7 +95,7 @@ enum FolderFindings {
         guard let path else { return .ok(.settings, "config.yaml", "none: there is no home folder") }
         // The message names the file and the line.
         if let error { return .problem(.settings, "config.yaml", 2, error, advice: "see: dlm config") }
-        return .ok(.settings, "config.yaml", exists ? path : "\(path): not there, which is fine")
+        return .ok(.settings, "config.yaml", exists ? path : "\(path): not there, and not needed")
     }
 
     /// The longest path that `sockaddr_un` can have, in bytes, without its closing zero (unix(7)).

@@ -109,8 +109,8 @@ extension ProxyEnvironment {
         if let ignored {
             findings.append(
                 .warning(
-                    .transfers, "proxy", "HTTP_PROXY is set and not read: \(ignored.shown)",
-                    advice: "call it http_proxy"))
+                    .transfers, "proxy", "HTTP_PROXY is set, but not used: \(ignored.shown)",
+                    advice: "set http_proxy instead"))
         }
         if let exceptions {
             findings.append(.ok(.transfers, "no proxy", "\(exceptions.value) (\(exceptions.variable))"))

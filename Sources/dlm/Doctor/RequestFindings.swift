@@ -102,7 +102,7 @@ struct RequestFindings {
         case .ignored:
             .warning(
                 Self.section, "ranges", "no: the server sends the whole file",
-                advice: "an interrupted download begins anew, and has one connection; try a mirror")
+                advice: "an interrupted download starts over, and has one connection; try a mirror")
         }
     }
 
@@ -116,11 +116,12 @@ struct RequestFindings {
         ].compactMap(\.self).joined(separator: ", ")
         if validators.lastModifiedIsStrong, validators.etag == nil {
             return .warning(
-                Self.section, "validator", "\(weak) (strong)", advice: "it can be continued, over one connection")
+                Self.section, "validator", "\(weak) (strong)",
+                advice: "a download can be continued, over one connection")
         }
         return .warning(
             Self.section, "validator", weak.isEmpty ? "none" : weak,
-            advice: "a part cannot be told to be of the same file: give --checksum")
+            advice: "nothing proves that a partial file is of the same file: give --checksum")
     }
 
     /// Returns the finding about what identifies the version of a file on a server without HTTP.
@@ -128,7 +129,7 @@ struct RequestFindings {
         guard let time = validators.lastModified else {
             return .warning(
                 Self.section, "validator", "no time of change",
-                advice: "what is here of it is fetched again and compared: give --checksum")
+                advice: "a partial file is fetched again and compared: give --checksum")
         }
         return .ok(Self.section, "validator", "its size, its time of change (\(time)) and the end of what is here")
     }
@@ -138,7 +139,7 @@ struct RequestFindings {
         guard let total = abilities.total else {
             return .warning(
                 Self.section, "size", "not said\(type)",
-                advice: "nothing but the end of the answer tells that it is whole: give --checksum")
+                advice: "only the end of the answer shows that the file is complete: give --checksum")
         }
         return .ok(Self.section, "size", "\(Units.size(total)) (\(total) bytes)\(type)")
     }
@@ -148,10 +149,11 @@ struct RequestFindings {
     static func advice(_ error: DownloadError) -> String? {
         switch error {
         case .networkFailed(.nameResolution, _): "check the name, and the name servers in /etc/resolv.conf"
-        case .networkFailed(.connect, _): "check that the server, or the proxy, is up and no firewall is between"
+        case .networkFailed(.connect, _): "check that the server or proxy is running and that no firewall blocks it"
         case .networkFailed(.timedOut, _), .networkFailed(.stalled, _):
-            "check the way there (a firewall, a proxy), or try later"
-        case .networkFailed(.connectionLost, _): "try again; if it stays so, ask whoever runs the server or the proxy"
+            "check the network path (firewall, proxy), or try later"
+        case .networkFailed(.connectionLost, _):
+            "try again; if that does not help, ask the operator of the server or proxy"
         // The messages of these errors say what to do.
         case .trustFailed where error.reason == "hostKey", .authenticationFailed where error.reason == "login": nil
         case .trustFailed:
@@ -161,14 +163,14 @@ struct RequestFindings {
         case .serverRefused(let status, _):
             switch status {
             case 404, 410: "check the URL"
-            case 403, 451: "the server does not give it to you; check the URL, or give a user or a token"
+            case 403, 451: "access is denied; check the URL, or give a user or a token"
             case 429, 503: "the server is busy; try later"
-            case 500...: "the server is at fault; try later"
+            case 500...: "the server has an error; try later"
             default: "check the URL"
             }
         case .protocolViolated(.tooManyRedirects), .protocolViolated(.redirectRefused):
-            "give the URL that it should lead to"
-        case .protocolViolated: "the server is at fault; try a mirror"
+            "give the URL of the file itself"
+        case .protocolViolated: "the server has an error; try a mirror"
         default: nil
         }
     }

@@ -54,7 +54,7 @@ enum SessionFindings {
         case .failed(let error):
             return .problem(
                 section, name, error.exitStatus, "\(who)\(process): \(Redaction.describe(error))",
-                advice: found.trace.pid.map { "end it, what it does goes on later: kill \($0)" })
+                advice: found.trace.pid.map { "its downloads continue later; end it with: kill \($0)" })
         case .answered(let other, let running):
             let text = "\(who)\(process), dlm \(other), \(running) running"
             if other == version { return .ok(section, name, text) }
@@ -62,7 +62,7 @@ enum SessionFindings {
                 section, name, "\(text); this is dlm \(version)",
                 advice: name == "background"
                     ? "dlm daemon stop --finish, and the next dlm get -b starts this one"
-                    : "let it end before you rely on what is new")
+                    : "let it end before you use new features")
         }
     }
 
@@ -73,6 +73,6 @@ enum SessionFindings {
         let what = found.trace.hasSocket ? "a socket" : "a lock"
         return .warning(
             section, name, "\(who)not running; \(what) of a process that was killed is left",
-            advice: "nothing is to be done: the next session clears it away")
+            advice: "nothing needs to be done: the next session removes it")
     }
 }

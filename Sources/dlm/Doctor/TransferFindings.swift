@@ -15,7 +15,7 @@ enum TransferFindings {
             .warning(
                 section, "verification", "certificates are not verified (--insecure)",
                 advice:
-                    "anybody on the way can change what is downloaded; give --ca-certificate instead, or a --checksum")
+                    "anybody on the network path can change downloads; give --ca-certificate instead, or a --checksum")
         ]
     }
 
@@ -30,7 +30,7 @@ enum TransferFindings {
         guard tls.hasPrefix("OpenSSL") else {
             return .warning(
                 section, "TLS", tls,
-                advice: "dlm proves the end of a body without a length by OpenSSL; install libcurl with it")
+                advice: "dlm needs OpenSSL to prove the end of a body without a length; install a libcurl with OpenSSL")
         }
         return .ok(section, "TLS", tls)
     }
@@ -42,7 +42,7 @@ enum TransferFindings {
         guard features.http2 == nil else { return .ok(section, "versions", text) }
         return .warning(
             section, "versions", text + ", no HTTP/2",
-            advice: "many small files are slower; install libcurl with nghttp2")
+            advice: "many small files are slower; install a libcurl with nghttp2")
     }
 
     private static let used = ["http", "https"]
@@ -76,7 +76,7 @@ enum TransferFindings {
         let text = there + (missing.isEmpty ? "" : "; no " + missing.joined(separator: ", "))
         guard features.resolvesAsynchronously else {
             return .warning(
-                section, "features", text, advice: "a slow name server holds up all transfers; install another libcurl")
+                section, "features", text, advice: "a slow name server delays all transfers; install another libcurl")
         }
         return .ok(section, "features", text)
     }

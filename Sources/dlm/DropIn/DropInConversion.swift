@@ -29,7 +29,10 @@ enum DropInConversion: Sendable {
         case .same: return value
         case .attempts:
             if value == "inf" || value == "0" { return "1000000" }
-            guard let number = Int(value), number > 0 else { throw Refusal(why: "'\(value)' is no number of attempts") }
+            guard let number = Int(value), number > 0 else {
+                throw Refusal(
+                    why: "'\(value)' is not a number of attempts")
+            }
             return "\(min(number - 1, 1_000_000))"
         case .time: return Double(value) == 0 ? nil : value
         case .digest:

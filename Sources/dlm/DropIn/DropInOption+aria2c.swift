@@ -10,7 +10,7 @@ extension DropInOption {
         Self("-x --max-connection-per-server", .required, .part(.connections)),
         Self("-s --split", .required, .part(.split)),
         Self("-j --max-concurrent-downloads", .required, .option("max-concurrent")),
-        Self("-k --min-split-size", .required, .needless("dlm divides files by what its measurements say")),
+        Self("-k --min-split-size", .required, .needless("dlm divides files by its own measurements")),
         Self("-c --continue", .boolean, .part(.continues)),
         Self("--allow-overwrite", .boolean, .part(.overwrites)),
         Self("--auto-file-renaming", .boolean, .part(.renames)),

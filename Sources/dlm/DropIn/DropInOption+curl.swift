@@ -79,7 +79,7 @@ extension DropInOption {
     ]
 
     private static let curlOthers =
-        needless("an answer that is an error is one without it", .none, "-f --fail")
+        needless("an error status is an error without it", .none, "-f --fail")
         + needless("errors are shown without it", .none, "-S --show-error")
         + needless("folders are created without it", .none, "--create-dirs")
         + needless("dlm reads no .curlrc", .none, "-q --disable")
@@ -106,7 +106,7 @@ extension DropInOption {
             "dlm speaks no HTTP/3, and HTTP/2 only as servers choose it", .none,
             "--http3 --http3-only --http2-prior-knowledge")
         + refused(
-            "dlm has it as --proxy with its scheme", .required,
+            "give it as --proxy with its scheme", .required,
             "--socks4 --socks4a --socks5 --socks5-hostname --preproxy")
         + refused(
             "dlm does not know it", .required,

@@ -59,10 +59,10 @@ struct DropInParts {
             proxy.login.user = String(words[0])
             if words.count > 1 { proxy.login.password = String(words[1]) }
         case .connections, .split:
-            guard let number = Int(text), number > 0 else { return "'\(text)' is no number of connections" }
+            guard let number = Int(text), number > 0 else { return "'\(text)' is not a number of connections" }
             connections[part] = min(number, 64)
         case .continues:
-            if program == .curl, text != "-" { return "dlm finds out by itself where to go on; give -" }
+            if program == .curl, text != "-" { return "dlm finds out by itself where to continue; give -" }
             taken.continues = isOn
         case .overwrites: taken.overwrites = isOn
         case .renames: taken.renames = isOn

@@ -26,11 +26,11 @@ struct CompletionPost {
     /// - Throws: a usage error for a URL that cannot be used, or that contains a password.
     static func check(_ url: String) throws {
         guard let (address, credential) = try? RequestMaker.address(url).get(), address.isHTTP else {
-            throw ValidationError("--on-complete-url \(Redaction.hidden(url)): give a URL of http or https")
+            throw ValidationError("--on-complete-url \(Redaction.hidden(url)): give an http or https URL")
         }
         if credential != nil {
             throw ValidationError(
-                "--on-complete-url: a password is not stored; give a token by --on-complete-bearer-file")
+                "--on-complete-url: a password would not be stored; give a token with --on-complete-bearer-file")
         }
     }
 

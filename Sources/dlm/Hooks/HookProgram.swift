@@ -40,7 +40,7 @@ struct HookProgram: Equatable, Sendable {
         guard
             let found = folders.map({ FolderPath.joined(String($0), word) }).first(where: { Self.fault(of: $0) == nil })
         else {
-            let hint = word.contains(where: \.isWhitespace) ? "; it takes no arguments, write a script" : ""
+            let hint = word.contains(where: \.isWhitespace) ? "; it takes no arguments; write a script" : ""
             throw ValidationError("no program of this name in PATH\(hint)")
         }
         path = found
@@ -54,7 +54,7 @@ struct HookProgram: Equatable, Sendable {
     private static func fault(of path: String) -> String? {
         var information = stat()
         guard stat(path, &information) == 0 else { return String(cString: strerror(errno)) }
-        guard information.st_mode & S_IFMT == S_IFREG else { return "is no program" }
+        guard information.st_mode & S_IFMT == S_IFREG else { return "is not a program" }
         return access(path, X_OK) == 0 ? nil : "is not executable (chmod +x)"
     }
 }

@@ -40,7 +40,7 @@ extension HookProgram {
             case .exited(0): return nil
             case .exited(let status): return "ended with status \(status)"
             case .signalled(let signal): return "was ended by signal \(signal)"
-            case .timedOut: return "was ended after \(Units.duration(hook.timeLimit)); give it more with --hook-timeout"
+            case .timedOut: return "was ended after \(Units.duration(hook.timeLimit)); allow more with --hook-timeout"
             case .stopped: return "was ended with this session"
             }
         }

@@ -16,10 +16,14 @@ enum JSONLine {
         } catch {
             throw ListOptions.Failure(
                 line: line.number,
-                message: "is no JSON object of texts, numbers, true or false, and lists of these; give {\"url\": ...}")
+                message:
+                    "is not a JSON object of strings, numbers, true or false, and lists of these; give {\"url\": "
+                    + "...}")
         }
         guard case .one(let url)? = object["url"], !url.isEmpty else {
-            throw ListOptions.Failure(line: line.number, message: "url: is missing, or is no text; give {\"url\": ...}")
+            throw ListOptions.Failure(
+                line: line.number,
+                message: "url: is missing, or is not a string; give {\"url\": ...}")
         }
         var plain = line
         plain.text = url

@@ -40,7 +40,8 @@ struct TaskVariables {
             let step = environment["SLURM_ARRAY_TASK_STEP"] == nil ? 1 : max(1, try number("SLURM_ARRAY_TASK_STEP"))
             let (first, tasks) = (try number("SLURM_ARRAY_TASK_MIN"), try number("SLURM_ARRAY_TASK_COUNT"))
             guard (index - first) % step == 0 else {
-                throw ValidationError("--shard auto: SLURM_ARRAY_TASK_ID is not one of the array's; give --shard I/N")
+                throw ValidationError(
+                    "--shard auto: SLURM_ARRAY_TASK_ID is not in the range of the array; give --shard I/N")
             }
             return Shard(index: (index - first) / step, count: tasks)
         case .kubernetes:
@@ -48,7 +49,7 @@ struct TaskVariables {
         case .parallel:
             guard let count else {
                 throw ValidationError(
-                    "--shard auto: PARALLEL_SEQ says which shard, and nothing says of how many; "
+                    "--shard auto: PARALLEL_SEQ is the number of the shard, but nothing gives the number of shards; "
                         + "give --shard auto/N")
             }
             // GNU parallel counts from 1.

@@ -103,6 +103,6 @@ final class ManifestFile: Sendable {
 
 extension DownloadError {
     static func noManifest(_ path: String, _ why: String) -> DownloadError {
-        .verificationFailed(.unverifiable("\(path): is no manifest of dlm: \(why)"))
+        .verificationFailed(.unverifiable("\(path): is not a manifest of dlm: \(why)"))
     }
 }

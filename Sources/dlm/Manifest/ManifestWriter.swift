@@ -158,7 +158,7 @@ final class ManifestWriter: Sendable {
         let tail = kept[((end ?? -1) + 1)...]
         if !tail.isEmpty {
             // A file that is no manifest and was named by mistake is not changed.
-            guard tail.first == UInt8(ascii: "{") else { throw .noManifest(path, "its last line is no JSON object") }
+            guard tail.first == UInt8(ascii: "{") else { throw .noManifest(path, "its last line is not a JSON object") }
             if lost == 0, (try? ManifestEntry(line: tail)) != nil { return try appendAlone([UInt8(ascii: "\n")]) }
         } else {
             let line = end.flatMap { kept[..<$0].split(separator: UInt8(ascii: "\n")).last }

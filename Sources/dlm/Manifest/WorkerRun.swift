@@ -73,7 +73,7 @@ final class WorkerRun: Sendable {
         let outcome = outcome.withLock { $0 }
         guard outcome.isOverLimit else { return nil }
         return "stopped: \(outcome.failed) of \(outcome.ended) downloads failed, more than --max-failures allows; "
-            + "the others go on with the same command"
+            + "run the same command again for the others"
     }
 
     /// Returns when the manifest is on the disk.

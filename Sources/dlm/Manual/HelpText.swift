@@ -17,7 +17,7 @@ enum HelpText {
     private static func short(_ root: CommandDescription) -> String {
         var lines = wrapped("OVERVIEW: \(root.abstract ?? "")", indent: 0)
         lines += ["", "USAGE: dlm COMMAND [options] [arguments]", "       dlm URL...     (the same as dlm get URL...)"]
-        lines.append("       dlm            (what is being downloaded)")
+        lines.append("       dlm            (shows what is being downloaded)")
         for (title, names) in commandGroups {
             lines += ["", "\(title):"]
             for command in names.compactMap({ name in root.visibleCommands.first { $0.commandName == name } }) {
@@ -55,30 +55,30 @@ enum HelpText {
     /// The examples of `dlm get`. The manual has longer ones.
     static let examples = [
         (command: "dlm get https://example.org/debian-12.iso", meaning: "Into this folder:"),
-        (command: "dlm get -o debian.iso -x 4 URL", meaning: "Name, connections:"),
+        (command: "dlm get -o debian.iso -x 4 URL", meaning: "Set name and connections:"),
         (command: "dlm get -d data -j 8 -i urls.txt", meaning: "A list, eight at a time:"),
-        (command: "dlm get -b --limit-rate 2M URL", meaning: "In the background, slowly:"),
-        (command: "dlm get --checksum sha256:HEX URL", meaning: "Only if it is right:"),
+        (command: "dlm get -b --limit-rate 2M URL", meaning: "In the background:"),
+        (command: "dlm get --checksum sha256:HEX URL", meaning: "Verify the checksum:"),
         (command: "file=$(dlm get URL) || exit", meaning: "In a script:"),
     ]
 
     /// The options of `dlm get` that most people use, by their long names.
     static let options: [(name: String, meaning: String)] = [
-        ("output", "Write this file; - is standard output."),
+        ("output", "Write to this file; - is standard output."),
         ("directory", "Put the files into this folder."),
         ("input-file", "Read URLs from this file, one a line."),
-        ("background", "Let the background session do it."),
-        ("connections", "Connections for each file, or auto."),
+        ("background", "Download in the background session."),
+        ("connections", "Connections per file. Default: auto."),
         ("max-concurrent", "Downloads at the same time. Default: 16."),
-        ("continue", "Go on with another tool's partial file."),
+        ("continue", "Continue another tool's partial file."),
         ("if-exists", "fail, overwrite, rename, skip or newer."),
         ("limit-rate", "Bytes per second, such as 500k or 2M."),
-        ("retries", "Attempts after a failure. Default: 5."),
-        ("checksum", "Take the file only if it hashes to this."),
-        ("user", "Log in to the server."),
+        ("retries", "Retry at most N times. Default: 5."),
+        ("checksum", "Require this digest, as sha256:HEX."),
+        ("user", "Log in with NAME:PASSWORD."),
         ("header", "Send this header field; repeatable."),
-        ("proxy", "Go through this proxy."),
-        ("quiet", "Print nothing but errors."),
+        ("proxy", "Use this proxy."),
+        ("quiet", "Print only errors."),
     ]
 
     // MARK: All

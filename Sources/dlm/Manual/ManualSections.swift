@@ -29,19 +29,19 @@ extension ManualText {
             parts: [
                 .text(
                     """
-                    dlm URL is dlm get URL. Some words of other tools work as commands, too: \
+                    dlm URL means dlm get URL. Some command names of other tools work, too: \
                     \(names.joined(separator: ", ")).
                     """),
                 .text(
                     """
-                    Letters of short options may stand in one word, with the value of the last one behind it: \
-                    -qx4 is -q -x 4.
+                    Short options can be written in one word, and the value of the last one can follow directly: \
+                    -qx4 means -q -x 4.
                     """),
                 .text(
                     """
-                    Called as aria2c, wget or curl, dlm takes the options of that program for downloads. The folder \
-                    lib/dlm/compat beside that of the program has links of these names, to be put first in PATH for programs \
-                    that call them.
+                    Called by the name aria2c, wget or curl, dlm accepts the download options of that program. The \
+                    folder lib/dlm/compat has links of these names. Put that folder first in PATH for programs that \
+                    call aria2c, wget or curl.
                     """),
             ])
     }
@@ -51,9 +51,10 @@ extension ManualText {
         parts: [
             .text(
                 """
-                Rules are settings for URLs by host and path. host is the name of a host as below hosts, path a pattern for \
-                the whole path without the query, in which * stands for any characters; one of them is enough. All rules \
-                that fit a URL count, later ones more than earlier ones, and rules more than hosts.
+                Rules are settings for URLs by host and path. host is a host name or a pattern, as below hosts. path \
+                is a pattern for the whole path without the query, in which * stands for any characters. A rule \
+                needs at least one of them. All rules that match a URL apply; later rules take precedence over \
+                earlier ones, and rules over hosts.
                 """),
             .block(
                 """
@@ -72,11 +73,11 @@ extension ManualText {
         parts: [
             .text(
                 """
-                A list (-i) has one URL a line; blank lines and those that begin with # are left out. Lines below a \
-                URL that begin with a space or a tab are options for it, option=value: the long options above but for \
-                those of the whole command, without the dashes; a flag is true or false. They come before the options \
-                of the command line. Names of aria2(1) are understood where they mean the same: out, dir, split, \
-                max-download-limit and others.
+                A list (-i) has one URL a line; blank lines and lines that begin with # are ignored. Lines below a \
+                URL that begin with a space or a tab are options for that URL, as option=value: the long options \
+                above without the dashes, except those for the whole command. The value of a flag is true or false. \
+                These options take precedence over those of the command line. Option names of aria2(1) that mean the \
+                same work, too: out, dir, split, max-download-limit and others.
                 """),
             .block(
                 """
@@ -88,9 +89,9 @@ extension ManualText {
                 """),
             .text(
                 """
-                A wrong line is told with its number, its URL is left out, and the others go on; the status is then 2, \
-                or 1 if something else failed, too. A URL that comes through a pipe is begun as soon as the next line \
-                begins, or after a second; options that come later are refused.
+                An invalid line is reported with its number, its URL is skipped, and the other URLs are downloaded. \
+                The exit status is then 2, or 1 if something else failed, too. A URL from a pipe is started as soon \
+                as the next line begins, or after a second; options that come later are refused.
                 """),
         ])
 
@@ -99,11 +100,12 @@ extension ManualText {
         parts: [
             .text(
                 """
-                config.yaml is a YAML file of settings, each with the name of the long option that does the same. In \
-                the environment the same setting is DLM_ and its name in capitals, with _ for -. Times are 30, 30s, \
-                5m, 2h or 30d; rates and sizes 500k, 2M or 1.5GiB; flags true or false. Files and folders may begin \
-                with ~/, and relative ones are seen from the folder in which dlm is called. What can be given several \
-                times is a list. limit-rate is, outside of hosts, for all downloads of a session together.
+                config.yaml is a YAML file of settings. A setting has the name of the long option that does the \
+                same. In the environment, its name is DLM_ and the name in capitals, with _ instead of -. Times are \
+                written as 30, 30s, 5m, 2h or 30d, rates and sizes as 500k, 2M or 1.5GiB, and flags as true or \
+                false. Files and folders may begin with ~/, and relative ones are relative to the folder in which \
+                dlm is called. Settings that can be given several times are lists. Outside of hosts, limit-rate \
+                limits all downloads of a session together.
                 """),
             .block(
                 """
@@ -134,18 +136,18 @@ extension ManualText {
             parts: [
                 .text(
                     """
-                    Below hosts, settings count for single hosts only: all but \(excluded). In \
-                    the name of a host, * stands for any letters and dots: *.example.org means all hosts below \
-                    example.org, but not example.org itself. Where several match, each setting is taken from the closest \
-                    one that has it: a name is closer than a pattern, and a longer pattern closer than a shorter one. \
-                    Header fields are added to those of farther places, and take the place of fields of the same name. \
-                    limit-rate is for each download here.
+                    Below hosts, settings apply to single hosts. All settings are possible there except \(excluded). \
+                    In the name of a host, * stands for any letters and dots: *.example.org means all hosts below \
+                    example.org, but not example.org itself. If several entries match, each setting is taken from \
+                    the closest entry that has it: a name is closer than a pattern, and a longer pattern closer than \
+                    a shorter one. Header fields are added to those of other entries, and replace fields of the same \
+                    name. Here limit-rate limits each download.
                     """),
                 .text(
                     """
-                    The command that asks for a download gives it these settings, also where it hands it to the background \
-                    session. How many downloads run at a time, max-per-host included, is decided by the session that runs \
-                    them, from its own environment and file as they were when it began.
+                    The command that adds a download applies these settings to it, also when it hands the download \
+                    to the background session. How many downloads run at a time, including max-per-host, is decided \
+                    by the session that runs them, from the environment and the file as they were when it started.
                     """),
             ])
     }

@@ -1,15 +1,16 @@
 extension ManualText {
     static let hooks = """
-        The program of --on-complete or --on-error is run once for each end of a download: when it is complete, or when \
-        it has failed for good. A file that was there already, for which nothing was fetched, has none; nor has a \
-        download that was paused or cancelled. It is run by the process that downloads, and dlm get waits for it; at most \
-        four run at a time. After a crash, or a signal, what was not begun yet is run by the next dlm that downloads, or \
-        by the background session; what was begun is never begun again. It is found when dlm get is called. There is no \
-        shell, and there are no arguments: it reads the JSON of dlm get --json (event finished) from standard input, \
-        what it prints goes to standard error, or to the log of the background session, and it runs in the folder of the \
-        file. At --hook-timeout, or when dlm is interrupted, it and its children get SIGTERM, and SIGKILL two seconds \
-        later. That it fails is told, and changes nothing in the exit status. Names come from servers: quote the \
-        variables in scripts. dlm wait does not wait for hooks.
+        The program of --on-complete or --on-error runs once each time a download ends: when it is complete, or when \
+        it has failed for good. It does not run for a download that was paused or cancelled, or for a file that was \
+        already there, so that nothing was fetched. The process that downloads runs it, at most four at a time, and \
+        dlm get waits for it; dlm wait does not. After a crash or a signal, programs that were not started yet are \
+        run by the next dlm that downloads, or by the background session. A program that was started is never \
+        started again. The program is looked up when dlm get is called. It runs without a shell and without \
+        arguments, in the folder of the file. On standard input it gets the JSON of dlm get --json (event finished). \
+        Its output goes to standard error, or to the log of the background session. At --hook-timeout, or when dlm \
+        is interrupted, the program and its children get SIGTERM, and SIGKILL two seconds later. A failure of the \
+        program is reported, but does not change the exit status. Names come from servers: quote the variables in \
+        scripts.
         """
 
     /// The variables that a hook's environment has beside those of dlm's environment.
@@ -19,14 +20,14 @@ extension ManualText {
         ("DLM_PATH", "The finished file; unset after a failure."),
         (
             "DLM_URL, DLM_EFFECTIVE_URL",
-            "What was asked for, and where it came from; values called like secrets are ***."
+            "The requested URL, and the URL that the file came from. Values that look like secrets are ***."
         ),
-        ("DLM_BYTES", "The size of the file, or what was fetched of it."),
-        ("DLM_CHECKSUM", "What was verified, as ALGORITHM:HEX; unset when nothing was."),
+        ("DLM_BYTES", "The size of the file, or the number of bytes fetched of it."),
+        ("DLM_CHECKSUM", "The verified checksum, as ALGORITHM:HEX; unset without one."),
         (
             "DLM_ERROR, DLM_ERROR_KIND, DLM_ERROR_REASON, DLM_HTTP_STATUS",
-            "Why it failed: a sentence, the words of --json, and the server's status."
+            "Why the download failed: a sentence, the words of --json, and the server's status code."
         ),
-        ("DLM_EXIT_STATUS", "What dlm get would end with for this download."),
+        ("DLM_EXIT_STATUS", "The exit status of dlm get for this download alone."),
     ]
 }

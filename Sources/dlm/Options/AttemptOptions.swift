@@ -6,40 +6,41 @@ import Foundation
 struct AttemptOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Also try again after these status codes, such as 403 or 403,520-529.", valueName: "codes"),
+            "Also retry after these status codes, such as 403 or 403,520-529.", valueName: "codes"),
         transform: CodeList.init(argument:))
     var retryOn: CodeList?
 
     @Option(
         help: ArgumentHelp(
-            "Give a download up with status 4 when it has taken so long, repetitions included and time in the queue not; "
-                + "what was fetched is kept.", valueName: "time"),
+            "Give up a download after this time, retries included and waiting in the queue excluded. The fetched bytes "
+                + "are kept; the exit status is 4.", valueName: "time"),
         transform: Seconds.init(argument:))
     var maxTime: Seconds?
 
     @Option(
         help: ArgumentHelp(
-            "Begin then: 18:00 (when clocks show that next), 'tomorrow 06:00', '2026-12-24 18:00' (local time, unless Z or "
-                + "+01:00 follows), or +2h30m.", valueName: "time"),
+            "Start at this time: 18:00, 'tomorrow 06:00', '2026-12-24 18:00' or +2h30m. Times are local, unless Z or an "
+                + "offset such as +01:00 follows.", valueName: "time"),
         transform: StartArgument.init(argument:))
     var at: StartArgument?
 
     @Option(
         help: ArgumentHelp(
-            "Run only within this span of local time, such as 01:00-06:00 or 'Mon-Fri 22:00-06:00'; what is not complete at "
-                + "its end goes on in the next. Repeatable.", valueName: "window"),
+            "Run only in this window of local time, such as 01:00-06:00 or 'Mon-Fri 22:00-06:00'; repeatable. What is "
+                + "unfinished at its end continues in the next window.", valueName: "window"),
         transform: TimeWindow.init(argument:))
     var window: [TimeWindow] = []
 
     @Option(
         help: ArgumentHelp(
-            "Let so long pass between the starts of two downloads from one host.", valueName: "time"),
+            "Wait this long between the starts of two downloads from one host.", valueName: "time"),
         transform: Seconds.init(argument:))
     var wait: Seconds?
 
     @Flag(
         help: """
-            Record it and hold it back: it begins with dlm resume, from anywhere. Without -b this command waits for that.
+            Add the download as paused; dlm resume starts it. Without -b, this command waits until it is resumed and \
+            finished.
             """)
     var paused = false
 

@@ -6,15 +6,14 @@ import Foundation
 struct BodyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Send this with the request, as a form and by POST unless -X and -H say otherwise; @FILE is what is in the file "
-                + "without its line breaks, @- standard input; several are joined with &.",
-            valueName: "data"))
+            "Send this form data by POST (change that with -X and -H); repeatable, joined with &. @FILE sends a file "
+                + "without its line breaks, @- standard input.", valueName: "data"))
     var data: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Send this percent-encoded: VALUE, NAME=VALUE, @FILE or NAME@FILE; comes behind --data.",
-            valueName: "data"))
+            "Send this form data percent-encoded, after that of --data; repeatable. Give VALUE, NAME=VALUE, @FILE or "
+                + "NAME@FILE.", valueName: "data"))
     var dataUrlencode: [String] = []
 
     /// The body that ``prepare()`` has read. This property is not an option.

@@ -6,7 +6,7 @@ import Glibc
 /// The options for the checksums that files must match, for `get` and `verify`.
 struct ChecksumOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("What the file must hash to, such as sha256:HEX.", valueName: "algo:hex"),
+        help: ArgumentHelp("Require the file to have this digest, such as sha256:HEX.", valueName: "algo:hex"),
         completion: .list(Self.beginnings))
     var checksum: String?
 
@@ -18,9 +18,8 @@ struct ChecksumOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Find it in this file, such as SHA256SUMS, by the file's name; - is standard input. Its digests prove no "
-                + "more than the way it came: give a URL with https.",
-            valueName: "file or url"),
+            "Look up the digest by file name in this list, such as SHA256SUMS; - is standard input. Prefer an https "
+                + "URL: a list that came over http proves little.", valueName: "file or url"),
         completion: .file())
     var checksumFile: String?
 
@@ -30,7 +29,7 @@ struct ChecksumOptions: ParsableArguments {
             throw ValidationError("--checksum \(checksum): not of the form ALGO:HEX with ALGO one of \(known)")
         }
         if checksum != nil, checksumFile != nil {
-            throw ValidationError("--checksum and --checksum-file both say what the file must hash to; give one")
+            throw ValidationError("--checksum and --checksum-file exclude each other; give one")
         }
         if let checksumFile, checksumFile.isEmpty { throw ValidationError("--checksum-file: no file given") }
     }

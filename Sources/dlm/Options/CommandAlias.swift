@@ -15,7 +15,7 @@ enum CommandAlias {
         "kill": "dlm cancel 3 ends a download, and dlm daemon stop the background session",
         "log": logs, "logs": logs,
         "queue": "dlm list shows the queue, and dlm get -b URL adds to it",
-        "restart": "dlm resume 3 goes on with a download, and dlm daemon start begins the background session",
+        "restart": "dlm resume 3 continues a download, and dlm daemon start starts the background session",
         "status": "dlm list shows the downloads, dlm daemon status the background session",
         "tail": logs,
     ]

@@ -6,13 +6,13 @@ import DownloadKit
 struct CookieOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Send the cookies in this file of Netscape's format, read at each attempt.", valueName: "file"),
+            "Send the cookies from this file (Netscape format), which is read at each attempt.", valueName: "file"),
         completion: .file())
     var cookieFile: String?
 
     @Option(
         help: ArgumentHelp(
-            "Keep the cookies that are known at the end in this file; it may be the same one.", valueName: "file"),
+            "Save all cookies to this file at the end. It may be the file of --cookie-file.", valueName: "file"),
         completion: .file())
     var cookieJar: String?
 

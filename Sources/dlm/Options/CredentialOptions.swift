@@ -7,34 +7,34 @@ struct CredentialOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Log in with this name and password, unless the URL has its own; a missing password is asked for on the "
-                + "terminal.", valueName: "name[:password]"))
+            "Log in with this name and password, unless the URL has its own. If the password is missing, dlm asks for "
+                + "it on the terminal.", valueName: "name[:password]"))
     var user: String?
 
     @Flag(
         help: """
-            Send name and password with the first request (Basic), and answer no other challenge. Default: the same, \
-            but a server that then asks for Digest gets a digest of them.
+            Send name and password with the first request (Basic), and answer no other challenge. Default: Basic, \
+            and then Digest if the server asks for it.
             """)
     var basic = false
 
-    @Flag(help: "Answer the server's challenge with a digest of name and password, and never send them.")
+    @Flag(help: "Log in with Digest authentication, which never sends the password itself.")
     var digest = false
 
-    @Flag(help: "Answer with NTLM.")
+    @Flag(help: "Log in with NTLM authentication.")
     var ntlm = false
 
-    @Flag(help: "Answer with Negotiate (Kerberos), by the ticket there is unless -u is given.")
+    @Flag(help: "Log in with Negotiate (Kerberos), by the current ticket if -u is not given.")
     var negotiate = false
 
-    @Flag(name: .customLong("anyauth"), help: "Answer with the best that the server has.")
+    @Flag(name: .customLong("anyauth"), help: "Log in with the strongest method that the server offers.")
     var anyAuth = false
 
     @Option(
         name: .customLong("aws-sigv4"),
         help: ArgumentHelp(
-            "Sign each request (AWS Signature Version 4) with -u KEY:SECRET, as in aws:amz:eu-central-1:s3.",
-            valueName: "provider:region:service"))
+            "Sign each request with AWS Signature Version 4, such as aws:amz:eu-central-1:s3. Give the key and the "
+                + "secret as -u KEY:SECRET.", valueName: "provider:region:service"))
     var awsSigv4: String?
 
     @Flag(help: "Look up names and passwords by host in ~/.netrc.")
@@ -46,14 +46,14 @@ struct CredentialOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Send the token in this file (Authorization: Bearer); read at each attempt, so it may be renewed.",
-            valueName: "file"),
+            "Send the token from this file (Authorization: Bearer). The file is read at each attempt, so the token may "
+                + "change.", valueName: "file"),
         completion: .file())
     var bearerFile: String?
 
     @Option(
         help: ArgumentHelp(
-            "Send the token that this program prints; it is run at each attempt, without arguments.",
+            "Run this program without arguments at each attempt, and send the token that it prints.",
             valueName: "program"),
         completion: .file())
     var bearerCommand: String?
@@ -63,10 +63,10 @@ struct CredentialOptions: ParsableArguments {
             throw ValidationError("-u: no name given; give NAME:PASSWORD")
         }
         if user != nil, bearerFile != nil {
-            throw ValidationError("-u and --bearer-file both say who asks; give one")
+            throw ValidationError("-u and --bearer-file exclude each other; give one")
         }
         if bearerCommand != nil, user != nil || bearerFile != nil {
-            throw ValidationError("--bearer-command says who asks, as do -u and --bearer-file; give one")
+            throw ValidationError("-u, --bearer-file and --bearer-command exclude each other; give one")
         }
         let ways = [basic, digest, ntlm, negotiate, anyAuth, awsSigv4 != nil].count { $0 }
         if ways > 1 {

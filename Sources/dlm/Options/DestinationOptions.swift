@@ -7,29 +7,31 @@ struct DestinationOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "The file to write; folders in it are created. - is standard output: in order, with retries, verified at "
-                + "the end (status 9), and nothing is recorded.", valueName: "file"),
+            "Write to this file; missing folders are created. - is standard output: verified only at the end (status "
+                + "9), and not recorded.", valueName: "file"),
         completion: .file())
     var output: String?
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("The folder for the files; created if missing.", valueName: "dir"),
+        help: ArgumentHelp(
+            "Put the files into this folder, which is created if missing. Default: the current folder.",
+            valueName: "dir"),
         completion: .directory)
     var directory: String?
 
     @Option(
         help: ArgumentHelp(
-            "When the final name is taken: fail with status 3, overwrite it once the new file is complete, rename the "
-                + "new one, skip the download, or overwrite only if the server's is newer. Default: fail.",
+            "When the final name is taken: fail with status 3, overwrite the file once the new one is complete, rename "
+                + "the new file, skip the download, or overwrite only if the server has a newer file. Default: fail.",
             valueName: "what"))
     var ifExists: Destination.IfExists?
 
     @Flag(
         name: [.customShort("c"), .customLong("continue")],
         help: """
-            Go on with a file that another tool left unfinished under the final name: its last 64 KiB must be the \
-            server's, or its checksum if one is given.
+            Continue a file that another tool left unfinished under the final name. Its last 64 KiB, or the checksum \
+            if one is given, must match the server's file.
             """)
     var continues = false
 
@@ -40,7 +42,7 @@ struct DestinationOptions: ParsableArguments {
     func validate() throws {
         if let directory, directory.isEmpty { throw ValidationError("-d: no folder given") }
         if continues, let ifExists, ifExists != .fail {
-            throw ValidationError("-c goes on with the file that is there; leave out --if-exists \(ifExists.rawValue)")
+            throw ValidationError("-c continues the existing file; leave out --if-exists \(ifExists.rawValue)")
         }
         guard let output else { return }
         if output == Self.stream { return }

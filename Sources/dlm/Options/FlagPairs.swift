@@ -6,8 +6,8 @@ enum ContentDispositionFlag: EnumerableFlag {
 
     static func help(for value: Self) -> ArgumentHelp? {
         switch value {
-        case .contentDisposition: "Take the name that the server gives the file. The default."
-        case .noContentDisposition: "Take the file's name from the URL, whatever the server says."
+        case .contentDisposition: "Use the file name that the server sends (Content-Disposition). Default: on."
+        case .noContentDisposition: "Take the file name from the URL, even if the server sends another."
         }
     }
 }
@@ -18,8 +18,8 @@ enum RemoteTimeFlag: EnumerableFlag {
 
     static func help(for value: Self) -> ArgumentHelp? {
         switch value {
-        case .remoteTime: "Give the file the time at which it changed on the server (Last-Modified)."
-        case .noRemoteTime: "Give the file the time of its download. The default."
+        case .remoteTime: "Set the file's modification time to that on the server (Last-Modified). Default: off."
+        case .noRemoteTime: "Set the modification time to the time of the download."
         }
     }
 }
@@ -30,8 +30,8 @@ enum HSTSFlag: EnumerableFlag {
 
     static func help(for value: Self) -> ArgumentHelp? {
         switch value {
-        case .hsts: "Remember hosts that want https alone (HSTS), and ask them over https. The default."
-        case .noHsts: "Ask hosts as the URL says, and do not remember those that want https alone."
+        case .hsts: "Remember hosts that require https (HSTS), and use https for them. Default: on."
+        case .noHsts: "Use the scheme of the URL, and do not remember hosts that require https."
         }
     }
 }
@@ -44,10 +44,10 @@ enum FollowMetalinkFlag: EnumerableFlag {
         switch value {
         case .followMetalink:
             """
-            Download the file that a Metalink document describes, where the server answers with one, and go by the one \
-            that it names for its file (Link: rel=describedby). The default.
+            If the server sends a Metalink document, download the file that it describes. Also use a document that \
+            the server names (Link: rel=describedby). Default: on.
             """
-        case .noFollowMetalink: "Download a Metalink document as it is, and ignore one that the server names."
+        case .noFollowMetalink: "Download a Metalink document itself, and ignore one that the server names."
         }
     }
 }
@@ -60,10 +60,10 @@ enum NotifyFlag: EnumerableFlag {
         switch value {
         case .notify:
             """
-            Give a notice at the end: on the desktop by notify-send where there is one, else by the bell of the terminal, \
-            with the sequence for notices (OSC 9 or 99) where it has that.
+            Notify at the end: on the desktop (notify-send), or else by the terminal's bell or notification (OSC 9 \
+            or 99). Default: off.
             """
-        case .noNotify: "Give no notice at the end. The default."
+        case .noNotify: "Do not notify at the end."
         }
     }
 }

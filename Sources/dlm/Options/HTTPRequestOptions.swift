@@ -6,32 +6,32 @@ import Foundation
 struct HTTPRequestOptions: ParsableArguments {
     @Option(
         name: [.customShort("A"), .long],
-        help: ArgumentHelp("Send this as User-Agent in place of dlm's own; '' for none.", valueName: "name"))
+        help: ArgumentHelp("Send this as User-Agent; '' sends none. Default: dlm/VERSION.", valueName: "name"))
     var userAgent: String?
 
     @Option(
         name: [.customShort("e"), .long],
-        help: ArgumentHelp("Send this as Referer: the page that the URL is from.", valueName: "url"))
+        help: ArgumentHelp("Send this as Referer: the page that links to the URL.", valueName: "url"))
     var referer: String?
 
     @Option(
         help: ArgumentHelp(
-            "A parameter for the query of each URL, percent-encoded and put behind what is there; repeatable.",
+            "Add this parameter, percent-encoded, to the query of each URL; repeatable.",
             valueName: "name=value"))
     var query: [String] = []
 
     @Flag(
         help: """
-            Take the file compressed (gzip, br, zstd) and write it decompressed. Its size is not known then, it comes \
-            over one connection, and one that was cut off begins anew.
+            Accept compressed content (gzip, br, zstd) and write it decompressed. Such a file needs a single \
+            connection, and starts over when interrupted.
             """)
     var compressed = false
 
     @Option(
         name: [.customShort("X"), .long],
         help: ArgumentHelp(
-            "In place of GET, or of POST with --data. Anything but GET comes over one connection and begins anew when it "
-                + "was cut off; POST and PATCH are not repeated once they may have reached the server.",
+            "Use this method instead of GET, or of POST with --data; the file then needs a single connection and starts "
+                + "over when interrupted. POST and PATCH are not retried once the server may have received them.",
             valueName: "method"))
     var method: String?
 
@@ -55,9 +55,9 @@ struct HTTPRequestOptions: ParsableArguments {
             && method.utf8.allSatisfy { byte in
                 (0x21...0x7E).contains(byte) && !"\"(),/:;<=>?@[\\]{}".utf8.contains(byte)
             }
-        guard isToken else { throw ValidationError("-X \(method): no method of HTTP; give one such as PUT") }
+        guard isToken else { throw ValidationError("-X \(method): not a method of HTTP; give one such as PUT") }
         if ["HEAD", "CONNECT", "TRACE"].contains(method.uppercased()) {
-            throw ValidationError("-X \(method): its answer is no file; leave it out")
+            throw ValidationError("-X \(method): its answer is not a file; leave it out")
         }
     }
 

@@ -5,7 +5,7 @@ import DownloadKit
 struct HeaderOptions: ParsableArguments {
     @Option(
         name: [.customShort("H"), .long],
-        help: ArgumentHelp("A header field for the request, 'Name: value'; repeatable.", valueName: "header"))
+        help: ArgumentHelp("Send this header field, 'Name: value'; repeatable.", valueName: "header"))
     var header: [String] = []
 
     func validate() throws {

@@ -5,32 +5,32 @@ import DownloadKit
 struct HookOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Run this program, a path or a name in PATH, once a download is complete: without a shell or arguments, "
-                + "with DLM_* variables and its JSON on standard input.", valueName: "program"),
+            "When a download is complete, run this program (a path, or a name in PATH) without a shell or arguments. It "
+                + "gets DLM_* variables, and JSON on standard input.", valueName: "program"),
         completion: .file())
     var onComplete: String?
 
     @Option(
         help: ArgumentHelp(
-            "Run this program in the same way once a download has failed for good.", valueName: "program"),
+            "When a download has failed for good, run this program in the same way.", valueName: "program"),
         completion: .file())
     var onError: String?
 
     @Option(
         help: ArgumentHelp(
-            "For links that expire: run this command of a shell after an answer of 401, 403 or 410, or when the link says "
-                + "that its time is over, and go on with the URL that it prints.", valueName: "command"))
+            "For links that expire: after status 401, 403 or 410, or at the time that the link names, run this shell "
+                + "command. The download continues from the URL that it prints.", valueName: "command"))
     var urlCommand: String?
 
     @Option(
         help: ArgumentHelp(
-            "Once a download is complete, send its JSON to this URL (http or https) by POST: a webhook, or a topic of ntfy. "
-                + "Tried three times.", valueName: "url"))
+            "When a download is complete, send its JSON by POST to this http or https URL, such as a webhook or an ntfy "
+                + "topic. Three attempts are made.", valueName: "url"))
     var onCompleteUrl: String?
 
     @Option(
         help: ArgumentHelp(
-            "Send the token in this file with --on-complete-url, as Authorization: Bearer.", valueName: "file"),
+            "Send the token from this file (Authorization: Bearer) with --on-complete-url.", valueName: "file"),
         completion: .file())
     var onCompleteBearerFile: String?
 
@@ -38,7 +38,7 @@ struct HookOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "End a program that takes longer. Default: \(Seconds(Hooks.standardTimeLimit)).", valueName: "time"),
+            "End a hook that runs longer than this. Default: \(Seconds(Hooks.standardTimeLimit)).", valueName: "time"),
         transform: Seconds.init(argument:))
     var hookTimeout: Seconds?
 

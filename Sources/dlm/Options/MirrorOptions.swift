@@ -5,28 +5,29 @@ import DownloadKit
 struct MirrorOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Where the same file is, too; repeatable. Asked when the URL fails, in this order. What is here is continued "
-                + "only where it is proved to be the same file. Passwords and header fields go to the URL's server alone.",
-            valueName: "url"))
+            "Add another source of the same file, used when the URL fails; repeatable, tried in order. Passwords and "
+                + "header fields are sent only to the server of the URL.", valueName: "url"))
     var mirror: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Of the sources in a Metalink document, ask those of this country first: de, us.", valueName: "cc"))
+            "Prefer the sources in this country when a Metalink document names several, such as de or us.",
+            valueName: "cc"))
     var metalinkLocation: String?
 
     @Flag(exclusivity: .chooseLast) var followMetalink: FollowMetalinkFlag?
 
     @Flag(
         help: """
-            Check the file that is here, finished or not, by the digests of its pieces, and fetch only those that do not \
-            match. They come with its Metalink document (-M), or are known of a download that had one.
+            Check the existing file, finished or not, by the digests of its pieces, and fetch only pieces that do \
+            not match. The digests come from a Metalink document: given with -M, or used for the download before.
             """)
     var repair = false
 
     func validate() throws {
         if let metalinkLocation, metalinkLocation.utf8.count != 2 || !metalinkLocation.allSatisfy(\.isLetter) {
-            throw ValidationError("--metalink-location \(metalinkLocation): give a country by its two letters")
+            throw ValidationError(
+                "--metalink-location \(metalinkLocation): give a country code of two letters, such as de")
         }
         for text in mirror { _ = try Self.address(text, "--mirror") }
     }
@@ -45,7 +46,8 @@ struct MirrorOptions: ParsableArguments {
         switch RequestMaker.address(text) {
         case .success((let url, nil)): return url
         case .success((let url, _?)):
-            throw ValidationError("\(place) \(url): a password cannot go along; put it into a file for --netrc-file")
+            throw ValidationError(
+                "\(place) \(url): the URL of a mirror cannot have a password; put it into a file for --netrc-file")
         case .failure(let error): throw ValidationError("\(place) \(error)")
         }
     }
@@ -58,7 +60,7 @@ struct MirrorOptions: ParsableArguments {
         }
         if request.http.method ?? "GET" != "GET" || request.http.body != nil {
             throw ValidationError(
-                "--mirror: what is sent with a request goes to one server; leave out --method and --data")
+                "--mirror: a method or data can go to one server only; leave out --method and --data")
         }
         if request.http.acceptsCompressed == true {
             throw ValidationError(

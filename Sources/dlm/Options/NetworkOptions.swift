@@ -7,50 +7,50 @@ import Glibc
 struct NetworkOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Go through this proxy in place of the environment's; '' for none. SCHEME://NAME:PASSWORD@HOST:PORT with http, "
-                + "https, socks4, socks4a, socks5 or socks5h for SCHEME; only HOST must be given.", valueName: "url"))
+            "Use this proxy instead of the one in the environment; '' uses none. Form: "
+                + "[SCHEME://][NAME:PASSWORD@]HOST[:PORT], with http, https, socks4, socks4a, socks5 or socks5h as "
+                + "SCHEME.", valueName: "url"))
     var proxy: String?
 
     @Option(
         help: ArgumentHelp(
-            "Hosts that are asked without a proxy, with commas between them; * for all.", valueName: "hosts"))
+            "Use no proxy for these hosts, separated by commas; * means all.", valueName: "hosts"))
     var noProxy: String?
 
-    @Option(help: ArgumentHelp("Send from this interface or address of this machine.", valueName: "name"))
+    @Option(help: ArgumentHelp("Send from this network interface or local address.", valueName: "name"))
     var interface: String?
 
-    @Flag(name: [.customShort("4"), .customLong("ipv4")], help: "Use IPv4 alone.")
+    @Flag(name: [.customShort("4"), .customLong("ipv4")], help: "Use only IPv4.")
     var ipv4 = false
 
-    @Flag(name: [.customShort("6"), .customLong("ipv6")], help: "Use IPv6 alone.")
+    @Flag(name: [.customShort("6"), .customLong("ipv6")], help: "Use only IPv6.")
     var ipv6 = false
 
-    @Flag(name: .customLong("http1.1"), help: "Use HTTP/1.1 alone.")
+    @Flag(name: .customLong("http1.1"), help: "Use only HTTP/1.1.")
     var http11 = false
 
-    @Flag(name: .customLong("http2"), help: "Use HTTP/2 over https, where the server has it, also for large files.")
+    @Flag(name: .customLong("http2"), help: "Use HTTP/2 over https if the server supports it, also for large files.")
     var http2 = false
 
     @Option(
         help: ArgumentHelp(
-            "Connect to this address for a host and port; of several (with commas) to the next one after a failure. "
-                + "Repeatable.", valueName: "host:port:addr"))
+            "Connect to this address for a host and port; repeatable. If several are given with commas, try the next "
+                + "one after a failure.", valueName: "host:port:addr"))
     var resolve: [String] = []
 
     @Option(
-        help: ArgumentHelp("Ask this server (DNS over HTTPS) for addresses.", valueName: "url"))
+        help: ArgumentHelp("Look up addresses at this server (DNS over HTTPS).", valueName: "url"))
     var dohUrl: String?
 
     @Option(
         help: ArgumentHelp(
-            "Keep the addresses of names for so long, and do not look up a name again that was not found: for a second, then "
-                + "two, up to this time. Default: 60 seconds, and names that were not found are looked up each time.",
-            valueName: "time"),
+            "Cache addresses for this long, and a failed lookup for 1 s, then 2 s and so on, up to this long. Default: "
+                + "60 s for addresses, nothing for failed lookups.", valueName: "time"),
         transform: Seconds.init(argument:))
     var dnsCacheTime: Seconds?
 
     func validate() throws {
-        if ipv4, ipv6 { throw ValidationError("-4 and -6 leave no address; give one") }
+        if ipv4, ipv6 { throw ValidationError("-4 and -6 exclude each other; give one") }
         if http11, http2 { throw ValidationError("--http1.1 and --http2 exclude each other; give one") }
         if interface == "" { throw ValidationError("--interface: no name given") }
         // The value may hold a password and is not repeated.

@@ -60,7 +60,7 @@ struct OptionText: Equatable {
             return try option.arguments(value, in: .item)
         }
         if OptionCatalog.get[name] != nil {
-            throw ValidationError("is about the whole command, not about one URL; give it on the command line")
+            throw ValidationError("applies to the whole command, not to one URL; give it on the command line")
         }
         throw ValidationError("unknown option; \(OptionCatalog.hint(for: written, in: OptionScope.item))")
     }

@@ -6,14 +6,14 @@ struct OutputOptions: ParsableArguments {
     @Flag(name: .long, help: "Write JSON to stdout, one value a line.")
     var json = false
 
-    @Flag(name: .shortAndLong, help: "Print nothing but errors.")
+    @Flag(name: .shortAndLong, help: "Print only errors.")
     var quiet = false
 
-    @Flag(name: .shortAndLong, help: "Tell more on stderr; secrets are never shown.")
+    @Flag(name: .shortAndLong, help: "Print more details on stderr; repeatable. Secrets are never shown.")
     var verbose: Int
 
     @Option(
-        help: ArgumentHelp("Colour the output on terminals (auto, the default), always or never.", valueName: "when"))
+        help: ArgumentHelp("Colour the output; auto means on a terminal. Default: auto.", valueName: "when"))
     var color: ColorChoice?
 }
 
@@ -30,8 +30,8 @@ extension OutputOptions: ScannedGroup {
 struct ProgressOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Show progress on stderr: bars on a terminal and nothing elsewhere (auto, the default), bars (bar), a line "
-                + "every few seconds (plain), JSON values (json), or nothing (none).", valueName: "how"))
+            "Show progress on stderr: bars (bar), a line every few seconds (plain), JSON (json) or nothing (none). "
+                + "Default: auto, which is bar on a terminal and none elsewhere.", valueName: "how"))
     var progress: ProgressChoice?
 }
 

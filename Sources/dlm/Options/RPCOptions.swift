@@ -9,28 +9,29 @@ struct RPCOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Serve at this numeric address and port. Default: 127.0.0.1:6800. Without encryption: from elsewhere, use "
-                + "ssh -L or a reverse proxy.", valueName: "address"),
+            "Serve at this numeric address and port. Default: 127.0.0.1:6800. There is no encryption: for access from "
+                + "elsewhere, use ssh -L or a reverse proxy.", valueName: "address"),
         transform: RPCAddress.init(argument:))
     var rpcListen: RPCAddress?
 
     @Option(
         help: ArgumentHelp(
-            "Let the network put downloads in this folder, and below it; repeatable. The first is for downloads that name "
+            "Let network clients save files in this folder and below; repeatable, the first is used if a client names "
                 + "none. Default: ~/Downloads.", valueName: "dir"),
         completion: .directory)
     var rpcFolders: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "A name by which the server may be called besides localhost, as behind a reverse proxy; repeatable.",
+            "Also answer to this host name, besides localhost, such as behind a reverse proxy; repeatable.",
             valueName: "name"))
     var rpcHosts: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "A web page that may ask, such as https://example.org, besides the server's own page and browser extensions; "
-                + "null for pages from files; repeatable.", valueName: "origin"))
+            "Also answer web pages of this origin, such as https://example.org, or null for pages opened from files; "
+                + "repeatable. The page of the server itself and browser extensions are always answered.",
+            valueName: "origin"))
     var rpcOrigins: [String] = []
 
     @Flag(exclusivity: .chooseLast) var rpcPrivateHosts: RPCPrivateHostsFlag?
@@ -123,8 +124,12 @@ enum RPCFlag: EnumerableFlag {
 
     static func help(for value: Self) -> ArgumentHelp? {
         switch value {
-        case .rpc: "Serve aria2's RPC, a web page and the API of dlm over HTTP, behind a secret (see: dlm rpc secret)."
-        case .noRpc: "Serve nothing over HTTP. The default."
+        case .rpc:
+            """
+            Serve aria2's RPC, a web page and dlm's own API over HTTP; all require a secret (see: dlm rpc secret). \
+            Default: off.
+            """
+        case .noRpc: "Serve nothing over HTTP."
         }
     }
 }
@@ -135,11 +140,11 @@ enum RPCPrivateHostsFlag: EnumerableFlag {
 
     static func help(for value: Self) -> ArgumentHelp? {
         switch value {
-        case .rpcPrivateHosts: "Let the network download from any host. The default."
+        case .rpcPrivateHosts: "Let network clients download from any host. Default: on."
         case .noRpcPrivateHosts:
             """
-            Refuse what the network asks for from this machine, private networks and links, also behind redirects; proxies, \
-            too.
+            Refuse downloads that network clients request from this machine or from private or link-local networks, \
+            also after redirects. Proxies that they name are refused, too.
             """
         }
     }

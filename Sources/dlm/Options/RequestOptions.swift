@@ -76,8 +76,9 @@ struct ConnectionOptions: ParsableArguments {
     @Option(
         name: [.customShort("x"), .long],
         help: ArgumentHelp(
-            "Connections for each file: 1 to 64, auto for as many as pay, at most \(SegmentPlanner.automaticLimit), or "
-                + "auto:N for at most N. Without HTTP, auto is 1. Default: auto.", valueName: "n"),
+            "Use N connections for each file, 1 to 64; auto uses as many as make it faster, at most "
+                + "\(SegmentPlanner.automaticLimit), and auto:N at most N. Without HTTP, auto uses 1. Default: auto.",
+            valueName: "n"),
         completion: .list(["auto", "1", "2", "4", "8", "16"]), transform: ConnectionCount.init(argument:))
     var connections: ConnectionCount?
 }
@@ -97,44 +98,46 @@ struct TransferOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Bytes per second for each download, such as 500k, 2M or 1.5GiB. Default: none.", valueName: "rate"),
+            "Limit each download to this many bytes per second, such as 500k, 2M or 1.5GiB. Default: none.",
+            valueName: "rate"),
         transform: ByteRate.init(argument:))
     var limitRate: ByteRate?
 
     @Option(
         help: ArgumentHelp(
-            "Attempts after the first that failed, counted anew after progress. Default: \(RetryPolicy().limit).",
+            "Retry at most N times; the count starts anew after progress. Default: \(RetryPolicy().limit).",
             valueName: "n"))
     var retries: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Wait before the first repetition; doubles each time. Default: \(Self.delay).", valueName: "time"),
+            "Wait this long before the first retry; doubles with each retry. Default: \(Self.delay).",
+            valueName: "time"),
         transform: Seconds.init(argument:))
     var retryDelay: Seconds?
 
     @Option(
         help: ArgumentHelp(
-            "Give up a connection after so long, name lookup and TLS included. Default: \(Self.connect).",
+            "Give up a connection attempt after this long, including name lookup and TLS. Default: \(Self.connect).",
             valueName: "time"),
         transform: Seconds.init(argument:))
     var connectTimeout: Seconds?
 
     @Option(
         help: ArgumentHelp(
-            "Cut a connection that brings no byte for so long, and retry. Default: \(Self.stall).",
+            "Cut a connection that brings no bytes for this long, and retry. Default: \(Self.stall).",
             valueName: "time"),
         transform: Seconds.init(argument:))
     var stallTimeout: Seconds?
 
     @Option(
         help: ArgumentHelp(
-            "Follow at most so many redirects. Default: \(RedirectPolicy().limit).", valueName: "n"))
+            "Follow at most N redirects. Default: \(RedirectPolicy().limit).", valueName: "n"))
     var maxRedirects: Int?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Start earlier than downloads with a lower number. Default: 0.", valueName: "n"))
+        help: ArgumentHelp("Start before downloads with a lower number. Default: 0.", valueName: "n"))
     var priority: Int?
 
     func validate() throws {

@@ -5,7 +5,7 @@ import Foundation
 /// The arguments that select the downloads of a command.
 struct SelectionOptions: ParsableArguments {
     @Argument(
-        help: ArgumentHelp("Downloads by number, such as 3 or 5-8.", valueName: "id"),
+        help: ArgumentHelp("Numbers of downloads, such as 3 or 5-8.", valueName: "id"),
         completion: DownloadCompletion.ids, transform: IDRange.init(argument:))
     var ids: [IDRange] = []
 
@@ -33,12 +33,12 @@ struct SelectionOptions: ParsableArguments {
 struct GroupOptions: ParsableArguments {
     static let choice = "give the numbers of downloads, --all or --state"
 
-    @Flag(help: "Every download for which there is something to do.")
+    @Flag(help: "Select all downloads that this command can change or follow.")
     var all = false
 
     @Option(
         parsing: .singleValue,
-        help: ArgumentHelp("Every download in this state; repeatable.", valueName: "state"))
+        help: ArgumentHelp("Select all downloads in this state; repeatable.", valueName: "state"))
     var state: [DownloadState.Kind] = []
 
     var isEmpty: Bool { !all && state.isEmpty }

@@ -5,12 +5,13 @@ import DownloadKit
 struct SessionOptions: ParsableArguments {
     @Option(
         name: [.customShort("j"), .long],
-        help: ArgumentHelp("Run at most so many downloads at the same time, 1 to 1000. Default: 16.", valueName: "n"))
+        help: ArgumentHelp("Run at most N downloads at the same time, 1 to 1000. Default: 16.", valueName: "n"))
     var maxConcurrent: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Run at most so many downloads from one host, 1 to 1000. Default: as --max-concurrent.", valueName: "n"))
+            "Run at most N downloads from one host, 1 to 1000. Default: the value of --max-concurrent.",
+            valueName: "n"))
     var maxPerHost: Int?
 
     func validate() throws {

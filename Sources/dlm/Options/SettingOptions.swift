@@ -47,11 +47,16 @@ extension SettingOptions: ScannedOptions {
 
 /// ``SettingOptions`` for the argument parser.
 struct SettingArguments: ParsableArguments, ItemGroups {
-    @Option(help: "How long downloads that ended are remembered.", transform: HistoryAge.init(argument:))
+    @Option(
+        help: "Keep ended downloads in the history for this long, such as 30d. Default: none (forever).",
+        transform: HistoryAge.init(argument:))
     var historyAge: HistoryAge?
 
     @Option(
-        help: "The limit of the speed within a span of local time; the first that is open counts.",
+        help: """
+            Limit the speed in a window of local time, such as 'Mon-Fri 08:00-18:00 1M'; repeatable, the first open \
+            window counts. Default: none.
+            """,
         transform: LimitWindow.init(argument:))
     var limitWindow: [LimitWindow] = []
 
@@ -87,7 +92,7 @@ struct HistoryAge: Equatable {
             return
         }
         guard let age = try? Seconds(argument: argument), age.value > 0 else {
-            throw ValidationError("give an age such as 30d or 12h, or none to keep it for ever")
+            throw ValidationError("give an age such as 30d or 12h, or none to keep it forever")
         }
         seconds = age.value
     }

@@ -25,7 +25,7 @@ struct SettingsFile {
     static func entries(environment: [String: String]) throws(SettingsError) -> [SettingsEntry] {
         guard let file = SettingsFile(environment: environment), let bytes = try file.read() else { return [] }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw SettingsError("\(file.path): not UTF-8 text; write it anew in UTF-8")
+            throw SettingsError("\(file.path): not UTF-8 text; save it as UTF-8")
         }
         return try file.entries(in: text)
     }
@@ -53,7 +53,7 @@ struct SettingsFile {
             if code != 0, code != EINTR { throw unreadable(code) }
             bytes += part
         }
-        throw SettingsError("\(path): larger than 1 MiB; this is no configuration of dlm")
+        throw SettingsError("\(path): larger than 1 MiB; this is not a configuration file of dlm")
     }
 
     private func unreadable(_ code: Int32) -> SettingsError {
@@ -104,7 +104,7 @@ struct SettingsFile {
         for (key, value) in mapping {
             let (name, place) = try name(key)
             guard let host = HostPattern(name) else {
-                throw SettingsError("\(place): '\(SettingsError.short(name))' is no name of a host; \(Self.hostForm)")
+                throw SettingsError("\(place): '\(SettingsError.short(name))' is not a host name; \(Self.hostForm)")
             }
             guard case .mapping(let settings) = value else {
                 if case .scalar(let scalar) = value, scalar.string.isEmpty { continue }
@@ -113,7 +113,7 @@ struct SettingsFile {
             for (key, value) in settings {
                 let (name, place) = try self.name(key)
                 if OptionScope.session.contains(name) {
-                    throw SettingsError("\(place): \(name) is not about one host; write it outside of hosts")
+                    throw SettingsError("\(place): \(name) does not apply to single hosts; write it outside of hosts")
                 }
                 entries += try self.entries(name, value, place, among: OptionScope.host, of: .host(host))
             }
@@ -147,7 +147,7 @@ struct SettingsFile {
             case ("host", .scalar(let text)):
                 guard let pattern = HostPattern(text.string) else {
                     let shown = SettingsError.short(text.string)
-                    throw SettingsError("\(place): '\(shown)' is no name of a host; \(Self.ruleForm)")
+                    throw SettingsError("\(place): '\(shown)' is not a host name; \(Self.ruleForm)")
                 }
                 host = pattern
             case ("path", .scalar(let text)):
@@ -163,7 +163,7 @@ struct SettingsFile {
         var entries: [SettingsEntry] = []
         for (name, value, place) in settings {
             if OptionScope.session.contains(name) || name == "max-per-host" {
-                throw SettingsError("\(place): \(name) is not about one URL; write it outside of rules")
+                throw SettingsError("\(place): \(name) does not apply to single URLs; write it outside of rules")
             }
             entries += try self.entries(name, value, place, among: OptionScope.rule, of: section)
         }
@@ -220,7 +220,7 @@ struct SettingsFile {
         case .duplicatedKeysInMapping(let names, let context):
             SettingsError(
                 "\(place(context.mark.line)): \(names.map { "'\(SettingsError.short($0))'" }.joined(separator: ", ")) "
-                    + "stands there more than once; leave one")
+                    + "is there more than once; keep one")
         case .no, .memory, .writer, .emitter, .representer, .dataCouldNotBeDecoded, nil:
             SettingsError("\(path): not valid YAML; \(Self.form)")
         }

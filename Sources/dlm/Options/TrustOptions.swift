@@ -9,65 +9,67 @@ struct TrustOptions: ParsableArguments {
 
     @Flag(
         help: """
-            Take what nothing proves: that a body without a size, which only the end of its connection ends, is whole; \
-            and, without a strong ETag or Last-Modified or a checksum, that a file is still the same, so that only the \
-            last 64 KiB of what is here are compared, and not all of it.
+            Accept a body without a size as complete when its connection ends. Continue a file that has no strong \
+            ETag or Last-Modified and no checksum after comparing only its last 64 KiB.
             """)
     var allowUnverified = false
 
     @Option(
         help: ArgumentHelp(
-            "Trust the authorities in this file (PEM), and no others.", valueName: "file"), completion: .file())
+            "Trust only the certificate authorities in this file (PEM).", valueName: "file"), completion: .file())
     var caCertificate: String?
 
     @Option(
         help: ArgumentHelp(
-            "Refuse certificates that this file (PEM) calls revoked; it must have a list of each authority.",
+            "Refuse certificates that this file (PEM) lists as revoked. It must have a list for each authority.",
             valueName: "file"), completion: .file())
     var crlFile: String?
 
     @Option(
-        help: ArgumentHelp("Show the server this certificate (PEM).", valueName: "file"), completion: .file())
+        help: ArgumentHelp("Present this client certificate (PEM) to the server.", valueName: "file"),
+        completion: .file())
     var certificate: String?
 
     @Option(
         help: ArgumentHelp(
-            "The key of --certificate, where it is not in the same file; without a passphrase.", valueName: "file"),
+            "Use this key for --certificate if it is in a file of its own; it must have no passphrase.",
+            valueName: "file"),
         completion: .file())
     var privateKey: String?
 
     @Option(
         help: ArgumentHelp(
-            "Accept no other public key of a server: sha256//BASE64, several with ; between them, or a file with the key. "
-                + "Only https then.", valueName: "key"), completion: .file())
+            "Accept only a server with this public key: sha256//BASE64 (several separated by ;), or a file with the "
+                + "key. Only https URLs can be used then.", valueName: "key"), completion: .file())
     var pinnedPublicKey: String?
 
     @Option(
         help: ArgumentHelp(
-            "The oldest version of TLS that is accepted. Default: 1.2.", valueName: "version"))
+            "Accept this version of TLS and newer ones. Default: 1.2.", valueName: "version"))
     var tlsMin: ServerTrustPolicy.TLSVersion?
 
     @Option(
         help: ArgumentHelp(
-            "The keys of SSH servers, as OpenSSH keeps them. Default: ~/.ssh/known_hosts.", valueName: "file"),
+            "Check the keys of SSH servers against this file (OpenSSH format). Default: ~/.ssh/known_hosts.",
+            valueName: "file"),
         completion: .file())
     var knownHosts: String?
 
     @Option(
         help: ArgumentHelp(
-            "Log in with this key over SSH (sftp, scp), without a passphrase. Default: the agent's, then id_ed25519, "
-                + "id_ecdsa or id_rsa in ~/.ssh.", valueName: "file"), completion: .file())
+            "Log in over SSH (sftp, scp) with this key, which must have no passphrase. Default: the keys of the agent, "
+                + "then id_ed25519, id_ecdsa or id_rsa in ~/.ssh.", valueName: "file"), completion: .file())
     var sshKey: String?
 
-    @Flag(help: "Encrypt ftp with TLS where the server has it; ftps is encrypted in any case.")
+    @Flag(help: "Encrypt ftp with TLS if the server supports it; ftps is always encrypted.")
     var ssl = false
 
-    @Flag(help: "Encrypt ftp with TLS, or do not fetch.")
+    @Flag(help: "Encrypt ftp with TLS, and fail if the server does not support it.")
     var sslReqd = false
 
     @Option(
         help: ArgumentHelp(
-            "The schemes that may be used, also behind redirects, such as =https.", valueName: "schemes"),
+            "Allow only these schemes, also after redirects, such as =https.", valueName: "schemes"),
         transform: Schemes.init(argument:))
     var proto: Schemes?
 
@@ -79,7 +81,7 @@ struct TrustOptions: ParsableArguments {
         ]
         for (name, path) in files where path == "" { throw ValidationError("\(name): nothing given") }
         if privateKey != nil, certificate == nil {
-            throw ValidationError("--private-key: of which certificate? give --certificate, too")
+            throw ValidationError("--private-key: needs a certificate; give --certificate, too")
         }
         guard let pinnedPublicKey, pinnedPublicKey.hasPrefix("sha256//") else { return }
         for pin in pinnedPublicKey.split(separator: ";", omittingEmptySubsequences: false) {
@@ -139,7 +141,7 @@ struct TrustOptions: ParsableArguments {
             let text = String(decoding: try ChecksumFile.read(path), as: UTF8.self)
             guard text.contains("ENCRYPTED") else { continue }
             throw ValidationError(
-                "--private-key \(path): has a passphrase; take it off, with openssl pkey -in and -out")
+                "--private-key \(path): has a passphrase; write a key without one: openssl pkey -in KEY -out FILE")
         }
         if let knownHosts { _ = try ChecksumFile.read(knownHosts) }
         try check(sshKey, "--ssh-key", holds: "PRIVATE KEY-----", "no private key")
@@ -202,7 +204,7 @@ struct Schemes: Equatable {
                 allowed.removeAll { meant.contains($0) }
             } else {
                 guard meant.allSatisfy(RedirectPolicy.knownSchemes.contains) else {
-                    throw ValidationError("dlm knows \(RedirectPolicy.knownSchemes.joined(separator: " and "))")
+                    throw ValidationError("give one or more of \(RedirectPolicy.knownSchemes.joined(separator: ", "))")
                 }
                 // In curl, a scheme without a sign is added to the allowed schemes. While all schemes are still
                 // allowed, adding one changes nothing, so the user means this scheme alone.

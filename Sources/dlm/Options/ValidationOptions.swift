@@ -7,21 +7,22 @@ struct ValidationOptions: ParsableArguments {
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "Take only this media type, such as application/zip or image/*, several with commas; a login page instead of "
-                + "the file is status 9, and nothing is written.", valueName: "type"))
+            "Accept only this media type, such as application/zip or image/*; repeatable, or several with commas. "
+                + "Another type, such as that of a login page, is status 9, and nothing is written.",
+            valueName: "type"))
     var expectType: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Take only answers with these status codes, such as 200,203 (206, a part, counts as 200). Default: 200.",
+            "Accept only these status codes, such as 200,203; 206 (a part) counts as 200. Default: 200.",
             valueName: "codes"),
         transform: ExpectedCodes.init(argument:))
     var expectStatus: ExpectedCodes?
 
     @Option(
         help: ArgumentHelp(
-            "Refuse a larger file, such as 500M: before anything is written if the server tells its size, else as soon "
-                + "as more has come; that partial file is kept, and goes on with a larger limit.", valueName: "size"),
+            "Refuse a file larger than this, such as 500M. If the server sends no size, the partial file is kept, and "
+                + "continues with a larger limit.", valueName: "size"),
         transform: ByteSize.init(argument:))
     var maxSize: ByteSize?
 

@@ -5,48 +5,48 @@ import DownloadKit
 struct WorkerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Download only one of N parts of the list: I/N with I from 0, or auto for what Slurm or Kubernetes say in the "
-                + "environment; auto/N where only I is said there, as by GNU parallel.", valueName: "i/n"),
+            "Download only part I of N of the list: I/N with I from 0. auto takes both numbers from Slurm or "
+                + "Kubernetes; auto/N takes I from the environment, as set by GNU parallel.", valueName: "i/n"),
         transform: ShardArgument.init(argument:))
     var shard: ShardArgument?
 
     @Option(
         help: ArgumentHelp(
-            "What decides to which part a URL belongs: host (all URLs of a host are in one part), line or url. "
-                + "Default: host.", valueName: "what"))
+            "Divide the list by host (all URLs of a host in one part), by line or by url. Default: host.",
+            valueName: "what"))
     var shardBy: ShardRule?
 
     @Option(
         help: ArgumentHelp(
-            "Append a line of JSON for each URL that ends to this file, and leave out what it says is done and is still "
-                + "there. The exit status then tells what to do next: 75 to run again, 65 if some URLs will never work.",
+            "Append a line of JSON to this file for each URL that ends, and skip URLs that it records as done if their "
+                + "files are still there. The status is 75 if another run may get more, 65 if the rest fails for good.",
             valueName: "file"),
         completion: .file())
     var manifest: String?
 
-    @Flag(help: "Write the SHA-256 digest of each file to the manifest, also where nothing asks for a checksum.")
+    @Flag(help: "Record the SHA-256 digest of each file in the manifest, also of files without a checksum.")
     var manifestDigest = false
 
-    @Flag(help: "Also try again what failed for good by the manifest, such as with status 404.")
+    @Flag(help: "Also retry URLs that the manifest records as failed for good, such as with status 404.")
     var retryFailed = false
 
     @Option(
         help: ArgumentHelp(
-            "Stop with status 69 when more than N downloads have failed, or more than P% of at least 100.",
+            "Stop with status 69 after more than N failed downloads, or more than P% of at least 100.",
             valueName: "n or p%"),
         transform: FailureLimitArgument.init(argument:))
     var maxFailures: FailureLimitArgument?
 
     @Option(
         help: ArgumentHelp(
-            "Name files by their URL (in a folder of the host), by the hash of the URL, or by their number in the list: no "
+            "Name files by url (in a folder for each host), by the hash of the URL, or by their number in the list. No "
                 + "two URLs get the same name.", valueName: "what"))
     var nameBy: FileNameRule?
 
     @Option(
         help: ArgumentHelp(
-            "Begin at most so many downloads from one host in a second, such as 10 or 0.5. Of a list that is not divided by "
-                + "host, each of the N workers begins an N-th of them.", valueName: "n"))
+            "Start at most this many downloads per second from one host, such as 10 or 0.5. If the list is not divided "
+                + "by host, all workers share this rate.", valueName: "n"))
     var perHostRate: Double?
 
     @Flag(help: "Spread the files that --name-by names over two levels of folders.")
@@ -54,7 +54,7 @@ struct WorkerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Keep the state of this worker in this folder, which should be on a local disk, in place of $XDG_STATE_HOME.",
+            "Keep the state of this worker in this folder instead of $XDG_STATE_HOME; it should be on a local disk.",
             valueName: "dir"),
         completion: .directory)
     var state: String?
@@ -66,16 +66,16 @@ struct WorkerOptions: ParsableArguments {
         if manifest == "" { throw ValidationError("--manifest: no file given") }
         if manifest == nil {
             if manifestDigest {
-                throw ValidationError("--manifest-digest writes to the manifest; give it with --manifest")
+                throw ValidationError("--manifest-digest needs a manifest; give --manifest, too")
             }
-            if retryFailed { throw ValidationError("--retry-failed goes by the manifest; give it with --manifest") }
+            if retryFailed { throw ValidationError("--retry-failed needs a manifest; give --manifest, too") }
         }
         if let perHostRate, !(0.0001...10_000).contains(perHostRate) {
             throw ValidationError("--per-host-rate \(perHostRate): give 0.0001 to 10000 downloads a second")
         }
         if spread, nameBy == nil { throw ValidationError("--spread needs --name-by url, hash or number") }
         if state == "" { throw ValidationError("--state: no folder given") }
-        if shardBy != nil, shard == nil { throw ValidationError("--shard-by needs --shard I/N, which it is about") }
+        if shardBy != nil, shard == nil { throw ValidationError("--shard-by needs --shard I/N") }
     }
 
     /// The rule for file names; nil if the names may come from servers.

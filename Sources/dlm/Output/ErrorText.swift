@@ -14,7 +14,7 @@ enum ErrorText {
             return text + "; give -u NAME:PASSWORD" + keys
         case .serverRefused:
             return text.replacing("; \(DownloadError.newLinkCommand) ", with: "; --url-command ")
-        case .protocolViolated: return error == SegmentWriter.overlong ? text + "; or give --allow-unverified" : text
+        case .protocolViolated: return error == SegmentWriter.overlong ? text + unprovedAdvice : text
         case .verificationFailed(let failure): return text + advice(failure)
         case .sessionUnavailable(.incompatible): return text + " with this dlm"
         case .trustFailed, .networkFailed, .authenticationFailed, .noSuchDownload, .cancelled, .sessionUnavailable,
@@ -23,15 +23,20 @@ enum ErrorText {
         }
     }
 
+    /// The end of a message about a file that only a checksum can prove.
+    private static let unprovedAdvice = "; give --checksum or --allow-unverified"
+
     private static func advice(_ failure: RequestFailure) -> String {
         switch failure {
-        case .missingProtocol: "; dlm doctor tells what it has"
-        case .notForScheme(_, RequestFailure.beyondLibcurl): "; dlm doctor tells what it has"
+        case .missingProtocol: "; to see what it supports, run: dlm doctor"
+        case .notForScheme(_, RequestFailure.beyondLibcurl): "; to see what it supports, run: dlm doctor"
         case .notForScheme(_, RequestFailure.bodyIsForHTTP): " (--data)"
         case .notForScheme(_, RequestFailure.methodIsForHTTP): " (--method)"
-        case .missingSecrets: "; give it as with dlm get"
-        case .missingScheme(let text) where text.lowercased().hasPrefix("magnet:"): "; aria2c speaks it"
-        case .malformedURL, .missingScheme, .unsupportedScheme, .folder, .notForScheme, .schemeNotAllowed,
+        case .missingSecrets: "; give it to dlm resume"
+        case .schemeNotAllowed: " (--proto, --pinned-public-key)"
+        case .missingScheme(let text) where text.lowercased().hasPrefix("magnet:"):
+            "; use a BitTorrent client such as aria2c"
+        case .malformedURL, .missingScheme, .unsupportedScheme, .folder, .notForScheme,
             .unusableSecret, .unusableValidation:
             ""
         }
@@ -41,9 +46,9 @@ enum ErrorText {
     private static func instead(_ failure: FileFailure) -> String? {
         switch failure {
         case .exists: "exists already; choose with --if-exists overwrite, rename, skip or newer"
-        case .replaced: "is not the file that was being downloaded to; move it away, or dlm remove the download"
+        case .replaced: "is not the file that this download wrote; move it away, or remove the download with dlm remove"
         case .altered:
-            "was changed by another program; to go on with it give its --checksum to dlm get, else move it away"
+            "was changed by another program; to continue it, give its --checksum to dlm get, or move it away to start over"
         case .notReplaceable, .partialExists, .locked, .truncated, .partialMissing, .deleted, .folderMissing,
             .folderMoved, .permissionDenied, .readOnly, .noSpace, .nameUnusable, .nameOutside, .notRegular, .system:
             nil
@@ -56,8 +61,8 @@ enum ErrorText {
         case .notItsBeginning: " with --if-exists overwrite"
         case .otherFile: " with dlm set-url"
         case .serverDigest: "; run the same command again"
-        case .unverifiable where .verificationFailed(failure) == DownloadError.partsUnproved:
-            "; or give --allow-unverified"
+        case .unverifiable where .verificationFailed(failure) == DownloadError.partsUnproved: unprovedAdvice
+        case .unverifiable where .verificationFailed(failure) == DownloadError.piecesUnknown: " (-M)"
         case .checksum, .size, .unexpectedType, .unwantedType, .unwantedStatus, .streamBroken, .changed, .wrongPieces,
             .otherMirror, .endUnproved, .unverifiable:
             ""

@@ -38,6 +38,6 @@ struct ListPrinter {
     /// Reports that there was nothing to print, if the user sees the output on a terminal.
     func explainNothing() {
         guard layout == nil, !json, console.outputIsTerminal, console.errorsAreTerminal else { return }
-        console.report(isHistory ? "there are no downloads" : "nothing is unfinished; see: dlm list --all")
+        console.report(isHistory ? "there are no downloads" : "there are no unfinished downloads; see: dlm list --all")
     }
 }

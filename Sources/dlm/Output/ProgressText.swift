@@ -15,7 +15,7 @@ enum ProgressText {
         case .didRestart(_, let why): return "\(name): starts over: \(ErrorText.restart(why))"
         case .didAdd(let snapshot) where verbosity > 0: return "\(name): added: \(snapshot.record.request.url)"
         case .didStart(_, let offset) where verbosity > 0:
-            return offset > 0 ? "\(name): goes on at \(Units.size(offset))" : "\(name): started"
+            return offset > 0 ? "\(name): continues at \(Units.size(offset))" : "\(name): started"
         case .willRetry(let snapshot, let error):
             var retry = "tries again"
             switch snapshot.record.state {

@@ -8,7 +8,7 @@ enum StateText {
         case .waiting(.retry(let error), let until): "\(retry(until, now: now)): \(Redaction.describe(error))"
         case .waiting(.network, _): waitsForNetwork
         case .waiting(.schedule, let until): waits(until: until)
-        case .paused(.interrupted): "its process ended without a word"
+        case .paused(.interrupted): "its process ended unexpectedly"
         case .paused(let reason) where reason != .user: "ended by \(signalName(reason))"
         case .failed(let error): Redaction.describe(error)
         case .queued, .running, .paused, .completed, .cancelled: nil

@@ -70,7 +70,7 @@ enum PausedText {
         }
         if elsewhere > 0 {
             let what =
-                elsewhere == 1 ? "1 download goes on in another process" : "\(elsewhere) downloads go on elsewhere"
+                elsewhere == 1 ? "1 download continues in another process" : "\(elsewhere) downloads continue elsewhere"
             lines.append("\(what); see: dlm list")
         }
         if isPartOfList { lines.append("the list was not read to its end; run the same command again for the rest") }

@@ -141,7 +141,7 @@ struct ChangingTests {
         #expect(json.output.contains(#""rateLimit":2097152,"session":"background""#))
         #expect(service.state.withLock(\.settings) == SessionSettings(rateLimit: 2 << 20))
         let (_, nothing) = try await run(["limit"], FakeService())
-        #expect(nothing.output == "" && nothing.errors.contains("nothing runs"))
+        #expect(nothing.output == "" && nothing.errors.contains("no dlm is running"))
     }
 
     @Test("If no session runs, limit says so")
@@ -149,7 +149,7 @@ struct ChangingTests {
         let service = FakeService()
         let (status, captured) = try await run(["limit", "2M"], service)
         #expect(status == 0)
-        #expect(captured.errors.contains("nothing runs"))
+        #expect(captured.errors.contains("no dlm is running"))
         #expect(service.calls == ["close"])
     }
 

@@ -35,7 +35,7 @@ struct ResumeTests {
         #expect(captured.output == "")
         #expect(
             captured.errors
-                == "dlm: 2: debian-12.iso: goes on in session background; follow with: dlm watch 2\n")
+                == "dlm: 2: debian-12.iso: continues in session background; follow with: dlm watch 2\n")
     }
 
     @Test("A download that continues in this process is followed to its end")
@@ -81,7 +81,7 @@ struct ResumeTests {
         })
         for id in 1...20 { service.change(Int64(id)) { $0 = .example(id: Int64(id), state: .paused(.user)) } }
         let (_, captured) = try await run(["resume", "--all"], service)
-        #expect(captured.errors == "dlm: 20 downloads go on elsewhere; follow with: dlm watch\n")
+        #expect(captured.errors == "dlm: 20 downloads continue elsewhere; follow with: dlm watch\n")
     }
 
     @Test("--all leaves out downloads that a live session works on")

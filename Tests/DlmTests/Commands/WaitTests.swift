@@ -39,7 +39,7 @@ struct WaitTests {
         }
         #expect(status == 13)
         #expect(captured.outputLines == ["/data/f2"])
-        #expect(captured.errorLines == ["dlm: /data/f1: completed, file is gone since; run: dlm resume 1"])
+        #expect(captured.errorLines == ["dlm: /data/f1: completed, but the file is gone; run: dlm resume 1"])
     }
 
     @Test("wait ends when all downloads are complete, and prints their paths")

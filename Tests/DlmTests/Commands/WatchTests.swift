@@ -23,7 +23,7 @@ struct WatchTests {
         // On a busy machine a look at the store may see the end before the log reports the earlier events.
         let lines = [
             "dlm: 1: f1: paused; continue with: dlm resume 1", "dlm: http://a/f2: 401 Unauthorized",
-            "dlm: 1: f1: goes on",
+            "dlm: 1: f1: resumed",
         ]
         let told = captured.errorLines.filter { !$0.contains("/s") }
         #expect(told == lines || told == [lines[0], lines[1]] || told == [lines[1]])

@@ -26,7 +26,7 @@ struct FolderFailuresTests {
         #expect(isHeld)
         #expect(
             failures.take() == [
-                "/data: the folder, or its file system, is gone; 3 downloads failed; run: dlm resume 5-7",
+                "/data: the folder or its file system is gone; 3 downloads failed; run: dlm resume 5-7",
                 "line 9",
             ])
         #expect(failures.take() == [])

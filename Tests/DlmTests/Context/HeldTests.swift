@@ -31,7 +31,7 @@ struct HeldTests {
         let (status, captured) = try await run(["get", "http://a/x"], service)
         #expect(status == 0)
         #expect(captured.output == "/data/x\n")
-        #expect(captured.errors == "dlm: 1: x: paused; continue with: dlm resume 1\ndlm: 1: x: goes on\n")
+        #expect(captured.errors == "dlm: 1: x: paused; continue with: dlm resume 1\ndlm: 1: x: resumed\n")
     }
 
     @Test("A download that another process cancels gives status 11")
@@ -52,7 +52,7 @@ struct HeldTests {
         }
         let (status, captured) = try await run(["get", "--json", "http://a/x"], service)
         #expect(status == 11)
-        #expect(captured.errors == "dlm: 1: x: removed by somebody else\n")
+        #expect(captured.errors == "dlm: 1: x: removed by another command\n")
         #expect(captured.outputLines.count == 1 && captured.output.contains(#""event":"removed""#))
     }
 
@@ -93,7 +93,7 @@ struct HeldTests {
         #expect(captured.output == "/data/x\n")
         // On a busy machine a look at the store may see the end before the log reports the earlier events.
         let paused = "dlm: 1: x: paused; continue with: dlm resume 1\n"
-        #expect(["", paused, paused + "dlm: 1: x: goes on\n"].contains(captured.errors))
+        #expect(["", paused, paused + "dlm: 1: x: resumed\n"].contains(captured.errors))
     }
 
     @Test("The log is not read for downloads of this process")

@@ -63,7 +63,7 @@ struct UsageReportTests {
             ("get -o x u v", "-o names one file; give several URLs a folder with -d"),
             (
                 "get --checksum md5:00112233445566778899aabbccddeeff u v",
-                "--checksum belongs to one URL; for several there is --checksum-file"
+                "--checksum is for a single URL; for several give --checksum-file"
             ),
             (
                 "get --checksum sha9:00 u",
@@ -87,7 +87,7 @@ struct UsageReportTests {
             ("list --foo", "--foo", "run: dlm list --help"),
             ("daemon start --foo", "--foo", "run: dlm daemon start --help"),
             ("--versio", "--versio", "did you mean '--version'?"),
-            ("--json list", "--json", "the options of a command stand behind it; run: dlm list --help"),
+            ("--json list", "--json", "the options of a command follow it; run: dlm list --help"),
             ("list --ephemeral", "--ephemeral", "it is an option of dlm get"),
             ("get -O x u", "-O", "here it is '--output'"), ("get -nc u", "-nc", "here it is '--if-exists skip'"),
             ("get --tries=3 u", "--tries", "here it is '--retries'"),
@@ -131,7 +131,7 @@ struct UsageReportTests {
             ("help nonsense", "unknown command 'nonsense'; run: dlm --help"),
             ("help gte", "unknown command 'gte'; did you mean 'get'?"),
             ("help daemon strat", "unknown command 'daemon strat'; did you mean 'daemon start'?"),
-            ("help get nonsense", "'nonsense' is no command, and there are none behind 'get'"),
+            ("help get nonsense", "'nonsense' is not a command, and there are none after 'get'"),
         ])
     func helpForNothing(line: String, message: String) throws {
         let report = try report(line)

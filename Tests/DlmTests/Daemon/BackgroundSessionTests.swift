@@ -89,7 +89,7 @@ struct BackgroundSessionTests {
             directory.hasLock.withLock { $0 = false }
             let starter = BackgroundStarter(session: session, environment: [:], patience: .milliseconds(100))
             let error = await #expect(throws: DownloadError.self) { try await starter.start() }
-            #expect(error?.description.contains("no session comes up") == true)
+            #expect(error?.description.contains("no session answers") == true)
             #expect(!FileManager.default.fileExists(atPath: session.stateFolder + "/daemon.log"))
         }
     }

@@ -38,7 +38,7 @@ struct ArgumentFuzzTests {
     func priority(_ number: Int) async throws {
         let (status, captured) = try await run(["priority", "\(number)", "3"], FakeService())
         #expect(status == 2)
-        #expect(captured.errors.contains("no priority"))
+        #expect(captured.errors.contains("not a priority"))
     }
 
     @Test("Times, speeds and numbers are within their bounds, and keep their value when written and read again")

@@ -139,7 +139,7 @@ struct ManifestTests {
         let arguments = ["get", "--manifest", folder("urls.txt"), "http://a/1"]
         let (status, captured) = try await run(arguments, FollowerTests.completing())
         #expect(
-            status == 9 && captured.errorLines.count == 1 && captured.errors.contains("is no manifest"),
+            status == 9 && captured.errorLines.count == 1 && captured.errors.contains("is not a manifest"),
             "\(captured.errors)")
         #expect(try String(contentsOfFile: folder("urls.txt"), encoding: .utf8) == text)
     }

@@ -59,7 +59,9 @@ struct HelpTextTests {
         for command in try CommandDescription.root().visibleCommands {
             for argument in command.visibleArguments {
                 let text = argument.abstract ?? ""
-                for riddle in ["at first", "the former", "the latter", "unless given"] {
+                for riddle in [
+                    "at first", "the former", "the latter", "unless given", "so many", "so long", "The default",
+                ] {
                     #expect(!text.contains(riddle), "\(command.commandName): \(text)")
                 }
                 guard let name = argument.names?.first?.name, name.hasPrefix("no-") else { continue }

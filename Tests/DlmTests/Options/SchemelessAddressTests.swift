@@ -95,7 +95,7 @@ struct SchemelessAddressTests {
                 return []
             }
         }
-        let url = captured.errorLines.compactMap { $0.firstMatch(of: /taken as (\S+)/).map { String($0.1) } }.first
+        let url = captured.errorLines.compactMap { $0.firstMatch(of: /using (\S+)/).map { String($0.1) } }.first
         return (url, questions.withLock(\.self), captured.errors, status)
     }
 
@@ -141,7 +141,7 @@ struct SchemelessAddressTests {
     @Test("A token in the URL is a secret, too, and is not repeated")
     func token() async throws {
         let result = try await taken(["example.org/x?token=hunter2"], Self.refused)
-        #expect(result.errors.contains("taken as https://example.org/x?token=***"), "\(result.errors)")
+        #expect(result.errors.contains("using https://example.org/x?token=***"), "\(result.errors)")
         #expect(!result.errors.contains("hunter2"))
     }
 

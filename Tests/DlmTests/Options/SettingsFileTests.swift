@@ -54,7 +54,7 @@ struct SettingsFileTests {
         #expect(try message() == "\(path): cannot read the configuration: Is a directory")
         try FileManager.default.removeItem(atPath: path)
         try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/dev/zero")
-        #expect(try message() == "\(path): larger than 1 MiB; this is no configuration of dlm")
+        #expect(try message() == "\(path): larger than 1 MiB; this is not a configuration file of dlm")
         try FileManager.default.removeItem(atPath: path)
         #expect(mkfifo(path, 0o600) == 0)
         #expect(try message() == "")
@@ -67,7 +67,7 @@ struct SettingsFileTests {
     func notText() throws {
         defer { folder.remove() }
         try Data([0x61, 0x3A, 0x20, 0xFF, 0x0A]).write(to: URL(fileURLWithPath: path))
-        #expect(try message() == "\(path): not UTF-8 text; write it anew in UTF-8")
+        #expect(try message() == "\(path): not UTF-8 text; save it as UTF-8")
     }
 
     /// Returns the text of `docs/config.yaml`, and the same text without `#` before the keys.

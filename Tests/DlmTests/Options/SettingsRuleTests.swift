@@ -77,9 +77,9 @@ struct SettingsRuleTests {
             ("rules: x", ":1: give rules such as"), ("rules: [x]", ":1: give rules such as"),
             ("rules:\n  - retries: 3", ":2: give host or path"),
             ("rules:\n  - path: a\n    retries: 3", ":2: a path begins with / or *"),
-            ("rules:\n  - host: 'a b'", ":2: 'a b' is no name of a host"),
-            ("rules:\n  - host: a\n    color: never", ":3: color is not about one URL"),
-            ("rules:\n  - host: a\n    max-per-host: 3", ":3: max-per-host is not about one URL"),
+            ("rules:\n  - host: 'a b'", ":2: 'a b' is not a host name"),
+            ("rules:\n  - host: a\n    color: never", ":3: color does not apply to single URLs"),
+            ("rules:\n  - host: a\n    max-per-host: 3", ":3: max-per-host does not apply to single URLs"),
             ("rules:\n  - host: a\n    retrys: 3", ":3: unknown key 'retrys'; did you mean 'retries'?"),
             ("rules:\n  - host: a\n    retries: x", ":3: retries: 'x' cannot be used"),
         ])

@@ -17,7 +17,7 @@ struct ErrorTextTests {
             ),
             (
                 .fileFailed(.replaced, path: "/a"),
-                "/a: is not the file that was being downloaded to; move it away, or dlm remove the download"
+                "/a: is not the file that this download wrote; move it away, or remove the download with dlm remove"
             ),
             (.fileFailed(.locked, path: "/a"), "/a: is being written by another process"),
             (
@@ -26,11 +26,19 @@ struct ErrorTextTests {
             ),
             (
                 .requestInvalid(.missingProtocol("sftp://h/a", scheme: "sftp")),
-                "sftp://h/a: the libcurl here has no sftp; dlm doctor tells what it has"
+                "sftp://h/a: libcurl on this machine does not support sftp; to see what it supports, run: dlm doctor"
             ),
             (
                 .requestInvalid(.missingSecrets(["Cookie"])),
-                "needs Cookie again: secrets are not stored; give it as with dlm get"
+                "needs Cookie again: secrets are not stored; give it to dlm resume"
+            ),
+            (
+                .requestInvalid(.schemeNotAllowed("http://h/a", only: "https")),
+                "http://h/a: only https URLs are allowed (--proto, --pinned-public-key)"
+            ),
+            (
+                DownloadError.piecesUnknown,
+                "the digests of its pieces are not known; a Metalink document with these digests is needed (-M)"
             ),
             (.authenticationFailed(status: 530), "530 login refused; give -u NAME:PASSWORD"),
             (.authenticationFailed(status: 401), "401 Unauthorized"),
@@ -40,15 +48,15 @@ struct ErrorTextTests {
             ),
             (
                 .verificationFailed(.otherFile("size")),
-                "the new address has another file: size; what was fetched is kept, give the right one with dlm set-url"
+                "the new URL has a different file: size; the fetched bytes are kept; give the right URL with dlm set-url"
             ),
             (
                 .verificationFailed(.checksum(expected: sum, actual: "ff")),
                 "checksum does not match: expected md5:00, got ff"
             ),
             (
-                .networkFailed(.timeLimit, TransportDiagnosis(code: 0, message: "the limit of 2 s is over")),
-                "not complete in time: the limit of 2 s is over (--max-time)"
+                .networkFailed(.timeLimit, TransportDiagnosis(code: 0, message: "the limit of 2 s has passed")),
+                "not complete in time: the limit of 2 s has passed (--max-time)"
             ),
             (
                 .serverRefused(status: 403, phrase: "Forbidden; \(DownloadError.newLinkCommand) printed no URL"),
@@ -63,7 +71,7 @@ struct ErrorTextTests {
     @Test("Errors about unproved parts and overlong bodies suggest --allow-unverified")
     func unverified() {
         for error in [DownloadError.partsUnproved, SegmentWriter.overlong] {
-            #expect(ErrorText.describe(error) == "\(error); or give --allow-unverified")
+            #expect(ErrorText.describe(error) == "\(error); give --checksum or --allow-unverified")
         }
         #expect(ErrorText.restart(DownloadEvent.comparesAll).hasSuffix("(--allow-unverified compares the last 64 KiB)"))
         #expect(ErrorText.restart("the file changed") == "the file changed")

@@ -34,7 +34,7 @@ struct TextTests {
         let record = DownloadRecord.example(state: .failed(error)) { $0.receive(5, of: nil) }
         #expect(!error.description.contains("--"))
         let line = FailureText.line(record, error)
-        #expect(line.hasPrefix("3: debian-12.iso: the server told no size and then closed the connection"))
+        #expect(line.hasPrefix("3: debian-12.iso: the server sent no size and closed the connection"))
         #expect(line.contains("run: dlm resume 3 --allow-unverified;"))
         #expect(line.contains("allow-unverified: true for cd.example.org in the hosts: section of config.yaml"))
         #expect(FailureText.line(record, error, canResume: false).contains("give --allow-unverified;"))
@@ -87,10 +87,10 @@ struct TextTests {
     func joined() {
         #expect(
             PausedText.lines(ids: [], snapshots: [], elsewhere: 1)
-                == ["1 download goes on in another process; see: dlm list"])
+                == ["1 download continues in another process; see: dlm list"])
         #expect(
             PausedText.lines(ids: [4], snapshots: [], elsewhere: 3) == [
-                "1 download paused; continue with: dlm resume 4", "3 downloads go on elsewhere; see: dlm list",
+                "1 download paused; continue with: dlm resume 4", "3 downloads continue elsewhere; see: dlm list",
             ])
     }
 

@@ -90,10 +90,10 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             "needs Cookie, X-Key again: secrets are not stored"),
         ErrorMeaning(
             .requestInvalid(.unusableValidation("zip")), 2, "request", "unusableValidation",
-            "zip: no media type or status code"),
+            "zip: is not a media type or status code"),
         ErrorMeaning(
             .requestInvalid(.schemeNotAllowed("http://h/a", only: "https")), 2, "request", "schemeNotAllowed",
-            "http://h/a: https is asked for; give such a URL"),
+            "http://h/a: only https URLs are allowed"),
         ErrorMeaning(
             .requestInvalid(.unusableSecret("/t: no token in it")), 2, "request", "unusableSecret",
             "/t: no token in it"),
@@ -101,20 +101,21 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
 
     static let files = [
         ErrorMeaning(
-            .completedFile(.gone, path: "/a"), 13, "completedFile", "gone", "/a: completed, file is gone since"),
+            .completedFile(.gone, path: "/a"), 13, "completedFile", "gone", "/a: completed, but the file is gone"),
         ErrorMeaning(
-            .completedFile(.changed, path: "/a"), 13, "completedFile", "changed", "/a: completed, file changed since"),
+            .completedFile(.changed, path: "/a"), 13, "completedFile", "changed",
+            "/a: completed, but the file was changed"),
         ErrorMeaning(
             .fileFailed(.exists, path: "/a"), 3, "file", "exists",
             "/a: exists already"),
         ErrorMeaning(
             .fileFailed(.partialExists, path: "/a"), 3, "file", "partialExists",
-            "/a: exists already and is not of this download; finish that one, or move it away"),
+            "/a: exists already and does not belong to this download; finish its own download, or move it away"),
         ErrorMeaning(
             .fileFailed(.locked, path: "/a"), 3, "file", "locked", "/a: is being written by another process"),
         ErrorMeaning(
             .fileFailed(.replaced, path: "/a"), 3, "file", "replaced",
-            "/a: is not the file that was being downloaded to; move it away, or remove the download"),
+            "/a: is not the file that this download wrote; move it away, or remove the download"),
         ErrorMeaning(
             .fileFailed(.altered, path: "/a"), 3, "file", "altered",
             "/a: was changed by another program; only a checksum can prove what it holds now; move it away to start over"
@@ -124,20 +125,19 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             "/a: was cut short by another program"),
         ErrorMeaning(
             .fileFailed(.partialMissing, path: "/a.part"), 3, "file", "partialMissing",
-            "/a.part: is missing, and so is its folder or the file system it was on; "
-                + "mount it, or make the folder again"),
+            "/a.part: is missing, with its folder or file system; mount the file system, or create the folder again"),
         ErrorMeaning(
             .fileFailed(.deleted, path: "/a.part"), 3, "file", "deleted",
-            "/a.part: was deleted while it was being downloaded to"),
+            "/a.part: was deleted during the download"),
         ErrorMeaning(
             .fileFailed(.folderMoved, path: "/a"), 3, "file", "folderMoved",
-            "/a: the folder was moved or replaced while it was being downloaded to; move it back"),
+            "/a: the folder was moved or replaced during the download; move it back"),
         ErrorMeaning(
             .fileFailed(.notReplaceable, path: "/a"), 3, "file", "exists",
-            "/a: exists already and is no regular file, so it is not replaced; move it away"),
+            "/a: exists already and is not a regular file, so it is not replaced; move it away"),
         ErrorMeaning(
             .fileFailed(.nameOutside, path: "../a"), 3, "file", "nameOutside",
-            "../a: the Metalink document names its file so; a name is a relative path, without .. and without hidden parts"
+            "../a: not allowed as a file name in a Metalink document; give a relative path without .. and hidden parts"
         ),
         ErrorMeaning(.fileFailed(.folderMissing, path: "/a"), 3, "file", "folderMissing", "/a: no such folder"),
         ErrorMeaning(
@@ -147,11 +147,11 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             .fileFailed(.noSpace(needed: nil), path: "/a"), 3, "file", "noSpace", "/a: no space left on the device"),
         ErrorMeaning(
             .fileFailed(.noSpace(needed: 7), path: "/a"), 3, "file", "noSpace",
-            "/a: no space left on the device (7 bytes more are needed)"),
+            "/a: no space left on the device (7 more bytes are needed)"),
         ErrorMeaning(
             .fileFailed(.nameUnusable, path: "/a"), 3, "file", "nameUnusable",
-            "/a: not usable as a file name: it, or the path to it, is too long"),
-        ErrorMeaning(.fileFailed(.notRegular, path: "/a"), 3, "file", "notRegular", "/a: is no regular file"),
+            "/a: cannot be used as a file name: the name or its path is too long"),
+        ErrorMeaning(.fileFailed(.notRegular, path: "/a"), 3, "file", "notRegular", "/a: is not a regular file"),
         ErrorMeaning(
             .fileFailed(.system(operation: "pwrite", errno: 5), path: "/a"), 3, "file", "system", errno: 5,
             "/a: pwrite: Input/output error"),
@@ -215,25 +215,25 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
     static let verification = [
         ErrorMeaning(
             .verificationFailed(.unwantedType(wanted: "image/*", is: "text/html")), 9, "verification", "unexpectedType",
-            "the server sends text/html, wanted is image/*; probably a login or error page, look at it in a browser"),
+            "the server sends text/html, expected image/*; probably a login or error page, look at it in a browser"),
         ErrorMeaning(
             .verificationFailed(.unwantedType(wanted: "image/*", is: nil)), 9, "verification", "unexpectedType",
-            "the server tells no type, wanted is image/*"),
+            "the server sends no type, expected image/*"),
         ErrorMeaning(
             .verificationFailed(.unwantedStatus(wanted: "203", is: "200 OK")), 9, "verification", "unexpectedStatus",
-            "the server answers with 200 OK, wanted is 203"),
+            "the server answers with 200 OK, expected 203"),
         ErrorMeaning(
             .verificationFailed(.tooLarge(limit: 7, size: 8)), 9, "verification", "tooLarge",
             "has 8 bytes, more than the limit of 7; nothing was fetched"),
         ErrorMeaning(
             .verificationFailed(.tooLarge(limit: 7, size: nil)), 9, "verification", "tooLarge",
-            "larger than the limit of 7 bytes, which the server did not tell"),
+            "larger than the limit of 7 bytes; the server sent no size"),
         ErrorMeaning(
             .verificationFailed(.notItsBeginning(path: "/a", why: "x")), 9, "verification", "otherFile",
-            "/a: not the beginning of the server's file: x; nothing was changed, move it away or overwrite it"),
+            "/a: not the beginning of the server's file: x; nothing was changed; move it away, or overwrite it"),
         ErrorMeaning(
             .verificationFailed(.streamBroken("x")), 9, "verification", "changed",
-            "what was written cannot be continued, it must be fetched anew: x"),
+            "the bytes already written cannot be continued; download the file anew: x"),
         ErrorMeaning(.networkFailed(.timeLimit, none), 4, "network", "timeLimit", "not complete in time"),
         ErrorMeaning(
             .verificationFailed(.checksum(expected: sum, actual: "ff")), 9, "verification", "checksum",
@@ -243,28 +243,29 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             "size does not match: expected 2 bytes, got 1"),
         ErrorMeaning(
             .verificationFailed(.unexpectedType(was: "a/b", is: "text/html")), 9, "verification", "unexpectedType",
-            "the server now answers with text/html where it was a/b; what was fetched is kept"),
+            "the server now sends text/html instead of a/b; the fetched bytes are kept"),
         ErrorMeaning(
             .verificationFailed(.changed("size")), 9, "verification", "changed", transient: true,
             "the file changed on the server: size"),
         ErrorMeaning(
             .verificationFailed(.wrongPieces(9)), 9, "verification", "checksum",
-            "9 bytes are in pieces whose digests do not match; the others are kept"),
+            "9 bytes are in pieces with wrong digests; the other pieces are kept"),
         ErrorMeaning(
-            .verificationFailed(.otherMirror("why")), 9, "verification", "otherFile", "the mirror has another file: why"
+            .verificationFailed(.otherMirror("why")), 9, "verification", "otherFile",
+            "the mirror has a different file: why"
         ),
         ErrorMeaning(
             .verificationFailed(.otherFile("size")), 9, "verification", "otherFile",
-            "the new address has another file: size; what was fetched is kept, give the right one"),
+            "the new URL has a different file: size; the fetched bytes are kept; give the right URL"),
         ErrorMeaning(
             .verificationFailed(
                 .serverDigest(expected: Checksum(algorithm: .md5, digest: "00"), actual: "11")), 9, "verification",
             "serverDigest",
-            "not what the server says that it is: expected md5:00, got 11; it is fetched anew when it "
-                + "is asked for again"),
+            "does not match the digest that the server sent: expected md5:00, got 11; the file is fetched anew the next "
+                + "time"),
         ErrorMeaning(
             .verificationFailed(.endUnproved), 9, "verification", "unverifiable",
-            "the server told no size and then closed the connection, which proves no end of the file"),
+            "the server sent no size and closed the connection, so nothing proves that the file is complete"),
         ErrorMeaning(
             .verificationFailed(.unverifiable("SUMS: no checksum in it")), 9, "verification", "unverifiable",
             "SUMS: no checksum in it"),
@@ -289,7 +290,7 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             "session s does not answer: 3 s; is its process stopped?"),
         ErrorMeaning(
             .sessionUnavailable(.incompatible("s", version: 7)), 12, "session", "incompatible",
-            "session s speaks version 7 of the control API, this process version 1; end it and start it again"
+            "session s uses version 7 of the control API, and this process version 1; end that session and start it again"
         ),
         ErrorMeaning(
             .sessionUnavailable(.badExchange("s", message: "m")), 12, "session", "badExchange", "session s: m"),
@@ -302,7 +303,7 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             .sessionUnavailable(.shuttingDown), 12, "session", "shuttingDown", "the session is ending"),
         ErrorMeaning(
             .sessionUnavailable(.unusableIdentifier("a/b")), 12, "session", "unusableIdentifier",
-            "a/b: not usable as the identifier of a session"),
+            "a/b: cannot be used as the identifier of a session"),
         ErrorMeaning(.unexpected("boom"), 1, "unexpected", "unexpected", "boom"),
     ]
 }

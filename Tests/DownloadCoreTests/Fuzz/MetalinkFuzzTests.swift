@@ -101,7 +101,7 @@ struct MetalinkFuzzTests {
     @Test(
         "A document that is not Metalink is an error that says where",
         arguments: [
-            ("", "no element"), ("<html/>", "no Metalink document"), ("<metalink/>", "no file"),
+            ("", "no element"), ("<html/>", "not a Metalink document"), ("<metalink/>", "no file"),
             ("<!DOCTYPE x [<!ENTITY a \"b\">]><metalink/>", "document type"), ("<metalink>&x;</metalink>", "entity"),
             ("<metalink><file name='a'><size>-1</size></file></metalink>", "size"),
             ("<metalink><file name='a'>\n<hash type='md5'>zz</hash></file></metalink>", "line 2"),

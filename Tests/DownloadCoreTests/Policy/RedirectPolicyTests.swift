@@ -42,14 +42,14 @@ import Testing
             ("http://a.example/", "file:///etc/passwd", "to scheme file"),
             ("http://a.example/", "FILE:///etc/passwd", "to scheme file"),
             ("http://a.example/", "gopher://a.example/", "to scheme gopher"),
-            ("http://a.example/", "javascript:alert(1)", "to something that is no URL"),
-            ("http://a.example/", "/relative", "to something that is no URL"),
-            ("http://a.example/", "//a.example/x", "to something that is no URL"),
-            ("http://a.example/", "", "to something that is no URL"),
-            ("http://a.example/", "http://", "to something that is no URL"),
-            ("http://a.example/", "http:///x", "to something that is no URL"),
-            ("http://a.example/", "http://a.example:99999/", "to something that is no URL"),
-            ("http://a.example/", "http://a\r\nb/", "to something that is no URL"),
+            ("http://a.example/", "javascript:alert(1)", "to something that is not a URL"),
+            ("http://a.example/", "/relative", "to something that is not a URL"),
+            ("http://a.example/", "//a.example/x", "to something that is not a URL"),
+            ("http://a.example/", "", "to something that is not a URL"),
+            ("http://a.example/", "http://", "to something that is not a URL"),
+            ("http://a.example/", "http:///x", "to something that is not a URL"),
+            ("http://a.example/", "http://a.example:99999/", "to something that is not a URL"),
+            ("http://a.example/", "http://a\r\nb/", "to something that is not a URL"),
         ])
     func refuses(_ from: String, _ location: String, _ why: String) throws {
         let decision = RedirectPolicy().decide(from: try Self.url(from), to: location, hops: 0)

@@ -126,7 +126,7 @@ extension EndToEnd {
                 let result = try await mirrors.get(in: sandbox)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 let sources = try #require(try await sandbox.show(1).sources)
-                #expect(sources[1].failure?.contains("another file") == true)
+                #expect(sources[1].failure?.contains("a different file") == true)
                 #expect(sources[1].received == 0 || sources[1].failure != nil)
             }
         }

@@ -53,7 +53,7 @@ extension EndToEnd {
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 let sources = try #require(try await sandbox.show(1).sources)
                 #expect(sources.map(\.received) == [Self.content.size, 0])
-                #expect(sources[1].failure?.contains("another file") == true)
+                #expect(sources[1].failure?.contains("a different file") == true)
                 #expect(mirrors.servers[1].log.entries.count <= 3)
             }
         }

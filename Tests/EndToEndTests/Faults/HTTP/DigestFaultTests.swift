@@ -25,7 +25,9 @@ extension EndToEnd {
         static func expectRejected(_ result: ChildProcess.Result, in sandbox: DlmSandbox, _ trial: FaultTrial) throws {
             try trial.judge(result, in: sandbox, right: [], errors: [9])
             #expect(sandbox.names == ["file.bin.part"], "\(trial)")
-            #expect(result.errorLines.last?.contains("not what the server says that it is") ?? false, "\(trial)")
+            #expect(
+                result.errorLines.last?.contains(
+                    "does not match the digest that the server sent") ?? false, "\(trial)")
         }
 
         /// Returns whether the whole file was sent, and only the bytes of overlap checks twice.
