@@ -23,7 +23,7 @@ BUILD_TESTS = $(SWIFT) build --build-tests $(TEST_FLAGS)
 TESTS = $(TEST_FOLDER)/release/dlmPackageTests.xctest --testing-library swift-testing
 
 .PHONY: all get build test docs examples public-interface check coverage deploy-test fault-test protocol-test web-test pictures \
-	drop-in-test package-test mutate fuzz sanitize bench lint generate rpc-document install install-files uninstall clean deb dist
+	release-test scale-test drop-in-test package-test mutate fuzz sanitize bench lint generate rpc-document install install-files uninstall clean deb dist
 
 all: build
 
@@ -126,6 +126,19 @@ deploy-test:
 	@scripts/need deploy
 	$(BUILD_TESTS)
 	deploy/test $(TEST_FOLDER)/release/dlm $(RECIPES)
+
+# The end-to-end tests with the program that is released, which has less of ICU's data than the one of make test.
+# Tests that end the program at a chosen point need the points, which only the program of make test has.
+FAULT_POINT_TESTS = FaultTests TestSupportTests ContinueTests/killed HookTests/crash
+release-test: $(BINARY)
+	@scripts/need test
+	$(BUILD_TESTS)
+	DLM_BINARY='$(CURDIR)/$(BINARY)' $(TESTS) --filter EndToEnd $(addprefix --skip ,$(FAULT_POINT_TESTS))
+
+# A list of 1 KiB files on 200 addresses, through 8 workers that are killed at random. URLS says how many.
+URLS = 1000000
+scale-test: $(BINARY)
+	scripts/scale-test $(BINARY) $(URLS)
 
 # The page in a real browser, clients made for aria2, aria2 itself for comparison, and floods.
 web-test:

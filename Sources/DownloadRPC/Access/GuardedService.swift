@@ -62,7 +62,7 @@ struct GuardedService: DownloadService {
             guard rule.mightHaveAdded(request), rule.mightHaveAdded(change(request)) else {
                 throw WireProblem(
                     "\(request.url.string): the network may not change where the bytes of this download come from, because "
-                        + "the network could not have added it; run: dlm set-url, dlm resume")
+                        + "the network could not have added it; change the download on the machine itself")
             }
         }
     }
