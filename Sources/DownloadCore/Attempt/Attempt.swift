@@ -83,6 +83,8 @@ final class Attempt {
 
     /// Reads no more messages. A change that nobody has read gets nil as its answer.
     func close() async {
+        // The session saves the end of the attempt next, and an older record must not replace it.
+        await finishCheckpoint()
         control.close()
         while let message = await messages.next() {
             if case .change(_, let answer) = message { answer.resume(returning: nil) }
