@@ -84,6 +84,8 @@ final class Attempt {
 
     /// Closes the messages of the attempt. A change that was not handled gets nil as its answer.
     func close() async {
+        // The session saves the end of the attempt next, and an older record must not replace it.
+        await finishCheckpoint()
         control.close()
         while let message = await messages.next() {
             if case .change(_, let answer) = message { answer.resume(returning: nil) }
