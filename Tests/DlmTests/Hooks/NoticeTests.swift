@@ -45,8 +45,8 @@ struct NoticeTests {
     }
 
     @Test(
-        "A webhook that keeps failing is reported, and a status 403 is not tried again",
-        arguments: [(403, 1), (500, 3)])
+        "A webhook that fails is reported; a status that will not pass, such as 404, is not tried again, but 500 is",
+        arguments: [(400, 1), (403, 1), (404, 1), (410, 1), (500, 3), (503, 3)])
     func refused(status: Int, attempts: Int) async throws {
         let server = try FaultServer { _ in FaultReply(status: status) }
         defer { server.stop() }
