@@ -43,7 +43,7 @@ final class CollectingSink: TransferSink {
     init(_ behaviour: Behaviour = Behaviour()) { self.behaviour = behaviour }
 
     /// Waits for the end, and returns nil if the end does not come in time.
-    func ending(atMost limit: Duration = .seconds(20)) async -> TransferResult.Ending? {
+    func ending(atMost limit: Duration = .seconds(45)) async -> TransferResult.Ending? {
         _ = await record.wait(atMost: limit) { !$0.results.isEmpty }
         return record.value.ending
     }

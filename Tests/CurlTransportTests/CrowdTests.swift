@@ -78,9 +78,9 @@ struct CrowdTests {
         let name = try bench.start("http://no-such-host-\(UInt32.random(in: 0 ... .max)).invalid/", resolving)
         let begun = ContinuousClock.now
         name.cancel()
-        _ = await resolving.ending()
+        #expect(await resolving.ending() != nil)
         // The end does not wait until the resolver gives up.
-        #expect(ContinuousClock.now - begun < .seconds(4))
+        #expect(ContinuousClock.now - begun < promised(within: .seconds(4)))
         for sink in [atOnce, inBody, paused, resolving] {
             #expect(sink.record.value.results.count == 1)
             #expect(sink.record.value.late == 0)

@@ -123,13 +123,13 @@ struct FailureTests {
             fillers.append(sink)
             _ = try bench.start("http://127.0.0.1:\(port)/", sink)
         }
-        let begun = ContinuousClock.now
         let record = try await bench.run("http://127.0.0.1:\(port)/") {
             $0.connectTimeout = 0.5
             $0.stallTimeout = 0.5
         }
         #expect([.timedOut, .stalled].contains(network(record)))
-        #expect(ContinuousClock.now - begun < .seconds(12))
+        // The others began before and have longer limits.
+        #expect(fillers.allSatisfy { $0.record.value.results.isEmpty })
     }
 
     @Test(

@@ -83,13 +83,23 @@ struct MultiplexingTests {
         await nginx.stop()
     }
 
-    @Test("If the server speaks only HTTP/1.1, the transfers that waited for the probe all complete")
+    @Test("If the server speaks only HTTP/1.1, the transfers that waited for the probe run side by side")
     func plain() async throws {
-        let server = try FaultServer { _ in FaultReply(Content("x")).with { $0.bytesPerSecond = 10 } }
+        // No body ends before all transfers have begun.
+        let gate = Gate(after: 1)
+        let server = try FaultServer { _ in FaultReply(Content("xy")).with { $0.gate = gate } }
         defer { server.stop() }
         let bench = try TransportBench()
-        let records = try await collect(bench, (0..<20).map { server.url("/\($0)") }, multiplexes: true)
-        #expect(records.allSatisfy { $0.ending == .complete && $0.bytes == Array("x".utf8) })
+        let sinks = try (0..<20).map { number in
+            let sink = CollectingSink()
+            _ = try bench.start(server.url("/\(number)"), sink) { $0.prefersMultiplexing = true }
+            return sink
+        }
+        for sink in sinks { #expect(await sink.record.wait { $0.count == 1 }) }
+        #expect(server.log.peakConnections == 20)
+        gate.open()
+        for sink in sinks { #expect(await sink.ending() == .complete) }
+        #expect(sinks.allSatisfy { $0.record.value.bytes == Array("xy".utf8) })
     }
 
     @Test("If the probe is cancelled, the transfers that waited for it still complete")

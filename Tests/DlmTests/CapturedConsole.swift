@@ -29,6 +29,14 @@ final class CapturedConsole: Sendable {
     var outputLines: [String] { output.split(separator: "\n").map(String.init) }
     var errorLines: [String] { errors.split(separator: "\n").map(String.init) }
 
+    /// Waits until standard error contains the text.
+    func waitForErrors(_ text: String) async throws {
+        while !errors.contains(text) {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
     private static func text(_ descriptor: Int32) -> String {
         let size = Int(lseek(descriptor, 0, SEEK_END))
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
@@ -54,9 +62,10 @@ extension Context {
 
 /// Runs a command line against a fake service.
 func run(
-    _ arguments: [String], _ service: FakeService, _ change: (inout Context) -> Void = { _ in }
+    _ arguments: [String], _ service: FakeService, on captured: CapturedConsole? = nil,
+    _ change: (inout Context) -> Void = { _ in }
 ) async throws -> (status: Int32, captured: CapturedConsole) {
-    let captured = try CapturedConsole()
+    let captured = try captured ?? CapturedConsole()
     var context = Context.testing(captured, service)
     change(&context)
     do {

@@ -42,7 +42,7 @@ struct RouteTests {
         await bench.end()
     }
 
-    @Test("GET /v1/downloads filters and pages, and refuses impossible queries")
+    @Test("GET /v1/downloads filters and pages, says if there are more, and refuses impossible queries")
     func list() async throws {
         let bench = try await bench(12)
         bench.service.state.update { state in
@@ -50,14 +50,17 @@ struct RouteTests {
             state.records[3]?.state = .completed
             state.records[4]?.state = .failed(.serverRefused(status: 404, phrase: "Not Found"))
         }
-        func ids(_ query: String) async throws -> [Int] {
+        func ids(_ query: String, more: Bool = false) async throws -> [Int] {
             let (status, json) = try await bench.ask("GET", "/v1/downloads\(query)")
-            #expect(status == 200, "\(query): \(json)")
+            #expect(status == 200 && json["more"] as? Bool == more, "\(query): \(json)")
             return (json["downloads"] as? [[String: Any]] ?? []).compactMap { $0["id"] as? Int }
         }
         #expect(try await ids("") == [1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12])
-        #expect(try await ids("?all=true&limit=2") == [11, 12])
-        #expect(try await ids("?all=true&limit=2&after=3") == [4, 5])
+        #expect(try await ids("?all=true&limit=2", more: true) == [11, 12])
+        #expect(try await ids("?all=true&limit=12") == Array(1...12))
+        #expect(try await ids("?all=true&limit=2&after=3", more: true) == [4, 5])
+        #expect(try await ids("?all=true&limit=2&after=10") == [11, 12])
+        #expect(try await ids("?all=true&limit=2&after=11") == [12])
         let selection = DownloadSelection(.all, limit: 2, after: 3)
         #expect(try await bench.client.snapshots(selection).map(\.id) == [4, 5])
         #expect(try await ids("?ids=1,5-7") == [1, 5, 6, 7])

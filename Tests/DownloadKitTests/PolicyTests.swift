@@ -131,10 +131,12 @@ struct PolicyTests {
             var stalled = try library.request("/stalled")
             stalled.timeouts.stall = 2
             stalled.retry = RetryPolicy(limit: 2, delay: 0.01)
-            #expect(try await session.download(stalled, to: .folder(library.files)).value.attempts.count == 2)
+            let cut = try await session.download(stalled, to: .folder(library.files)).value.attempts
+            #expect(cut.count == 2 && cut.first?.outcome?.contains("no data") == true, "\(cut)")
             var busy = try library.request("/busy")
             busy.retry = RetryPolicy(limit: 2, delay: 0.01)
-            #expect(try await session.download(busy, to: .folder(library.files)).value.attempts.count == 2)
+            let refused = try await session.download(busy, to: .folder(library.files)).value.attempts
+            #expect(refused.count == 2 && refused.first?.outcome?.contains("503") == true, "\(refused)")
             var later = try library.request("/later")
             later.schedule = DownloadSchedule(start: Date(timeIntervalSinceNow: 3600))
             let task = try await session.download(later, to: .folder(library.files))
@@ -207,14 +209,14 @@ struct PolicyTests {
         }
     }
 
-    @Test("AFError: an error has its kind, its HTTP status and whether it is transient")
+    @Test("AFError: an error has its kind, its HTTP status, its sentence and whether it is transient")
     func errors() async throws {
         try await withLibrary({ _ in FaultReply(status: 404) }) { library in
             let session = try await library.session()
             let task = try await session.download(library.request(), to: .folder(library.files))
             let error = try #require(await failure(of: task))
             #expect(error == .serverRefused(status: 404, phrase: "Not Found"))
-            #expect(error.httpStatus == 404 && !error.isTransient)
+            #expect(error.httpStatus == 404 && !error.isTransient && error.description == "404 Not Found")
             await session.close()
         }
     }

@@ -97,6 +97,13 @@ struct ProgressTests {
         try await withLibrary(serving: content) { library in
             let (one, two) = (try await library.session(), try await library.session())
             #expect(one.identifier != two.identifier)
+            // The store has the downloads of both sessions, but each session only lists its own.
+            var paused = try (library.request("/one.bin"), library.request("/two.bin"))
+            (paused.0.startsPaused, paused.1.startsPaused) = (true, true)
+            let ofOne = try await one.download(paused.0, to: .folder(library.files))
+            let ofTwo = try await two.download(paused.1, to: .folder(library.files))
+            #expect(try await one.tasks.map(\.id) == [ofOne.id])
+            #expect(try await two.tasks.map(\.id) == [ofTwo.id])
             var right = try library.request("/right.bin")
             right.checksum = Checksum(algorithm: .sha256, digest: content.sha256)
             let file = try await one.download(right, to: .folder(library.files)).value
@@ -109,9 +116,6 @@ struct ProgressTests {
                 return
             }
             #expect(try await task.state.kind == .failed)
-            // The store's log has the downloads of both sessions, but each session only lists its own.
-            let (ofOne, ofTwo) = (try await one.tasks, try await two.tasks)
-            #expect(ofOne.isEmpty && ofTwo.isEmpty)
             #expect(!library.names.contains("wrong.bin"))
             await one.close()
             await two.close()

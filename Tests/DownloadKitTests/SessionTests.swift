@@ -96,7 +96,7 @@ struct SessionTests {
         }
     }
 
-    @Test("SessionDelegate: one sequence of events, which ends with the session")
+    @Test("SessionDelegate: one sequence of events, which ends with the session and does not keep it alive")
     func events() async throws {
         try await withLibrary(serving: content) { library in
             let session = try await library.session()
@@ -114,6 +114,15 @@ struct SessionTests {
                 }
             }
             #expect(names == ["added", "started at 0", "completed file.bin"])
+            weak var gone: DownloadSession?
+            func listen() async throws -> DownloadEvents {
+                let session = try await library.session()
+                gone = session
+                return await session.events
+            }
+            // Without a reference to it the session closes itself, which ends the sequence.
+            for await event in try await listen() { Issue.record("\(event)") }
+            #expect(gone == nil)
         }
     }
 

@@ -172,10 +172,18 @@ struct TargetTests {
         await bench.end()
     }
 
-    @Test("An existing download cannot be changed in these ways either")
-    func later() async throws {
+    @Test("A paused or running download cannot be changed in these ways either", arguments: ["paused", "active"])
+    func later(status: String) async throws {
         let bench = try await RPCBench()
-        let gid = try #require(try await bench.call("aria2.addUri", ["http://127.0.0.1:9/x"], ["pause": "true"]).result)
+        let server = try FaultServer { _ in
+            FaultReply(Content(seed: 1, size: 100_000)).with { $0.cut = .stall(after: 1000) }
+        }
+        defer { server.stop() }
+        let url = JSONValue.string(server.url("/x"))
+        let pause: JSONValue = status == "paused" ? "true" : "false"
+        let gid = try #require(try await bench.call("aria2.addUri", [url], ["pause": pause]).result)
+        _ = try await bench.waitForStatus(gid, status)
+        if status == "active" { #expect(await server.waitUntil { $0.bytesSent == 1000 }) }
         let id = try #require(try await bench.manager.snapshots(.all).first?.id)
         for body in [
             #"{"options":{"secretFiles":{"netrc":"/root/.netrc"}}}"#, #"{"headers":[["A","b\r\nC: d"]]}"#,
@@ -191,11 +199,15 @@ struct TargetTests {
             )
             .status == 400)
         #expect(
-            try await bench.call("aria2.changeUri", gid, .integer(1), ["http://127.0.0.1:9/x"], ["file:///etc/passwd"])
+            try await bench.call("aria2.changeUri", gid, .integer(1), [url], ["file:///etc/passwd"])
                 .status == 400)
         #expect(try await bench.call("aria2.changeOption", gid, ["load-cookies": "/etc/passwd"]).status == 400)
         #expect(try await bench.call("aria2.changeOption", gid, ["dir": "/etc"]).status == 400)
-        #expect(try await bench.status(gid)["status"] == "paused")
+        #expect(try await bench.status(gid)["status"] == .string(status))
+        let record = try #require(try await bench.manager.snapshots(.all).first?.record)
+        #expect(record.request.url.string == url.text && record.request.destination.folder == bench.folder("downloads"))
+        #expect(record.request.secretFiles == SecretFiles() && record.request.headers.isEmpty)
+        #expect(server.log.entries.count == (status == "active" ? 1 : 0))
         await bench.end()
     }
 

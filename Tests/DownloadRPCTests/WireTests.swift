@@ -34,13 +34,23 @@ struct WireTests {
         await bench.end()
     }
 
-    @Test("The id of a call comes back unchanged")
+    @Test("The id of a call comes back unchanged, whatever Content-Type is sent, with or without jsonrpc")
     func ids() async throws {
         let bench = try await RPCBench()
         for id in ["0", "1", "-7", "1.5", "null", #""a""#, "true", #"["x"]"#, #"{"a":1}"#] {
             let answer = try await bench.ask("POST", "/jsonrpc", #"{"id":\#(id),"method":"system.listMethods"}"#)
             #expect(answer.body.contains(#""id":\#(id)"#), "\(answer.body)")
             #expect(answer.status == 200 && answer.text.contains("Content-Type: application/json-rpc"))
+        }
+        for type in ["application/json", "application/json-rpc", "text/plain;charset=UTF-8", "image/png", ""] {
+            for version in ["", #""jsonrpc":"2.0","#, #""jsonrpc":"1.0","#] {
+                let answer = try await bench.ask(
+                    "POST", "/jsonrpc", #"{\#(version)"id":"a","method":"system.listMethods"}"#,
+                    fields: ["Content-Type: \(type)"])
+                #expect(
+                    answer.status == 200 && answer.body.contains(#""id":"a","jsonrpc":"2.0","result""#),
+                    "\(answer.text)")
+            }
         }
         await bench.end()
     }

@@ -45,10 +45,11 @@ package final class FaultServer: Sendable {
         }
     }
 
-    package init(tls: Security? = nil, _ handler: @escaping Handler) throws {
+    /// - Parameter port: a port that no program uses. Nil means any.
+    package init(port: Int? = nil, tls: Security? = nil, _ handler: @escaping Handler) throws {
         core = Core(tls, handler)
         scheme = tls == nil ? "http" : "https"
-        let listener = try LoopbackSocket.listen(backlog: 1024)
+        let listener = try LoopbackSocket.listen(port: port, backlog: 1024)
         port = listener.port
         _ = core.register(listener.descriptor)
         core.threads.enter()

@@ -20,20 +20,22 @@ package enum LoopbackSocket {
     private static let ports = 10_000..<32_000
     private static let next = Mutex(Int(getpid()))
 
-    /// Opens a listening socket. Its port is none of the last 22,000 ports that this process got here. So a server that
-    /// has ended stays unreachable, whatever server another test starts.
-    package static func listen(backlog: Int32) throws -> (descriptor: Int32, port: Int) {
+    /// Opens a listening socket. Unless a port is given, its port is none of the last 22,000 ports that this process got
+    /// here. So a server that has ended stays unreachable, whatever server another test starts.
+    package static func listen(port given: Int? = nil, backlog: Int32) throws -> (descriptor: Int32, port: Int) {
         for _ in ports {
-            let port = next.withLock { number in
-                number += 1
-                return ports.lowerBound + number % ports.count
-            }
+            let port =
+                given
+                ?? next.withLock { number in
+                    number += 1
+                    return ports.lowerBound + number % ports.count
+                }
             let descriptor = try open()
             var address = loopback(port: port)
             let isBound = withSocketAddress(&address) { bind(descriptor, $0, $1) } == 0
             if isBound, Glibc.listen(descriptor, backlog) == 0 { return (descriptor, port) }
             let error = failure(isBound ? "listen" : "bind", closing: descriptor)
-            guard error.code == EADDRINUSE else { throw error }
+            guard error.code == EADDRINUSE, given == nil else { throw error }
         }
         throw SystemError("bind", code: EADDRINUSE)
     }

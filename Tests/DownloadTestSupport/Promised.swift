@@ -6,7 +6,7 @@ package let holdsToPromises = ProcessInfo.processInfo.environment["DLM_TEST_PROM
 /// How long a test lets something take that is promised within `limit`: several times as long, for on a busy machine a process
 /// may stand still for seconds; exactly as long where ``holdsToPromises``.
 package func promised(within limit: Duration) -> Duration {
-    holdsToPromises ? limit : max(limit * 5, .seconds(20))
+    holdsToPromises ? limit : max(limit * 5, .seconds(30))
 }
 
 /// How many bytes a test lets come twice of which at most `count` are promised, over so many connections at a time. While a

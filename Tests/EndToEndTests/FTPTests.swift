@@ -76,7 +76,7 @@ extension EndToEnd {
                 try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: server.path("file.bin"))
                 let result = try await sandbox.perform("resume", "1")
                 try expectDownloaded(other, as: "file.bin", by: result, in: sandbox)
-                #expect(result.stderr == "" || result.stderr.contains("start"), "\(result.stderr)")
+                #expect(result.errorLines.count == 1 && result.stderr.contains(": starts over: "), "\(result.stderr)")
             }
         }
 

@@ -137,7 +137,9 @@ final class InputList: Sendable {
         if bytes.isEmpty {
             state.isAtEnd = true
             state.failure = self.failure()
-            Self.take(state.splitter.end(), &state)
+            // A line without a line break at the end of a list that was cut short may be the beginning of a longer URL.
+            let last = state.splitter.end()
+            if state.failure == nil { Self.take(last, &state) }
             state.isOpen = false
             if state.descriptor != STDIN_FILENO { close(state.descriptor) }
         } else {

@@ -44,22 +44,3 @@ struct HeadFuzzTests {
         input.split(separator: 0x0A, omittingEmptySubsequences: false).map { Array($0) + [0x0A] }
     }
 }
-
-/// Time limits in a request, which the control API and the store allow to be of any size.
-@Suite("Time limits of any size", .inTurn, .timeLimit(.minutes(1)))
-struct TimeLimitTests {
-    @Test("A transfer runs with a time limit of any size", arguments: [1e-9, 15, 1e10, 1e18, 1e300, .infinity])
-    func limits(_ seconds: Double) async throws {
-        let server = try FaultServer.serving(Content(seed: 1, size: 100_000))
-        defer { server.stop() }
-        let bench = try TransportBench()
-        let record = try await bench.run(server.url()) { request in
-            // The shortest limit is too short for a connection.
-            request.connectTimeout = max(seconds, 15)
-            request.stallTimeout = max(seconds, 15)
-        }
-        #expect(record.ending == .complete && record.count == 100_000)
-        let refused = try await bench.run("http://127.0.0.1:1/") { $0.connectTimeout = seconds }
-        #expect(refused.ending != .complete)
-    }
-}

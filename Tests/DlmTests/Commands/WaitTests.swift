@@ -21,12 +21,20 @@ struct WaitTests {
 
     /// Runs the command, and calls `work` once the command has looked at its downloads.
     static func following(
+        _ arguments: [String], _ service: FakeService, looks: Int = 0,
+        _ work: (FakeService, CapturedConsole) async throws -> Void
+    ) async throws -> (status: Int32, captured: CapturedConsole) {
+        let captured = try CapturedConsole()
+        async let result = run(arguments, service, on: captured)
+        await service.wait { $0.isLogged && $0.state.withLock(\.seen) >= looks }
+        try await work(service, captured)
+        return try await result
+    }
+
+    static func following(
         _ arguments: [String], _ service: FakeService, looks: Int = 0, _ work: (FakeService) -> Void
     ) async throws -> (status: Int32, captured: CapturedConsole) {
-        async let result = run(arguments, service)
-        await service.wait { $0.isLogged && $0.state.withLock(\.seen) >= looks }
-        work(service)
-        return try await result
+        try await following(arguments, service, looks: looks) { service, _ in work(service) }
     }
 
     @Test("A completed file that was deleted later has an exit status of its own")

@@ -84,16 +84,21 @@ struct HeldTests {
     @Test("Pauses of a download that another process runs are reported, too")
     func joined() async throws {
         let service = FollowerTests.joining { _, _ in }
-        let (status, captured) = try await WaitTests.following(["get", "http://a/x"], service, looks: 2) { service in
+        let (paused, resumed) = ("dlm: 1: x: paused; continue with: dlm resume 1\n", "dlm: 1: x: goes on\n")
+        let (status, captured) = try await WaitTests.following(
+            ["get", "http://a/x"], service, looks: 2
+        ) { service, captured in
+            // A look at the store may see a change before the log reports it. Therefore each change waits for the line
+            // about the one before.
             service.changeElsewhere(1, .paused) { $0.state = .paused(.user) }
+            try await captured.waitForErrors(paused)
             service.changeElsewhere(1, .resumed) { $0.state = .queued }
+            try await captured.waitForErrors(resumed)
             service.changeElsewhere(1, .completed) { $0.complete(path: "/data/x") }
         }
         #expect(status == 0)
         #expect(captured.output == "/data/x\n")
-        // On a busy machine a look at the store may see the end before the log reports the earlier events.
-        let paused = "dlm: 1: x: paused; continue with: dlm resume 1\n"
-        #expect(["", paused, paused + "dlm: 1: x: resumed\n"].contains(captured.errors))
+        #expect(captured.errors == paused + resumed)
     }
 
     @Test("The log is not read for downloads of this process")

@@ -60,7 +60,9 @@ struct NoticeTests {
         #expect(text.contains("token=***") && text.contains("x=1") && !text.contains("hunter2"), "\(text)")
     }
 
-    @Test("What will not pass is not tried again, and told", arguments: [(403, 1), (500, 3)])
+    @Test(
+        "A webhook that fails is reported; a status that will not pass, such as 404, is not tried again, but 500 is",
+        arguments: [(400, 1), (403, 1), (404, 1), (410, 1), (500, 3), (503, 3)])
     func refused(status: Int, attempts: Int) async throws {
         let server = try FaultServer { _ in FaultReply(status: status) }
         defer { server.stop() }

@@ -38,7 +38,9 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
     static let lost = TransportDiagnosis(code: 56, message: "reset by peer", errno: 104)
     static let sum = Checksum(algorithm: .md5, digest: "00")
 
-    @Test("Every error has its status, words, numbers and sentence", arguments: meanings)
+    @Test(
+        "Every error has its status, words, numbers and sentence, which names no command or option",
+        arguments: meanings)
     func meaning(_ row: ErrorMeaning) throws {
         #expect(row.error.exitStatus == row.exitStatus)
         #expect(row.error.kind == row.kind)
@@ -50,6 +52,7 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
         #expect(row.error.description == row.description)
         // Options and commands belong to the program (`ErrorText`).
         #expect(!row.description.contains("--") && !row.description.contains("dlm "))
+        #expect(!row.description.contains(/(^|[ (])-[A-Za-z]/))
         #expect(try JSONDecoder().decode(DownloadError.self, from: JSONEncoder().encode(row.error)) == row.error)
     }
 

@@ -101,9 +101,12 @@ struct HostileMetalinkTests {
     }
 
     @Test(
-        "The pieces of the largest sizes end at the end of the file",
-        arguments: [Int64.max, 1 << 57, 1 << 57 + 1] as [Int64])
-    func largestPieces(size: Int64) throws {
+        "The most pieces of the greatest length fit only a file of their size, and the last one ends with the file",
+        arguments: [
+            (Int64.max, false), ((1 << 57) + 1, false), (1 << 57, true), ((1 << 57) - (1 << 40) + 1, true),
+            ((1 << 57) - (1 << 40), false),
+        ] as [(Int64, Bool)])
+    func largestPieces(size: Int64, isFitting: Bool) throws {
         let hashes = String(repeating: "<hash>\(String(repeating: "0", count: 32))</hash>", count: 4)
         let read = try file("<size>\(size)</size><pieces length='\(1 << 40)' type='md5'>\(hashes)</pieces>")
         #expect(read.pieces == nil && read.size == size)
@@ -111,7 +114,8 @@ struct HostileMetalinkTests {
             PieceHashes(
                 algorithm: .md5, length: 1 << 40,
                 digests: [String](repeating: String(repeating: "0", count: 32), count: 1 << 17)))
-        if pieces.fits(size: size) { #expect(pieces.range(pieces.count - 1, size: size).upperBound == size) }
+        #expect(pieces.fits(size: size) == isFitting)
+        if isFitting { #expect(pieces.range(pieces.count - 1, size: size) == (1 << 57) - (1 << 40)..<size) }
     }
 
     @Test(

@@ -51,7 +51,7 @@ struct HostPatternTests {
         #expect(limits.value(for: "a.org") == 5 && limits.value(for: "localhost") == 1)
     }
 
-    @Test("A hostile pattern is matched within five seconds")
+    @Test("A hostile pattern does not take exponential time")
     func hostile() throws {
         let pattern = try #require(HostPattern(String(repeating: "*a", count: 2000) + "b"))
         let clock = ContinuousClock.now

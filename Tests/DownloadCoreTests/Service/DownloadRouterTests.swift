@@ -134,6 +134,19 @@ struct DownloadRouterTests {
         #expect(town.visitor.transport.requests.isEmpty)
     }
 
+    @Test("A download of another session that is cancelled here ends there, and its session announces the end")
+    func cancelledElsewhere() async throws {
+        let town = try await Town()
+        let id = try await town.owner.add()
+        #expect(await town.owner.transport.taken.wait { $0 == 400_000 })
+        #expect(try await town.router.cancel([id]).map(\.didChange) == [true])
+        #expect(try await town.owner.ending(of: id).state == .cancelled)
+        #expect(town.owner.words(id) == ["add", "start 0", "cancel"])
+        #expect(town.owner.folder.names() == [])
+        #expect(await town.owner.manager.book.activeIDs.isEmpty)
+        #expect(town.visitor.words(id) == [])
+    }
+
     @Test("A download whose session has ended is changed and resumed in the local session")
     func nobody() async throws {
         let town = try await Town()

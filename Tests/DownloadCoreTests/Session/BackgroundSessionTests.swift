@@ -75,19 +75,32 @@ struct BackgroundSessionTests {
     @Test("finish() lets running downloads end, begins none, and pauses those that wait for a retry")
     func finish() async throws {
         let bench = try await Self.bench { request, _ in
-            switch request.url.path {
-            case "/0": .reply(Self.reply.with { $0.bytesPerSecond = 3_000_000 })
-            case "/1": .reply(FaultReply(status: 503, fields: [("Retry-After", "60")]))
-            default: .reply(Self.reply)
+            request.url.path == "/1" ? .reply(FaultReply(status: 500)) : .reply(Self.reply)
+        }
+        // The bodies stop after their first pieces until the session is finishing.
+        let isFinishing = DispatchSemaphore(value: 0)
+        bench.transport.onTaken.withLock {
+            $0 = { _ in
+                _ = isFinishing.wait(timeout: .now() + 30)
+                isFinishing.signal()
             }
         }
         try await bench.manager.start()
-        let ids = try await bench.manager.add((0..<4).map { try bench.request("/\($0)") }).map(\.record.id)
+        let manager = bench.manager
+        let requests = try (0..<4).map { number in
+            try bench.request("/\(number)") { if number == 1 { $0.retry = RetryPolicy(limit: 1, delay: 3600) } }
+        }
+        let ids = try await manager.add(requests).map(\.record.id)
         #expect(await bench.events.wait { $0.contains { $0.word == "retry" } })
-        await bench.manager.finish()
-        let states = try await bench.store.records(.ids(ids)).map(\.state.kind)
-        #expect(states[0] == .completed)
-        #expect(states[1] == .paused)
+        // The delay before a retry needs no slot, so the third download has begun. The fourth waits for a slot.
+        #expect(await bench.transport.waitForRequests(3))
+        let finishing = Task { await manager.finish() }
+        while await !manager.book.isFinishing { await Task.yield() }
+        isFinishing.signal()
+        await finishing.value
+        let states = try await bench.store.records(.ids(ids)).map(\.state)
+        #expect(states == [.completed, .paused(.terminate), .completed, .queued])
+        #expect(bench.transport.requests.map(\.url.path).sorted() == ["/0", "/1", "/2"])
         await #expect(throws: DownloadError.sessionUnavailable(.shuttingDown)) {
             try await bench.manager.add([try bench.request("/late")])
         }

@@ -150,7 +150,8 @@ struct SessionRaceTests {
         let changing = Task { try await manager.change([id], .priority(7)) }
         #expect(await gate.isReached())
         let pausing = Task { try await manager.pause([id]) }
-        _ = await isPaused.wait(atMost: .milliseconds(300)) { $0 }
+        while await manager.book.waiters.changes.isEmpty, !isPaused.value { await Task.yield() }
+        #expect(!isPaused.value)
         gate.open()
         #expect(try await changing.value.map(\.didChange) == [true])
         #expect(try await pausing.value.map(\.didChange) == [true])
@@ -162,7 +163,7 @@ struct SessionRaceTests {
     func checkpointWhilePausing() async throws {
         let store = GatedStore()
         let (first, second) = (StoreGate(), StoreGate())
-        let (count, isPaused) = (Observed(0), Observed(false))
+        let (count, isPaused, isCancelled) = (Observed(0), Observed(false), Observed(false))
         let bench = try await SessionBench(store: store, serving: Self.stalled)
         let id = try await bench.add()
         #expect(await bench.transport.taken.wait { $0 == 400_000 })
@@ -191,8 +192,12 @@ struct SessionRaceTests {
         #expect(try await changing.value.map(\.didChange) == [true])
         #expect(await second.isReached())
         await letOthersRun()
+        bench.transport.onCancel.withLock { $0 = { isCancelled.update { $0 = true } } }
         let pausing = Task { try await manager.pause([id]) }
-        _ = await isPaused.wait(atMost: .milliseconds(300)) { $0 }
+        // The attempt has ended its transfer, and only the second checkpoint delays the save of the pause.
+        #expect(await isCancelled.wait { $0 })
+        await letOthersRun()
+        #expect(!isPaused.value)
         second.open()
         #expect(try await pausing.value.map(\.didChange) == [true])
         await letOthersRun()

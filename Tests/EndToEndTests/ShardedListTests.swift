@@ -35,11 +35,27 @@ extension EndToEnd {
         }
 
         @Test("A list that the server does not have is an error with its status")
-        func cutList() async throws {
+        func missingList() async throws {
             try await withDlm({ _ in FaultReply(status: 404) }) { sandbox, server in
                 let result = try await sandbox.perform("get", "-i", server.url("/list"))
                 expectFailure(8, of: result)
                 #expect(result.stderr.contains("/list: 404"), "\(result.stderr)")
+            }
+        }
+
+        @Test("A list that is cut short is an error, and the whole lines that came are downloaded")
+        func cutList() async throws {
+            try await withDlm({ request in
+                guard request.target == "/list" else { return FaultReply(Content(seed: 7, size: 100)) }
+                let list = ["/a.bin", "/b.bin", "/c.bin"].map { "http://\(request["Host"] ?? "")\($0)\n" }.joined()
+                // The third line is cut within its name.
+                return FaultReply(Content(list)).with { $0.cut = .close(after: Int64(list.utf8.count) - 3) }
+            }) { sandbox, server in
+                let result = try await sandbox.perform("get", "--retries", "0", "-i", server.url("/list"))
+                #expect(result.ending == .exited(4), "\(result.stderr)")
+                #expect(result.errorLines.count == 1 && result.stderr.contains("/list: "), "\(result.stderr)")
+                #expect(sandbox.names == ["a.bin", "b.bin"])
+                #expect(server.log.entries.map(\.request.target).sorted() == ["/a.bin", "/b.bin", "/list"])
             }
         }
     }
