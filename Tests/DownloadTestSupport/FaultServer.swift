@@ -50,7 +50,7 @@ package final class FaultServer: Sendable {
         core = Core(tls, handler)
         scheme = tls == nil ? "http" : "https"
         let listener = try LoopbackSocket.listen(port: port, backlog: 1024)
-        port = listener.port
+        self.port = listener.port
         _ = core.register(listener.descriptor)
         core.threads.enter()
         Thread.detachNewThread { [core] in

@@ -1,5 +1,6 @@
 import DownloadTestSupport
 import Foundation
+import Synchronization
 import Testing
 
 @testable import DownloadCore

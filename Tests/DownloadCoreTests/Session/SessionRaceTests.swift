@@ -1,6 +1,7 @@
 import DownloadTestSupport
 import Foundation
 import HTTPTypes
+import Synchronization
 import Testing
 
 @testable import DownloadCore
