@@ -89,7 +89,9 @@ struct BackgroundSessionTests {
         try await bench.manager.start()
         let manager = bench.manager
         let requests = try (0..<4).map { number in
-            try bench.request("/\(number)") { if number == 1 { $0.retry = RetryPolicy(limit: 1, delay: 3600) } }
+            try bench.request("/\(number)") {
+                if number == 1 { $0.retry = RetryPolicy(limit: 1, delay: 3600, maximumDelay: 3600) }
+            }
         }
         let ids = try await manager.add(requests).map(\.record.id)
         #expect(await bench.events.wait { $0.contains { $0.word == "retry" } })
