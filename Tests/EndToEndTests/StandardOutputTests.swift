@@ -36,7 +36,10 @@ extension EndToEnd {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 let result = try await pipe("", server.url(), into: "sha256sum", in: sandbox).result()
                 expectWhole(result, content, in: sandbox)
-                #expect(server.log.bytesSent == size)
+                let entry = try #require(server.log.entries.first)
+                #expect(server.log.entries.count == 1)
+                // No range of an empty file can be satisfied, so the answer is a small page with status 416.
+                if size == 0 { #expect(entry.status == 416) } else { #expect(entry.sent == size) }
             }
         }
 
