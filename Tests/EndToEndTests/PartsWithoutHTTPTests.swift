@@ -98,7 +98,8 @@ extension EndToEnd {
                 let result = try await sandbox.perform(words)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 let refusals = server.log.split(separator: "\n").count { $0.contains("421 ") }
-                #expect((1...6 - most).contains(refusals), "\(server.log)")
+                // Each of the six connections is tried once, and a refused one is not tried again.
+                #expect((1...6).contains(refusals), "\(server.log)")
             }
         }
 

@@ -36,7 +36,7 @@ extension EndToEnd {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 let result = try await pipe("", server.url(), into: "sha256sum", in: sandbox).result()
                 expectWhole(result, content, in: sandbox)
-                #expect(server.log.bytesSent == size)
+                #expect(size == 0 || server.log.bytesSent == size)
             }
         }
 

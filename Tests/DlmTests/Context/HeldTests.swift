@@ -84,7 +84,7 @@ struct HeldTests {
     @Test("Pauses of a download that another process runs are reported, too")
     func joined() async throws {
         let service = FollowerTests.joining { _, _ in }
-        let (paused, resumed) = ("dlm: 1: x: paused; continue with: dlm resume 1\n", "dlm: 1: x: goes on\n")
+        let (paused, resumed) = ("dlm: 1: x: paused; continue with: dlm resume 1\n", "dlm: 1: x: resumed\n")
         let (status, captured) = try await WaitTests.following(
             ["get", "http://a/x"], service, looks: 2
         ) { service, captured in

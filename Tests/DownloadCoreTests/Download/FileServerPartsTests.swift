@@ -86,7 +86,7 @@ struct FileServerPartsTests {
         // A connection takes at most one buffer and the bytes of an overlap check beyond the place where the next began.
         let joins = Int64(bench.ranges.count - 1)
         let again = bench.transport.taken.value - Self.content.size
-        #expect((0...joins * (256 << 10)).contains(again), "\(again) bytes more, \(bench.ranges)")
+        #expect(again <= joins * (256 << 10), "\(again) bytes more, \(bench.ranges)")
     }
 
     @Test("A file without a modification time has one connection, because nothing proves one version")

@@ -142,7 +142,6 @@ struct DownloadRouterTests {
         #expect(try await town.router.cancel([id]).map(\.didChange) == [true])
         #expect(try await town.owner.ending(of: id).state == .cancelled)
         #expect(town.owner.words(id) == ["add", "start 0", "cancel"])
-        #expect(town.owner.folder.names() == [])
         #expect(await town.owner.manager.book.activeIDs.isEmpty)
         #expect(town.visitor.words(id) == [])
     }
@@ -231,7 +230,6 @@ struct DownloadRouterTests {
         let id = try await town.owner.add()
         #expect(await town.owner.transport.taken.wait { $0 == 400_000 })
         try await town.router.remove([id], deletesFile: false)
-        #expect(town.owner.folder.names() == [])
         #expect(await town.owner.events.wait { $0.last?.word == "remove" })
         await #expect(throws: DownloadError.noSuchDownload(id)) { try await town.router.pause([id]) }
     }
