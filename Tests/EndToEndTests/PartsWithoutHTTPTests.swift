@@ -98,8 +98,9 @@ extension EndToEnd {
                 let result = try await sandbox.perform(words)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 let refusals = server.log.split(separator: "\n").count { $0.contains("421 ") }
-                // The first answers tell the limit. Later a connection may come before the server has ended the last one.
-                #expect((6 - most...8).contains(refusals), "\(server.log)")
+                // Refusals while the file is fetched would be many. At its end a connection may come before the server has
+                // ended the one before.
+                #expect((1...8).contains(refusals), "\(server.log)")
             }
         }
 

@@ -39,7 +39,7 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
     static let sum = Checksum(algorithm: .md5, digest: "00")
 
     @Test(
-        "Every error has its status, words, numbers and sentence, which names no command or option",
+        "Every error has its status, words, numbers and a sentence that names no command or option",
         arguments: meanings)
     func meaning(_ row: ErrorMeaning) throws {
         #expect(row.error.exitStatus == row.exitStatus)
