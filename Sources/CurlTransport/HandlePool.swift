@@ -2,7 +2,7 @@ import CCurl
 import DownloadCore
 
 /// The easy handles of an engine. Handles of transfers that ended well are used again for requests that differ from theirs
-/// only in the URL, because a new handle takes 11,000 instructions. Used on the engine thread only.
+/// only in the URL, because a new handle takes 29,000 instructions (callgrind). Used on the engine thread only.
 struct HandlePool {
     private var request: TransferRequest?
     private var setting: EasyHandle.Setting?
