@@ -258,8 +258,16 @@ final class Follower: Sendable {
     /// followed to their ends.
     private func cannotAsk(_ error: any Error) throws {
         if ledger.withLock(\.isInterrupted) { return }
-        guard ledger.withLock({ $0.count > 0 }), let known = error as? DownloadError else { throw error }
-        reject(RejectedDocument(known))
+        let document: RejectedDocument? =
+            switch error {
+            case let error as DownloadError: RejectedDocument(error)
+            // A list from a server that was cut short.
+            case let failure as ChecksumFile.Failure:
+                RejectedDocument(failure.message, line: nil, exitStatus: failure.error.exitStatus)
+            default: nil
+            }
+        guard ledger.withLock({ $0.count > 0 }), let document else { throw error }
+        reject(document)
         ledger.withLock { $0.hasAll = true }
     }
 
