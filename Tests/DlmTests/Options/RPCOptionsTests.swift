@@ -8,7 +8,7 @@ import Testing
 @Suite("Options of the HTTP server", .inTurn, .serialized)
 struct RPCOptionsTests {
     private func configuration(
-        _ words: [String], home: String? = "/home/u", directory: String? = nil, workingFolder: String? = "/work",
+        _ words: [String], home: String? = "/home/u", directory: String? = nil, workingFolder: String? = "/here",
         downloads: String? = nil
     ) throws -> Configuration? {
         var environment: [String: String] = [:]
@@ -57,7 +57,7 @@ struct RPCOptionsTests {
         #expect(
             try configuration(words)
                 == Configuration(
-                    host: "::", port: 7000, folders: ["/a", "/work/b"], hosts: ["nas.example.org"],
+                    host: "::", port: 7000, folders: ["/a", "/here/b"], hosts: ["nas.example.org"],
                     origins: ["https://aria.example", "null"], permitsPrivateHosts: false))
         #expect(throws: (any Error).self) { try configuration(words, workingFolder: nil) }
         let options = try RPCOptions.parse(words)
