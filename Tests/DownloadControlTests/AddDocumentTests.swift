@@ -98,7 +98,7 @@ struct AddDocumentTests {
              "upgradesKnownHosts":false,"body":{}},"data":"aHVudGVyMg==","secretFiles":{"netrc":"/n","bearer":"/b",
              "bearerCommand":"/bc","cookies":"/c","cookieJar":"/j"},"trust":{"verifiesServer":false,
              "authorities":"/ca","revocations":"/crl","certificate":"/cert","privateKey":"/key","pinnedKey":"/pin",
-             "minimumTLS":"1.3","knownHosts":"/hosts","sshKey":"/ssh","ftpTLS":"required"},
+             "minimumTLS":"1.3","knownHosts":"/hosts","sshKey":"/ssh","ftpTLS":"required","refusesOwnLogins":true},
              "network":{"proxy":{"url":"http://p:1","credential":{"user":"you"}},"noProxy":"a,b","interface":"lo",
              "addressFamily":"ipv6","httpVersion":"2","addresses":[{"host":"a","port":443,"address":"[::1]"}],
              "nameServer":"https://dns/q","dnsCacheTime":600,"refusesPrivateAddresses":true},"proxyPassword":"hunter2","schemes":["https"]}}

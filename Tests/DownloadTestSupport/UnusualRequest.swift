@@ -80,6 +80,7 @@ extension DownloadRequest {
         trust.knownHosts = "/hosts"
         trust.sshKey = "/ssh"
         trust.ftpTLS = .required
+        trust.refusesOwnLogins = true
         network.proxy = ProxyAddress(url: "http://p:1", credential: Credential(user: "you", password: password))
         network.noProxy = "a,b"
         network.interface = "lo"
