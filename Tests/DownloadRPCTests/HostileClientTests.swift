@@ -130,21 +130,28 @@ struct HostileClientTests {
         await bench.end()
     }
 
+    /// A WebSocket that has shown the secret in time. On a busy machine the first ones may be too slow.
+    private func authorized(_ bench: RPCBench) async throws -> RawWebSocket? {
+        for _ in 0..<20 {
+            let socket = try RawWebSocket(bench.port, fields: ["Origin: moz-extension://a"])
+            socket.send(#"{"id":1,"method":"aria2.getVersion","params":["token:\#(bench.secret)"]}"#)
+            let isAnswered: @Sendable (RawClient.Received) -> Bool = { $0.text.contains(#""id":1"#) }
+            _ = await socket.client.received.wait { isAnswered($0) || $0.isClosed }
+            if isAnswered(socket.client.received.value) { return socket }
+        }
+        return nil
+    }
+
     @Test("A WebSocket that does not show the secret is closed in the end, unless a program of this machine listens")
     func silentSockets() async throws {
         var limits = RPCServer.limits
         limits.idle = .milliseconds(300)
         let bench = try await RPCBench(limits: limits)
         let listener = try RawWebSocket(bench.port)
-        let known = try RawWebSocket(bench.port, fields: ["Origin: moz-extension://a"])
-        known.send(#"{"id":1,"method":"aria2.getVersion","params":["token:\#(bench.secret)"]}"#)
-        #expect(await known.message(with: #""id":1"#) != nil)
+        let known = try #require(try await authorized(bench))
         let stranger = try RawWebSocket(bench.port, fields: ["Origin: moz-extension://b"])
         let proxied = try RawWebSocket(bench.port, fields: ["X-Forwarded-For: 192.0.2.1"])
-        for socket in [stranger, proxied] {
-            #expect(await socket.status() == 101)
-            #expect(await socket.isClosed())
-        }
+        for socket in [stranger, proxied] { #expect(await socket.isClosed()) }
         known.send(#"{"id":2,"method":"aria2.getVersion","params":["token:\#(bench.secret)"]}"#)
         #expect(await known.message(with: #""id":2"#) != nil)
         listener.send("still there", opcode: 9)
