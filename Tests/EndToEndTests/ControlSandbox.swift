@@ -114,10 +114,13 @@ extension DlmSandbox {
         return shown
     }
 
-    /// Waits until so much of the newest download is recorded: that much outlasts the process.
-    func waitToRecord(_ bytes: Int64 = 1, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    /// Waits until this many bytes of the newest download are recorded. Recorded bytes survive the process.
+    /// - Parameter first: The lowest ID that the newest download can have.
+    func waitToRecord(
+        _ bytes: Int64 = 1, from first: Int = 1, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
         let recorded = try await ask(atMost: .seconds(45)) { () -> Int64 in
-            guard let newest = try await list().map(\.id).max() else { return 0 }
+            guard let newest = try await list().map(\.id).max(), newest >= first else { return 0 }
             return try await show(newest).received
         } until: {
             $0 >= bytes

@@ -85,7 +85,7 @@ extension EndToEnd {
                 // The partial file of a paused download is nobody's to take, either.
                 server.holdEnds()
                 let again = try sandbox.start("get", "-o", "again", server.url())
-                try await sandbox.waitToRecord(mebibyte)
+                try await sandbox.waitToRecord(mebibyte, from: 2)
                 try await sandbox.done("pause", "2")
                 let thief = try await sandbox.perform(
                     "get", "-o", "again", server.url(), with: Self.otherStore(sandbox))
