@@ -48,7 +48,7 @@ extension SQLiteDownloadStore {
         var found = try find(run, urls, in: db)
         found.merge(try ItemAdding(db: db).find(run, coder)) { $0.record.id > $1.record.id ? $0 : $1 }
         // The body of a request is not stored, so the store cannot know whether a running download sends the same body.
-        // Such a download is not joined.
+        // A request with a body, or with another method than GET, therefore joins no running download.
         if run.first?.isPlain == false {
             found = found.filter { ownership.standing(of: $0.value.kind, owner: $0.value.record.session) == .free }
         }

@@ -50,7 +50,7 @@ struct AddDocumentTests {
         let request = try DownloadRequest.unusual(secrets: true)
         let read = try WireAdd.read(WireAdd(groups: [WireGroup(request)]).json())
         #expect(try read.groups.flatMap { try $0.requests() } == [request])
-        // What a session finds out about a file (`described`) is not sent.
+        // The facts that a session finds out about a file (`described`) are not sent.
         var described = request
         try described.describe()
         #expect(try WireAdd.read(WireAdd(groups: [WireGroup(described)]).json()).groups[0].requests() == [request])

@@ -123,7 +123,7 @@ extension DownloadError {
 }
 
 extension DownloadError: CustomStringConvertible {
-    /// What failed and why, in one line. Code that prints the text must escape its control characters.
+    /// The failure and its reason, in one line. Code that prints the text must escape its control characters.
     public var description: String {
         switch self {
         case .requestInvalid(let failure): failure.description

@@ -35,7 +35,7 @@ struct FolderRule: Sendable {
                 if parts.starts(with: start) { places.append((root, Array(parts.dropFirst(start.count)))) }
             }
         }
-        // Of a permitted folder in another one, the inner one counts: it may be hidden.
+        // If one permitted folder is inside another, the inner folder counts, because it may be hidden.
         if let place = places.min(by: { $0.rest.count < $1.rest.count }) {
             return try resolve(place.rest, below: place.root)
         }

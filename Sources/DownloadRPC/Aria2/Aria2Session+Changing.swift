@@ -156,7 +156,7 @@ extension Aria2Session {
     }
 }
 
-/// What `changeUri` makes of the URIs of a download.
+/// The URIs of a download while `changeUri` changes them, with the counts that aria2 answers.
 struct URIChange {
     private(set) var uris: [SourceURL]
     private var (deleted, added) = (0, 0)

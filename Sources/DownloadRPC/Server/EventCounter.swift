@@ -16,9 +16,9 @@ actor EventCounter {
     struct Counts: Sendable {
         var kinds: [LoggedEvent.Kind: Int] = [:]
         var results: [Result: Int] = [:]
-        /// Of completed downloads, by host.
+        /// The bytes of completed downloads, by host.
         var bytes: [String: Int64] = [:]
-        /// Age of the newest event when it was read, in seconds.
+        /// The age of the newest event when it was read, in seconds.
         var lag = 0.0
     }
 

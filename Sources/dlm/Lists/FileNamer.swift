@@ -77,7 +77,7 @@ struct FileNamer: Sendable {
         let text = url.string
         let start = text.range(of: "://").flatMap { text[$0.upperBound...].firstIndex(of: "/") } ?? text.endIndex
         var rest = text[start...]
-        // Of slashes alone all are kept: without the first one, https://h// would have the name of https://h/.
+        // A path of slashes alone keeps all of them. Otherwise https://h// would have the name of https://h/.
         if rest.first == "/", rest.utf8.contains(where: { $0 != UInt8(ascii: "/") }) { rest.removeFirst() }
         var name = quoted(rest)
         if name.first == "." { name = "%2E" + name.dropFirst() }

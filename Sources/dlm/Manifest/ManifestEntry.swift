@@ -107,7 +107,7 @@ extension ManifestEntry.Failure {
         retryable = error.isWorthAnotherRun
     }
 
-    /// Of a line that never became a download.
+    /// Describes a line of a list that never became a download.
     init(rejected message: String, retryable: Bool) {
         self.init(
             kind: "request", reason: "rejected", message: ManifestEntry.fitting(message, Self.longestMessage),

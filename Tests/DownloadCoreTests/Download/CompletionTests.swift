@@ -81,7 +81,7 @@ struct CompletionTests {
         #expect(bench.transport.taken.value <= content.size + content.size / 20)
     }
 
-    /// What one answer brings of the requested part.
+    /// The amount that one answer brings of the requested part.
     enum Scant: CaseIterable { case nothing, byte, allButByte }
 
     @Test(
