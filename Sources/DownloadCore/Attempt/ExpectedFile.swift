@@ -18,11 +18,11 @@ extension DownloadRecord {
     /// Whether digests of pieces are known for this size. They prove that parts are of one version.
     var hasPieces: Bool { resume.total.map { request.pieces?.fits(size: $0) ?? false } ?? false }
 
-    /// Returns the field that may name the file. Returns nil if the user wants the name in the URL, or if a mirror is
-    /// asked.
+    /// Returns the value of the `Content-Disposition` field, which may name the file. Returns nil if the user wants the
+    /// name in the URL, or if the answer came from a mirror.
     func disposition(_ head: ResponseHead) -> String? { isMirror ? nil : request.destination.disposition(head) }
 
-    /// Throws if a source has another size than the request or its Metalink document.
+    /// Throws if the size of a source differs from the size that the user or a Metalink document gave.
     func requireSize(_ total: Int64?) throws(DownloadError) {
         guard let size = request.size, let total, total != size else { return }
         throw .verificationFailed(.size(expected: size, actual: total))
@@ -39,8 +39,9 @@ extension DownloadRecord {
             try findListedChecksum()
         }
         let digest = ServerDigest.checksum(of: head)
-        // A later answer was found to be of the same version, so the known digest stays, and shows if the version
-        // differs. The digest from the URL also stays while a mirror is asked: the mirror's bytes must match it.
+        // Later answers were judged to have the same version, so the known digest stays. If the version differs after
+        // all, the digest shows it. The digest from the URL also stays while a mirror is used: the mirror's bytes must
+        // match it.
         let isNew = resume.written.isEmpty && !isMirror
         resume.digest = isNew ? digest : resume.digest ?? digest
     }
@@ -48,34 +49,35 @@ extension DownloadRecord {
     /// Looks up the checksum of the file in the list of the request, by the names that the server gave.
     mutating func findListedChecksum() throws(DownloadError) { request.checksum = try askedChecksum(of: fileName) }
 
-    /// Returns the checksum that the user gave, or the listed checksum of the file with this name on disk, if there is
-    /// one.
+    /// Returns the checksum that the user gave. Without one, returns the checksum in the request's list for the names
+    /// of the file: those that the server gave, or this name on disk.
     func askedChecksum(of name: String?) throws(DownloadError) -> Checksum? {
         if let checksum = request.checksum { return checksum }
         let names = [resume.servedName, resume.finalURL.map(ChecksumList.path), name]
         return try request.checksums?.checksum(forFirstOf: names.compactMap(\.self))
     }
 
-    /// The file of an earlier completion, if it is unchanged, meets the request, and has validators for a conditional
-    /// request.
+    /// The file of an earlier completed run, if it is unchanged, meets the request, and has validators for a
+    /// conditional request.
     var currentFile: CompletedFile? {
         guard let completed = askedCompletion, !completed.validators.isEmpty else { return nil }
         return completed
     }
 
-    /// The file of an earlier completion, if it is unchanged and is what is asked for.
+    /// The file of an earlier completed run, if it is unchanged and has the checksum that the request asks for.
     private var askedCompletion: CompletedFile? {
         guard let completed = unchangedFile else { return nil }
         do throws(DownloadError) {
             let checksum = try askedChecksum(of: completed.path)
             return checksum == nil || checksum == completed.checksum ? completed : nil
         } catch {
-            // The file is not listed, or listed twice: the new answer decides.
+            // The checksum list does not have the file, or has it twice. The server's next answer decides.
             return nil
         }
     }
 
-    /// The same file as ``currentFile``, whatever checksum the request has.
+    /// The file of an earlier completed run, if it is unchanged, and if it has validators or the request keeps
+    /// completed files. Unlike ``currentFile``, the checksum of the request does not matter.
     var unchangedCompletion: CompletedFile? {
         guard let completed = unchangedFile, !completed.validators.isEmpty || request.keepsCompleted else { return nil }
         return completed
@@ -84,7 +86,7 @@ extension DownloadRecord {
     private var unchangedFile: CompletedFile? {
         let destination = request.destination
         guard request.isPlain, let completed, resume.written.isEmpty,
-            // An alternative name answers for the one asked for only where alternatives are wanted.
+            // A file with an alternative name, such as `NAME (1)`, counts only if the request allows alternative names.
             destination.ifExists == .rename
                 || destination.fileName.map({ FileNaming.path(destination.folder, $0) == completed.path }) ?? true,
             // The conditions of this request may be stricter than those of the earlier run.
@@ -96,8 +98,8 @@ extension DownloadRecord {
         return completed
     }
 
-    /// Keeps the file of an earlier completion without a question to the server, where that is asked for.
-    /// - Returns: false where there is no such file.
+    /// Keeps the file of an earlier completed run without a request to the server, if the download request allows it.
+    /// - Returns: False if the request does not allow it, or if there is no such file.
     mutating func keepUnasked() -> Bool {
         guard request.keepsCompleted, !request.repairs, let completed = askedCompletion else { return false }
         keepCurrent(completed)

@@ -6,7 +6,7 @@ extension Fetch {
     func settle(_ message: RunnerControl.Message) async throws {
         guard case .segmentFinished(let segment, let result) = message else { return }
         var position = await attempt.forgetDoubtful(of: segment, result)
-        // The bytes before its range, which are compared first, belong to another connection.
+        // The bytes before `countedStart` are only compared. They belong to the range of another connection.
         if position == segment.position { position = max(position, segment.countedStart) }
         await checkEdges(of: segment, upTo: position)
         reportAnswer(of: segment)
@@ -88,7 +88,7 @@ extension Fetch {
         }
         if !running.isEmpty { return .refused }
         guard patience > 0 else {
-            // The same login was good enough for the first connection.
+            // The same login worked for the first connection, so the error is not reported as a refused login.
             throw DownloadError.networkFailed(
                 .connect, TransportDiagnosis(code: 0, message: "the server accepts no more connections: \(error)"))
         }
@@ -145,7 +145,7 @@ extension Fetch {
         if !brought.isEmpty { sources.note(brought, from: sources.member(of: segment.connection)) }
     }
 
-    /// Fetches a piece again that does not match its digest, and stops using the source that brought it.
+    /// Fetches a piece again that does not match its digest, and stops using the sources that brought it.
     func fetchAgain(_ piece: Int) throws {
         guard let verifier = attempt.local.verifier, let pieces = record.request.pieces, let total = record.resume.total
         else { return }

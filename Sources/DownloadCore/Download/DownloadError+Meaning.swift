@@ -18,11 +18,11 @@ extension DownloadError {
         }
     }
 
-    /// The transient statuses: those of curl's `--retry`, 425 (RFC 8470), and the statuses of content networks'
-    /// gateways.
+    /// The transient statuses: the statuses for which curl's `--retry` tries again, 425 (RFC 8470), and the statuses
+    /// 520 to 524 from gateways of content delivery networks.
     static let transientStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]
 
-    /// The exit status for the error. 1 to 8 mean what they mean for wget.
+    /// The exit status for the error. The statuses 1 to 8 have the same meaning as for wget.
     package var exitStatus: Int32 {
         switch self {
         case .requestInvalid: 2
@@ -89,7 +89,7 @@ extension DownloadError {
         }
     }
 
-    /// The status code of the answer; nil if it is not the reason.
+    /// The status code of the HTTP answer; nil if the status is not the reason for the error.
     public var httpStatus: Int? {
         switch self {
         case .authenticationFailed(let status, _): [401, 407].contains(status) ? status : nil
@@ -109,11 +109,11 @@ extension DownloadError {
 }
 
 extension DownloadError {
-    /// The subject of a problem with the program that gets new links (``Hooks/urlCommand``).
+    /// The words for the command that prints new links (``Hooks/urlCommand``), with which error texts begin.
     package static let newLinkCommand = "the command for a new link"
 
     /// Returns the error for a download whose time limit has passed.
-    /// - Parameter last: The error of the last attempt, after which there is no time for another.
+    /// - Parameter last: The error of the last attempt, if no time is left for another attempt.
     static func overdue(_ request: DownloadRequest, last: DownloadError?) -> DownloadError {
         let limit = (request.timeouts.total ?? 0).formatted(.number.grouping(.never))
         let why = last.map { "the limit of \(limit) s leaves no time for another attempt after: \($0)" }
