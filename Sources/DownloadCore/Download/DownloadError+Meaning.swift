@@ -147,7 +147,7 @@ extension DownloadError: CustomStringConvertible {
 }
 
 extension DownloadError {
-    /// Returns the text for a refused login. Without an HTTP status, it is the login of FTP or SSH.
+    /// Returns the text for a refused login. The status is that of HTTP or FTP, or 0 if there is none, as with SSH.
     private static func refusedLogin(_ status: Int) -> String {
         switch status {
         case 407: "407 Proxy Authentication Required"
@@ -159,9 +159,9 @@ extension DownloadError {
 }
 
 extension RequestFailure {
-    /// The reason why a request with a body cannot be sent to a server without HTTP.
+    /// The text for a request with a body whose URL is not an http or https URL.
     package static let bodyIsForHTTP = "only http and https have request bodies"
-    /// The reason for an option that this libcurl was built without.
+    /// The text for an option that libcurl on this machine was built without.
     package static let beyondLibcurl = "libcurl on this machine cannot do everything that is asked for"
     package static let methodIsForHTTP = "only http and https have request methods"
 }

@@ -19,7 +19,7 @@ package enum PrivateFolder {
         }
     }
 
-    /// Throws an error if the folder belongs to another user. Sets the mode of our own folder to 0700.
+    /// Throws an error if the folder belongs to another user. Otherwise sets the mode of the folder to 0700.
     package static func secure(_ path: String) throws(DownloadError) {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw unusable(path, message(errno)) }
