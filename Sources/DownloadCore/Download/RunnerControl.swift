@@ -107,7 +107,8 @@ package final class RunnerControl: Sendable {
         send(.stop)
     }
 
-    /// Changes a running attempt. Callers do not change the URL this way, and do not end the attempt with it.
+    /// Changes a running attempt. To change the URL or the mirrors, or to pause or cancel the download, the session
+    /// stops the attempt instead (``stop()``).
     /// - Returns: Whether the change made a difference, or nil if the attempt has ended.
     func change(_ change: DownloadChange) async -> Bool? {
         await withCheckedContinuation { answer in

@@ -7,9 +7,9 @@ package enum DownloadChange: Sendable, Equatable {
     case priority(Int)
     /// Sets the speed limit in bytes per second; nil removes the limit.
     case rateLimit(Int64?)
-    /// Sets another address of the same file, for example because the link has expired.
+    /// Sets another URL of the same file, for example because the old URL has expired.
     case url(SourceURL, Credential?)
-    /// The other addresses of the same file.
+    /// Sets the mirrors: the other URLs of the same file.
     case mirrors([SourceURL])
 }
 
@@ -26,8 +26,8 @@ package struct ChangedDownload: Sendable, Equatable {
 }
 
 extension DownloadRecord {
-    /// Makes the change to a download that is not running.
-    /// - Returns: Whether there was something to change.
+    /// Applies the change to this record only. A running attempt is not told.
+    /// - Returns: Whether the record changed.
     package mutating func apply(_ change: DownloadChange) -> Bool {
         switch change {
         case .pause:
@@ -54,8 +54,8 @@ extension DownloadRecord {
         return true
     }
 
-    /// Changes the address. Secrets for one origin are not sent to another. The old validators prove nothing about the
-    /// new address, so the bytes that are present are compared instead (``ResumeData/movedFrom``).
+    /// Changes the URL. Secrets for one origin are not sent to another origin. The old validators prove nothing about
+    /// the new URL, so the bytes on disk are compared instead (``ResumeData/movedFrom``).
     private mutating func move(to url: SourceURL, _ credential: Credential?) {
         if url.origin != request.url.origin {
             request.headers.removeAll(where: \.isSecret)
