@@ -1,6 +1,5 @@
 /// The phase that fetches a file until every byte is in the partial file, over one or more connections and from one or
-/// more sources. The transfer of the probe is the first of them. A single source is also a ``SourcePool``, with one
-/// member.
+/// more sources. The first transfer is that of the probe. A single source is also a ``SourcePool``, with one member.
 final class Fetch: AttemptPhase {
     let attempt: Attempt
     private let answer: ProbeAnswer

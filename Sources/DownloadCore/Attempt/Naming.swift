@@ -20,8 +20,8 @@ struct FileBeginning {
 /// The phase that decides the name of the file and makes the partial file.
 final class Naming: AttemptPhase {
     let attempt: Attempt
-    /// Whether the server gave the file another name than the file found on disk, so that the name is not looked up
-    /// before the request again.
+    /// Whether the server gave the file another name than its URL. If so, the name in the URL is no longer looked up on
+    /// disk before the request.
     var isNamedByServer = false
 
     init(_ attempt: Attempt) { self.attempt = attempt }

@@ -45,7 +45,7 @@ struct Verification: AttemptPhase {
 
     /// Gives up the bytes of all sources except the first, so that they are fetched again from one source. The digest
     /// of the whole file does not show which source sent wrong bytes. Returns false if one source brought all bytes, or
-    /// if the bytes were given up once before.
+    /// if only one source is used already.
     private func keepsOwnOnly(_ file: PartialFile) -> Bool {
         let sources = attempt.transfers.sources
         guard sources.isMixed, record.resume.sources?.isAlone != true else { return false }

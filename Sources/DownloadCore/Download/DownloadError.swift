@@ -60,7 +60,7 @@ public enum FileFailure: Codable, Equatable, Sendable {
     case exists
     /// The final name is taken by something that is never replaced: a folder, a link, a device.
     case notReplaceable
-    /// `NAME.part` exists, and no download owns it.
+    /// `NAME.part` exists and does not belong to this download.
     case partialExists
     /// Another process writes the partial file.
     case locked

@@ -21,7 +21,8 @@ public struct TransferMetrics: Codable, Sendable, Equatable {
     public var firstByte = 0.0
     /// The time at which the transfer ended.
     public var total = 0.0
-    /// The number of received bytes of the body, before any content coding was decoded.
+    /// The number of bytes of the body that the transfer delivered. If dlm asked for a compressed answer, these are the
+    /// decoded bytes.
     public var received: Int64 = 0
 
     package init() {}

@@ -11,7 +11,8 @@ struct SpeedEstimate: Sendable {
     /// The bytes at the start of this answer.
     private var burst: Sum = (0, 0)
     private var isPastBurst = false
-    /// The observations since the last moment ended, including the start of an answer.
+    /// The observations since the last complete moment, including the start of an answer. The speed of that moment is
+    /// `recent`.
     private var moment: Sum = (0, 0)
     private var recent: Double?
 

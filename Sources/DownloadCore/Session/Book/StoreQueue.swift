@@ -5,7 +5,7 @@ struct StoreQueue {
     private(set) var position: QueuePosition?
     /// Whether downloads that are not in memory may wait in the store.
     private(set) var mayHaveMore = false
-    /// The origins of all waiting downloads in the store that are not in memory; nil if that is not known.
+    /// A set of origins to which all waiting downloads belong that are only in the store; nil if no such set is known.
     private var nothingBeyond: Set<String>?
     /// Whether the store is being asked.
     private var isReading = false
