@@ -7,7 +7,7 @@ struct Adoption: AttemptPhase {
 
     /// Compares the last bytes of the found file with the server's file. If they are the same, the found file becomes
     /// the partial file, or is recorded as complete if it has the full size. Throws if the bytes differ. If the
-    /// server's file has another name, the found file is left as it is.
+    /// server's file has another name, the found file is left as it is. Returns true if the found file is complete.
     @inline(never)
     func run() async throws -> Bool {
         if size > 0 {
@@ -46,7 +46,7 @@ struct Adoption: AttemptPhase {
         } catch {
             let head = attempt.transfers.probe?.head
             if let head, head.status == 416, hasSameName(head, record.request.url) {
-                throw differs("it has \(size) bytes, and the server's has fewer")
+                throw differs("it has \(size) bytes, and the server's file has fewer")
             }
             throw error
         }
@@ -54,7 +54,7 @@ struct Adoption: AttemptPhase {
             throw DownloadError.unexpected("no answer to compare with")
         }
         if !hasSameName(answer.head, answer.url) { return nil }
-        if let total, total < size { throw differs("it has \(size) bytes, and the server's \(total)") }
+        if let total, total < size { throw differs("it has \(size) bytes, and the server's file has \(total)") }
         guard offset == compared.lowerBound, answer.head.status == 206, let total else {
             throw differs("the server does not send parts of the file, so nothing can be compared")
         }
@@ -77,7 +77,7 @@ struct Adoption: AttemptPhase {
     private func compareWithLocalFile() async throws -> Int64? {
         let source = try LocalSource(try record.request.url.localPath())
         guard source.status.size >= size else {
-            throw differs("it has \(size) bytes, and the other \(source.status.size)")
+            throw differs("it has \(size) bytes, and the file to copy has \(source.status.size)")
         }
         let theirs = try await context.disk.onWriter { [compared] () throws(DownloadError) in
             try source.read(compared)

@@ -94,7 +94,7 @@ package final class AttemptTask: AttemptPhase {
     private var whyAskedWhole: String? {
         @inline(never) get {
             guard !record.request.isPlain, !record.resume.written.isEmpty else { return nil }
-            return "a \(record.request.method.rawValue) is sent as a whole"
+            return "a \(record.request.method.rawValue) request cannot ask for a part of a file"
         }
     }
 

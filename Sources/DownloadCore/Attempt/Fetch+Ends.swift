@@ -157,7 +157,7 @@ extension Fetch {
         for index in guilty { recordFailure(of: index) }
         if sources.usable == 0 {
             throw DownloadError.verificationFailed(
-                .unverifiable("no source has the piece at \(range.lowerBound) as it should be"))
+                .unverifiable("no source has the right bytes for the piece at offset \(range.lowerBound)"))
         }
         for segment in running where guilty.contains(sources.member(of: segment.connection)) {
             segment.shorten(to: segment.position)

@@ -147,7 +147,7 @@ final class Probe: AttemptPhase {
             asksRange = false
             return .ask
         case .askWithoutRange:
-            throw DownloadError.protocolViolated(.malformedReply("no answer without a range either"))
+            throw DownloadError.protocolViolated(.malformedReply("the server sends no file, with or without a range in the request"))
         case .current: return .keepCurrent
         case .failed(let error): throw error
         case .changed(let why): throw RoundEnd.changed(why: why)
@@ -234,7 +234,7 @@ extension Probe {
         else { return }
         let why =
             !record.request.asksRanges
-            ? "the server does not send parts of it; the fetched bytes are kept and compared"
+            ? "parts of the file cannot be requested; the fetched bytes are kept and compared"
             : DownloadEvent.comparesAll
         attempt.announceRestart(why)
     }

@@ -54,7 +54,7 @@ struct StreamDelivery: AttemptPhase {
         try attempt.requireKnownEnd(of: answer)
         let total = record.resume.total ?? answer.segment.position
         if stream.written > total { throw isSmaller(total) }
-        if stream.isDoubted { throw RoundEnd.changed(why: "not all of it came again") }
+        if stream.isDoubted { throw RoundEnd.changed(why: "the server did not send all written bytes again to compare them") }
         record.resume.total = total
         return stream.written == total
     }
@@ -63,7 +63,7 @@ struct StreamDelivery: AttemptPhase {
 
     private func requireSent(_ segment: SegmentWriter, _ result: TransferResult) throws {
         if let failure = stream.failure { throw failure }
-        if stream.differs { throw RoundEnd.changed(why: "its bytes differ from those that went out") }
+        if stream.differs { throw RoundEnd.changed(why: "its bytes differ from the bytes already written") }
         let hasAll = stream.written == record.resume.total
         if let error = attempt.ended(segment, result, hasAll: hasAll).outcome.error { throw error }
     }

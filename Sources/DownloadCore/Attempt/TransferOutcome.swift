@@ -35,8 +35,8 @@ enum TransferOutcome: Sendable, Equatable {
 
     /// The error for repeated 206 answers that bring nothing. RFC 9110 allows a 206 that is shorter than the requested
     /// range.
-    static let tooShort = DownloadError.protocolViolated(.wrongRange("answers shorter than asked"))
-    static let redirectOfPart = DownloadError.protocolViolated(.wrongRange("a redirect for a part of the file"))
+    static let tooShort = DownloadError.protocolViolated(.wrongRange("the answers were shorter than requested"))
+    static let redirectOfPart = DownloadError.protocolViolated(.wrongRange("a redirect instead of a part of the file"))
 }
 
 /// The facts about a transfer that has ended. ``outcome`` is computed from them.
@@ -92,7 +92,7 @@ struct EndedTransfer: Sendable, Equatable {
         case .redirect(let location)?: .redirected(to: location)
         case .failed(let error)?: .declined(error)
         case .body?, .current?, .askWithoutRange?:
-            .declined(.protocolViolated(.wrongRange("the whole file for a part of it")))
+            .declined(.protocolViolated(.wrongRange("the whole file instead of a part")))
         case nil: .declined(.protocolViolated(.malformedReply("no response head")))
         }
     }

@@ -162,7 +162,7 @@ extension RequestFailure {
     /// The text for a request with a body whose URL is not an http or https URL.
     package static let bodyIsForHTTP = "only http and https have request bodies"
     /// The text for an option that libcurl on this machine was built without.
-    package static let beyondLibcurl = "libcurl on this machine cannot do everything that is asked for"
+    package static let beyondLibcurl = "libcurl on this machine does not support an option of this download"
     package static let methodIsForHTTP = "only http and https have request methods"
 }
 
@@ -184,7 +184,7 @@ extension RequestFailure: CustomStringConvertible {
             "needs \(names.joined(separator: ", ")) again: secrets are not stored"
         case .schemeNotAllowed(let url, let only): "\(url): only \(only) URLs are allowed"
         case .unusableSecret(let why): why
-        case .unusableValidation(let text): "\(text): is not a media type or status code"
+        case .unusableValidation(let text): "\(text): not a media type or a status code"
         }
     }
 
@@ -279,8 +279,8 @@ extension VerificationFailure: CustomStringConvertible {
         case .checksum(let expected, let actual):
             "checksum does not match: expected \(expected), got \(actual)"
         case .serverDigest(let expected, let actual):
-            "does not match the digest that the server sent: expected \(expected), got \(actual); the file is fetched "
-                + "anew the next time"
+            "does not match the digest that the server sent: expected \(expected), got \(actual); the next attempt "
+                + "fetches the file again"
         case .endUnproved:
             "the server sent no size and closed the connection, so nothing proves that the file is complete"
         case .unverifiable(let why): why
@@ -329,7 +329,7 @@ extension SessionFailure: CustomStringConvertible {
         case .notAnswering(let session, let message):
             "session \(session) does not answer\(message.isEmpty ? "" : ": \(message)"); is its process stopped?"
         case .incompatible(let session, let version):
-            "session \(session) uses version \(version) of the control API, and this process version "
+            "session \(session) uses version \(version) of the control API, and this process uses version "
                 + "\(SessionStatus.apiVersion); end that session and start it again"
         case .badExchange(let session, let message): "session \(session): \(message)"
         case .startFailed(let message): "the background session did not start: \(message)"

@@ -35,8 +35,8 @@ public enum DownloadEvent: Sendable, Equatable {
     /// The reason for a restart if there is no strong validator. The bytes that are present are fetched again and
     /// compared.
     package static let comparesAll =
-        "without a strong ETag or Last-Modified, nothing proves that the server's file is still the same; the fetched bytes are "
-        + "kept and compared"
+        "without a strong ETag or Last-Modified, nothing proves that the server's file is still the same; the fetched "
+        + "bytes are kept and compared"
 
     /// The download at the moment of the event.
     public var snapshot: DownloadSnapshot {
