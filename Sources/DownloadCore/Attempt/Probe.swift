@@ -147,7 +147,8 @@ final class Probe: AttemptPhase {
             asksRange = false
             return .ask
         case .askWithoutRange:
-            throw DownloadError.protocolViolated(.malformedReply("the server sends no file, with or without a range in the request"))
+            throw DownloadError.protocolViolated(
+                .malformedReply("the server sends no file, with or without a range in the request"))
         case .current: return .keepCurrent
         case .failed(let error): throw error
         case .changed(let why): throw RoundEnd.changed(why: why)

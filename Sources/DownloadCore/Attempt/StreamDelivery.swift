@@ -54,7 +54,9 @@ struct StreamDelivery: AttemptPhase {
         try attempt.requireKnownEnd(of: answer)
         let total = record.resume.total ?? answer.segment.position
         if stream.written > total { throw isSmaller(total) }
-        if stream.isDoubted { throw RoundEnd.changed(why: "the server did not send all written bytes again to compare them") }
+        if stream.isDoubted {
+            throw RoundEnd.changed(why: "the server did not send all written bytes again to compare them")
+        }
         record.resume.total = total
         return stream.written == total
     }
