@@ -27,7 +27,8 @@ extension Attempt {
         await finishCheckpoint()
         if local.file != nil { readFile() }
         control.show(record)
-        // If the store fails, the next checkpoint asks it again, and the end of the attempt reports the failure.
+        // If this save fails, the next checkpoint saves again. If the store still fails at the end of the attempt, the
+        // failure is reported then.
         _ = try? await context.store.save([record], session: context.session)
         return true
     }
@@ -75,7 +76,7 @@ extension Attempt {
     /// sources, also records how many bytes the source of the transfer brought.
     @inline(never)
     func recordEnd(of segment: SegmentWriter, _ result: TransferResult) {
-        // The cookies of the head were recorded with the head; another transfer may have changed them since.
+        // The cookies in the head were recorded when the head came. Another transfer may have changed them since.
         var known = result.cookies
         if let learned = segment.learnedCookies { known?.sent = learned }
         transfers.secrets.learn(known)
@@ -117,7 +118,7 @@ extension Attempt {
         var forgetful = record
         forgetful.resume = record.startedOver
         if record.isMirror {
-            // The digest that the URL's own server gave still holds.
+            // The server of the URL gave this digest, and a new version on a mirror does not change it.
             forgetful.resume.digest = record.resume.digest
         } else {
             forgetful.request.forgetDescription()
@@ -149,7 +150,7 @@ extension Attempt {
 }
 
 extension DownloadRecord {
-    /// The record of the running attempt.
+    /// The record of the running attempt, which is the last one.
     var lastAttempt: AttemptRecord {
         get { attempts[attempts.count - 1] }
         _modify { yield &attempts[attempts.count - 1] }

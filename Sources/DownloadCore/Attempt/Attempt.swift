@@ -30,7 +30,8 @@ final class Attempt {
         checkpoints = Checkpoints(record, now: context.time.now)
     }
 
-    /// Returns the next message that a phase must handle. Makes checkpoints, applies changes and obeys a stop on the way.
+    /// Returns the next message that a phase must handle. Makes checkpoints, applies changes and obeys a stop
+    /// meanwhile.
     func nextMessage() async throws -> RunnerControl.Message {
         while let message = await messages.next() {
             if case .change = message { await applyChange(message) } else if try isForPhase(message) { return message }

@@ -40,7 +40,7 @@ extension AttemptTask {
     }
 
     /// Gives up all bytes that this attempt brought, because nothing shows which of them were misplaced. From now on
-    /// the file is asked for in one answer, without a range. The bytes of earlier attempts are compared with that
+    /// the file is requested in one answer, without a range. The bytes of earlier attempts are compared with that
     /// answer, and dropped only if they differ.
     private func distrustRanges(_ why: String) async throws(DownloadError) {
         await attempt.finishCheckpoint()

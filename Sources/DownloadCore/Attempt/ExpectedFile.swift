@@ -12,7 +12,7 @@ extension DownloadRecord {
     /// Whether the server's digest is used. It is ignored if the user gave a checksum.
     var asksForDigest: Bool { request.checksum == nil }
 
-    /// Whether the download asks a mirror. The validators of a mirror prove nothing about bytes from other sources.
+    /// Whether the download now uses a mirror. The validators of a mirror prove nothing about bytes from other sources.
     var isMirror: Bool { source != request.url }
 
     /// Whether digests of pieces are known for this size. They prove that parts are of one version.
@@ -115,8 +115,8 @@ extension DownloadRecord {
 }
 
 extension CompletedFile {
-    /// Returns whether an answer to a conditional request is of the version on disk, although the server ignored the
-    /// condition.
+    /// Returns whether an answer to a conditional request has the same version as the file on disk, although the server
+    /// ignored the condition.
     func isSame(as head: ResponseHead, _ verdict: ResponseJudge.Verdict, now: Date) -> Bool {
         if let checksum, ServerDigest.contradicts(checksum, head) != nil { return false }
         let served = Validators(head: head, now: now)

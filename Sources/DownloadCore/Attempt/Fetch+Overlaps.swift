@@ -20,8 +20,8 @@ extension Fetch {
     }
 
     /// Records the range of an ended 206 answer. If the answer is wrong about its range or its length, the edges of all
-    /// other answers are doubtful too. The edges are fetched again, and so compared with the bytes between them. This
-    /// is not needed if digests of the pieces are known.
+    /// other answers are doubtful too. The edges are fetched again, and the overlap checks then compare the bytes next
+    /// to them as well. This is not needed if digests of the pieces are known.
     func checkEdges(of segment: SegmentWriter, upTo position: Int64) async {
         guard segment.isContradictory, attempt.local.verifier == nil else {
             if segment.head?.status == 206, position > segment.countedStart {

@@ -11,7 +11,7 @@ struct LocalCopy: AttemptPhase {
     /// quickly.
     private static let longestStep: Int64 = 8 << 20
 
-    /// Returns the file that has the name already, or nil if all bytes are in the partial file.
+    /// Copies the file. Returns the file that already has the final name, or nil if all bytes are in the partial file.
     @inline(never)
     func run(_ naming: Naming) async throws -> ExistingFile? {
         let source = try LocalSource(try record.request.url.localPath())

@@ -162,7 +162,7 @@ final class Naming: AttemptPhase {
     }
 
     /// Makes the partial file for a name.
-    /// - Returns: False if a partial file of that name exists and belongs to another download.
+    /// - Returns: False if a partial file for that name exists already. It belongs to another download, or to none.
     private func createFile(named name: String) async throws(DownloadError) -> Bool {
         let folder = destination.folder
         if FileStatus.of(FileNaming.path(folder, FileNaming.partial(name))) != nil { return false }

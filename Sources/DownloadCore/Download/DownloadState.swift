@@ -47,7 +47,7 @@ public enum DownloadState: Codable, Sendable, Equatable {
         public var isActive: Bool { self == .queued || self == .running || self == .waiting }
         /// Whether the download has ended. It does not change any more unless it is requested again.
         public var isEnded: Bool { self == .completed || self == .failed || self == .cancelled }
-        /// Whether the download is complete, so that `resume` has nothing to do.
+        /// Whether the download is complete. `resume` then has nothing to do, unless the file is gone.
         public var isCompleted: Bool { self == .completed }
     }
 

@@ -30,7 +30,7 @@ package final class DiskWriter: Sendable {
         pool.give(buffer)
     }
 
-    /// Runs the action after all writes handed over so far.
+    /// Runs the action on the write queue, after all writes that were handed over so far.
     package func afterWrites(_ action: @escaping @Sendable () -> Void) {
         writes.async(execute: action)
     }
@@ -60,12 +60,12 @@ package final class DiskWriter: Sendable {
         }
     }
 
-    /// Returns when all writes handed over so far are done.
+    /// Waits until all writes that were handed over so far are done.
     package func afterWrites() async {
         await withCheckedContinuation { continuation in writes.async { continuation.resume() } }
     }
 
-    /// Runs the body on the writer's thread, in order with the writes.
+    /// Runs the body on the write queue, in order with the writes.
     package func onWriter<T: Sendable>(
         _ body: @escaping @Sendable () throws(DownloadError) -> T
     ) async throws(DownloadError) -> T {

@@ -17,8 +17,8 @@ package final class FileDigest: @unchecked Sendable {
     private var failure: DownloadError?
 
     /// The size of the read buffer in bytes. The buffer fits in a core's cache, so that reading costs little compared
-    /// with hashing. One buffer is used for all reads, because allocating new memory for each read cost as much as the
-    /// hashing.
+    /// with hashing. It is reused for all reads of one call, because allocating new memory for each read cost as much
+    /// as the hashing.
     private static let bufferSize = 256 << 10
 
     /// Returns nil if the installed OpenSSL does not have the digest.

@@ -33,10 +33,11 @@ struct ConnectionRamp: Sendable {
     /// The minimum number of bytes that each connection should have to fetch.
     private static let leastShare = 1_048_576.0
 
-    /// The planner's observations when it asks for a number.
+    /// The observations that the planner passes to the ramp.
     struct Observation {
         let now: Double
-        /// The time in seconds for which a level must be observed. It is long enough for the round trips.
+        /// The time in seconds for which a number of connections must be observed. It is long enough for several round
+        /// trips.
         let window: Double
         /// Whether every connection is past the start of its answer.
         let isSteady: Bool

@@ -43,8 +43,8 @@ extension SegmentPlanner {
 
     // MARK: Running connections
 
-    /// Returns the seconds until all connections end together, and the speed assumed for a connection without a measured
-    /// speed.
+    /// Returns the time in seconds until all connections end together, and the speed that is assumed for a connection
+    /// without a measured speed.
     private func outlook(with index: Int, fresh: Double) -> (assumed: Double, time: Double) {
         let known = connections.compactMap(\.speed.value).filter { $0 > 0 }
         let assumed = known.isEmpty ? 1 : known.reduce(0, +) / Double(known.count)

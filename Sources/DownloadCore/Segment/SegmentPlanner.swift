@@ -70,8 +70,8 @@ package struct SegmentPlanner: Sendable {
     ///   - wish: The requested number of connections, or nil for an automatic number.
     ///   - automaticLimit: The maximum of an automatic number.
     ///   - lossLimit: The number of lost connections after which no additional connections are opened.
-    ///   - fruitlessLimit: The number of requests without progress after which connections that bring nothing are not used
-    ///     again.
+    ///   - fruitlessLimit: The number of requests without progress after which connections that bring nothing are not
+    ///     used again.
     ///   - start: The number of connections at the beginning, if one connection is not enough.
     package init(
         missing: ByteRanges, first: (connection: Int, lease: Range<Int64>)?, wish: Int?,
@@ -103,7 +103,8 @@ package struct SegmentPlanner: Sendable {
 
     /// The number of connections that there may be now.
     package var target: Int { ramp.target }
-    /// The number of connections that the download has, and the number that it could use if it were alone with the host.
+    /// The number of connections that the download has, and the number that it could use if no other download used the
+    /// host.
     package var demand: (has: Int, wants: Int) {
         // If the last additional connection found nothing to do, only one additional connection is tried.
         (connections.count, isShared ? min(ramp.wanted, connections.count + 1) : ramp.wanted)
@@ -233,7 +234,7 @@ package struct SegmentPlanner: Sendable {
 
     /// The length in seconds of the start of an answer. The bytes of this time say nothing about the speed.
     var burst: Double { window / 5 }
-    /// The length in seconds of an observation. It is long enough for the round trips.
+    /// The length in seconds of an observation. It is long enough for several round trips.
     private var window: Double { max(0.2, 8 * (latency.kept ?? latency.fresh.map { $0 / 2 } ?? 0)) }
 
     private mutating func observe() {

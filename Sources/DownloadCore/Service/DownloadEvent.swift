@@ -18,7 +18,7 @@ public enum DownloadEvent: Sendable, Equatable {
     case didResume(DownloadSnapshot)
     /// The download was cancelled, with its resume data on disk.
     case didCancel(DownloadSnapshot)
-    /// The download was forgotten.
+    /// The download was removed from the store.
     case didRemove(DownloadSnapshot)
     /// The URL, the priority or the speed limit of the download was changed.
     case didChange(DownloadSnapshot)

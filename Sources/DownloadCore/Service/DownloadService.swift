@@ -1,4 +1,4 @@
-/// A service that manages downloads, in this process or another. Commands use nothing else.
+/// A service that manages downloads, in this process or another. Commands reach downloads only through a service.
 package protocol DownloadService: Sendable {
     /// Finds or creates a download for each request, in order, and starts the work.
     func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload]

@@ -17,7 +17,7 @@ public struct LoggedEvent: Codable, Sendable, Equatable {
         /// The running download has fewer bytes than before. Usually the server has a new version of the file, and the
         /// bytes of the old version were deleted.
         case restarted
-        /// An attempt failed, and another one follows.
+        /// The download waits for its next attempt, for the network, or for its schedule.
         case waiting
         /// The download has reached this state, or was removed from the store.
         case paused, cancelled, completed, failed, removed

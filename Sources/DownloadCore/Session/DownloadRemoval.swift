@@ -13,7 +13,7 @@ enum DownloadRemoval {
         }
     }
 
-    /// Deletes the partial file while the store can still keep the download. Failure is ignored here, because
+    /// Deletes the partial file, before the store removes the download. A failure is ignored here, because
     /// ``deleteFiles(of:deletesFile:)`` tries again and throws the error.
     static func deletePartial(of record: DownloadRecord) {
         guard let path = partial(of: record) else { return }

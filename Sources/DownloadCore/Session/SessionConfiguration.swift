@@ -37,8 +37,8 @@ public struct SessionConfiguration: Sendable, Equatable {
     public var rateLimit: Int64?
     /// The limits by the time of day. ``rateLimit`` applies outside of these windows.
     package var timetable = RateTimetable()
-    /// The age in seconds at which ended downloads are forgotten and their partial files deleted; nil to keep them
-    /// forever.
+    /// The age in seconds at which ended downloads are removed from the store and their partial files are deleted; nil
+    /// to keep them forever.
     public var historyAge: Double?
     /// Header fields for every request of the session. A request that has a field of the same name keeps its own.
     /// `Accept-Encoding: identity` and `User-Agent` are sent without being listed here.

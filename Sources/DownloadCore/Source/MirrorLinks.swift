@@ -34,7 +34,7 @@ struct MirrorLinks: Equatable {
         if values.isEmpty { return }
         var found: [(url: SourceURL, isNear: Bool, priority: Int64)] = []
         for value in values where value.utf8.count <= Self.longest {
-            // A link with an anchor describes something other than this answer (RFC 8288 section 3.2), so it is ignored.
+            // A link with an anchor does not describe this answer (RFC 8288 section 3.2), so it is ignored.
             for link in Self.links(Array(value.utf8)) where link.parameters["anchor"] == nil {
                 if document == nil, link.relations.contains("describedby") { document = link.document(from: base) }
                 guard found.count < Self.most, link.relations.contains("duplicate"),

@@ -111,7 +111,8 @@ extension DownloadRecord {
     }
 
     enum SourceTurn: Equatable {
-        /// No change: there is only one source, or the failure is not its fault.
+        /// No other source is chosen, because there is only one source or because the failure is not the fault of a
+        /// source.
         case none
         /// Another source is used at once.
         case next
@@ -173,7 +174,7 @@ extension DownloadRecord {
 }
 
 extension DownloadError {
-    /// Whether another source may succeed.
+    /// Whether another source may succeed after this error.
     var isOfSource: Bool {
         switch self {
         case .networkFailed(let failure, _): failure != .timeLimit

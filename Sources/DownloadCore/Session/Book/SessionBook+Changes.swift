@@ -38,7 +38,8 @@ extension SessionBook {
     }
 
     /// Reserves downloads that will be queued again, like ``beginChange(of:)``. Downloads that already wait for a slot
-    /// keep waiting, and other callers may change them. Returns the downloads that are reserved until ``endClaim(of:)``.
+    /// keep waiting, and other callers can change them. Returns the downloads that are reserved until
+    /// ``endClaim(of:)``.
     mutating func beginClaim(of ids: [DownloadID]) -> [DownloadID] {
         let taken = ids.filter(isIdle)
         beginChange(of: taken)
