@@ -27,7 +27,8 @@ package enum PrivateFolder {
         var information = stat()
         guard fstat(descriptor, &information) == 0 else { throw unusable(path, message(errno)) }
         guard information.st_uid == geteuid() else {
-            throw unusable(path, "belongs to another user (uid \(information.st_uid); this process has uid \(geteuid()))")
+            throw unusable(
+                path, "belongs to another user (uid \(information.st_uid); this process has uid \(geteuid()))")
         }
         guard information.st_mode & 0o7777 != 0o700 else { return }
         guard fchmod(descriptor, 0o700) == 0 else {
