@@ -41,12 +41,18 @@ import Testing
                     let document = try sandbox.write(metalink: Self.document([server]))
                     try Self.wrong.write(to: sandbox.file("file.bin"))
                     try await Self.run(sandbox, endsBy: end, "get", "--repair", "-x", "1", "-M", document)
-                    #expect(sandbox.names == ["file.bin"])
-                    #expect(try sha256(of: sandbox.file("file.bin")) == Self.wrong.sha256)
-                    #expect(server.log.entries.isEmpty)
+                    // The rest of the pieces may be hashed before the signal is handled. The file is then the partial
+                    // file, without the wrong piece.
+                    if end == .killed || sandbox.names != ["file.bin.part"] {
+                        #expect(sandbox.names == ["file.bin"])
+                        #expect(try sha256(of: sandbox.file("file.bin")) == Self.wrong.sha256)
+                        #expect(server.log.entries.isEmpty)
+                    }
+                    let before = server.log.bytesSent
                     let result = try await sandbox.perform("resume", "1")
                     try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
-                    #expect(server.log.bytesSent <= Self.length + 128 << 10, "\(server.log.bytesSent)")
+                    let sent = server.log.bytesSent - before
+                    #expect(sent <= Self.length + 128 << 10, "\(sent)")
                 }
             }
 
