@@ -5,7 +5,7 @@ import GRDB
 /// Reading and shortening the log of events.
 extension SQLiteDownloadStore {
     package func events(after cursor: EventCursor, limit: Int) async throws -> [LoggedEvent] {
-        try await perform { db in
+        try await read { db in
             let statement = try db.cachedStatement(
                 sql: "SELECT \(EventReader.columns) FROM event WHERE seq > ? ORDER BY seq")
             let rows = try Row.fetchCursor(statement, arguments: [cursor])

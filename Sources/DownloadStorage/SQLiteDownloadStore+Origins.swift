@@ -6,7 +6,7 @@ extension SQLiteDownloadStore {
         // The character after "/" is "0", so a range of texts finds all URLs with the prefix. LIKE would need escapes.
         let condition = prefixes.map { _ in "AND NOT (url >= ? AND url < ?)" }.joined(separator: " ")
         let bounds = prefixes.flatMap { [$0, $0.dropLast() + "0"] }
-        return try await perform { [self] db in
+        return try await read { [self] db in
             let rows = try Row.fetchCursor(
                 db,
                 sql: """

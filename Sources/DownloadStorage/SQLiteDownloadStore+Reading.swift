@@ -3,7 +3,7 @@ import GRDB
 
 extension SQLiteDownloadStore {
     package func records(_ selection: DownloadSelection) async throws -> [DownloadRecord] {
-        try await perform { [self] db in
+        try await read { [self] db in
             switch selection.which {
             case .ids(let ids):
                 return try stored(ids, in: db).map(\.record).newest(selection.limit)
@@ -18,7 +18,7 @@ extension SQLiteDownloadStore {
     }
 
     package func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadRecord] {
-        try await perform { [self] db in
+        try await read { [self] db in
             var records: [DownloadRecord] = []
             // The rest of the priority at which the last read ended comes first, then the lower priorities. Each query
             // reads a range of the index.
