@@ -6,7 +6,8 @@ import DownloadCore
 struct Nudging {
     /// The time of the next check, in ms of loop time.
     var next: Int64 = 0
-    /// Whether an FTP transfer may need checks. While false, the engine does not search its transfers for one.
+    /// Whether an FTP transfer may need checks. While false, the engine does not search its transfers for FTP
+    /// transfers.
     var mayBeNeeded = false
 }
 

@@ -147,7 +147,8 @@ private final class Race<Value: Sendable>: Sendable {
 }
 
 extension DecodingError {
-    /// The error of the JSON with its place, but without its content, which may be a secret.
+    /// The description of the error and its place in the JSON. The content at that place is left out, because it may be
+    /// a secret.
     var words: String {
         switch self {
         case .typeMismatch(let type, let context): "\(Self.place(context)): not a \(type)"
