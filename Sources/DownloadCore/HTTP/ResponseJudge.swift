@@ -108,19 +108,19 @@ package struct ResponseJudge: Sendable, Equatable {
         }
     }
 
-    /// Returns the error for a `Content-Length` that ``contentLength(_:)`` could not read: it is not a number, or there are
-    /// several that differ (RFC 9112 section 6.3).
-    /// libcurl uses one of the numbers, or none. With none, the end of the connection would count as the end of the
-    /// file.
+    /// Returns the error for a `Content-Length` that ``contentLength(_:)`` could not read: it is not a number, or there
+    /// are several different numbers (RFC 9112 section 6.3). libcurl uses one of the numbers, or none of them. With
+    /// none, libcurl would take the end of the connection for the end of the file.
     private func unclearLength(_ head: ResponseHead) -> DownloadError? {
         let lengths = head.fields.values(.contentLength)
         if lengths.isEmpty || head.fields.value(.transferEncoding) != nil { return nil }
         return .protocolViolated(.malformedReply("Content-Length: \(lengths.joined(separator: ", "))"))
     }
 
-    /// Returns why the file cannot be empty, although `Content-Length: 0` ends the message at once (RFC 9112 section
-    /// 6.3), or nil. Bytes that may come later on the connection do not belong to the message. A server's digest that is
-    /// not the digest of an empty file is found like any other wrong digest.
+    /// Returns why the file cannot be empty, although the answer has `Content-Length: 0`; nil if nothing contradicts an
+    /// empty file. The field ends the message at once (RFC 9112 section 6.3), so bytes that may come later on the
+    /// connection do not belong to the message. A server's digest that is not the digest of an empty file is found when
+    /// the file is verified, like any other wrong digest.
     private func contradictionOfEmptyBody(_ head: ResponseHead) -> String? {
         if let value = head.fields.value(.contentRange), let range = ContentRange(fieldValue: value), range.isOfContent
         {
@@ -167,7 +167,7 @@ package struct ResponseJudge: Sendable, Equatable {
             if let etag = known.validators.etag, EntityTag(head: head) == nil {
                 return .failed(.verificationFailed(.changed("the answer lacks the ETag \(etag.fieldValue)")))
             }
-            // Without HTTP, only size and time identify the version.
+            // An FTP or SSH server sends no ETag, so only size and time identify the version.
             if head.httpVersion.isEmpty, let was = known.validators.lastModified,
                 head.fields.value(.lastModified) == nil
             {
@@ -204,7 +204,8 @@ package struct ResponseJudge: Sendable, Equatable {
     private func compare(_ head: ResponseHead, total: Int64?, with known: Version) -> Comparison {
         if let why = changeOf(head, total: total, with: known) { return .different(why) }
         let now = Validators(undated: head)
-        // Without HTTP, the same size and time are enough, because the bytes on disk are compared byte by byte.
+        // For an FTP or SSH server, the same size and time are enough, because the bytes on disk are then compared with
+        // the bytes that arrive.
         if head.httpVersion.isEmpty, let total, total == known.total,
             now.lastModified == known.validators.lastModified
         {

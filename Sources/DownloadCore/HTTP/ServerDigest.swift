@@ -12,7 +12,7 @@ enum ServerDigest {
 
     /// Returns the digests of the answer, at most one for each algorithm, the preferred algorithm first.
     static func checksums(of head: ResponseHead) -> [Checksum] {
-        // The digests are of the encoded file, but the content was decoded.
+        // The digests are of the encoded file. If the content was decoded, they cannot be compared with it.
         if head.isDecoded || !head.fields.contains(where: { fields.contains($0.name) }) { return [] }
         var found: [Checksum.Algorithm: Checksum] = [:]
         func add(_ checksums: [Checksum]) {
@@ -21,7 +21,7 @@ enum ServerDigest {
             }
         }
         add(representation(value(.reprDigest, head)))
-        // There was never an agreement on what these fields mean for an encoded file.
+        // There was never an agreement on what `Digest` and `Content-MD5` mean for an encoded file.
         if ResponseJudge.contentEncoding(head) == nil {
             add(instance(value(.digest, head)))
             if coversWhole(head) { add(contentMD5(value(.contentMD5, head))) }
