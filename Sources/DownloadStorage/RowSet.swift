@@ -4,7 +4,7 @@ import DownloadCore
 /// would choose the index of all states.
 struct RowSet: CustomStringConvertible {
     let table: String
-    /// The condition, in the words of the partial index. SQLite would not use the index otherwise. A query for
+    /// The condition, written exactly as in the partial index. Otherwise SQLite would not use the index. A query for
     /// `paused` must also compare `session`, because the index leaves out rows without a session.
     let condition: String
 

@@ -6,8 +6,8 @@ extension Validators {
     static let strongDateAge = 60.0
 
     /// Reads the validators of a response. A malformed ETag is ignored. `Last-Modified` is strong only if `Date` is at
-    /// least ``strongDateAge`` later. The dates are not compared if there is an ETag, because the ETag is preferred, and
-    /// reading two dates takes a thirtieth of the time of a small file.
+    /// least ``strongDateAge`` later. The dates are not compared if there is an ETag, because the ETag is preferred,
+    /// and reading two dates takes a thirtieth of the time of a small file.
     /// - Parameter now: the current time, which decides the century of dates whose year has two digits.
     package init(head: ResponseHead, now: Date) {
         self.init(undated: head)

@@ -1,7 +1,8 @@
 import HTTPTypes
 
-/// The route of a request through its redirects: the next URL, and which parts of the request may go there. This type
-/// alone decides that, for downloads, documents and probes. It has no effects and reads only the list of strict hosts.
+/// The route of a request through its redirects: the next URL, and which parts of the request may go there. Only this
+/// type makes these decisions, for downloads, documents and probes. It reads only the list of hosts that must be asked
+/// over https, and changes nothing outside.
 struct RequestRoute: Equatable {
     private(set) var url: SourceURL
     private(set) var hops = 0

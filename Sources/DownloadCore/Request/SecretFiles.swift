@@ -5,7 +5,8 @@ package struct SecretFiles: Codable, Sendable, Equatable {
     package var netrc: String?
     /// The file with a token for the server of the request (RFC 6750).
     package var bearer: String?
-    /// The program that prints such a token. It is run at the beginning of each attempt.
+    /// The program that prints the token for the server, instead of ``bearer``. The program is run at the beginning of
+    /// each attempt.
     package var bearerCommand: String?
     /// The file with cookies, in the format of Netscape and curl.
     package var cookies: String?

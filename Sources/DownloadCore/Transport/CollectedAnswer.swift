@@ -13,7 +13,8 @@ package struct CollectedAnswer: Sendable {
 }
 
 extension Transport {
-    /// Makes one request and returns at the end of its answer. The transfer ends with the task.
+    /// Makes one request and returns at the end of its answer. If the calling task is cancelled, the transfer is
+    /// cancelled too.
     /// - Parameters:
     ///   - largest: The maximum size of the body in bytes. A longer body ends the transfer.
     ///   - limit: The time limit from the request to the last byte.

@@ -73,7 +73,8 @@ package struct DocumentFetch: Sendable {
         case .declined(let error):
             let pause = answer.head.flatMap { ServerPause($0, url, now: time.date) }
             throw Failure(error: error, retryAfter: pause?.seconds)
-        // Only the time limit can have ended the transfer. The other outcomes do not occur for a single request.
+        // `.stopped` means that the time limit has ended the transfer. The other outcomes do not occur for a single
+        // request.
         case .stopped, .cut, .redirected, .fileRefused, .changed: throw Failure(error: Self.late(url))
         }
     }

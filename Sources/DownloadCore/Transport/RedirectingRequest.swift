@@ -16,7 +16,7 @@ struct RedirectingRequest: Sendable {
     var sendsCredentials = true
     /// The cookies of the session. Nil if cookies that servers set are forgotten with the answer.
     var memory: CookieMemory?
-    /// Changes each request beyond what all requests of a download have in common.
+    /// Makes further changes to each request. The properties that all requests of a download share are already set.
     var adjust: @Sendable (inout TransferRequest) -> Void = { _ in }
 
     /// The time limit for one answer, from the request to the last byte.
