@@ -61,8 +61,8 @@ struct SavedItems {
         return true
     }
 
-    /// Records that the file of an item is about to get its name. ``finish(_:)`` writes the record. Returns false if the
-    /// download was never an item of the session.
+    /// Records that the file of an item is about to get its name. ``finish(_:)`` writes the record. Returns false if
+    /// the download was never an item of the session.
     mutating func intend(_ row: IntentRow, of session: String) throws -> Bool {
         guard try belongs(row.id, to: session) else { return false }
         intents[session, default: []].append(row)

@@ -44,8 +44,8 @@ package struct ResponseJudge: Sendable, Equatable {
     }
 
     package enum Verdict: Sendable, Equatable {
-        /// The body belongs to the known version. It begins at `offset` and ends before `end`, or where the body ends if
-        /// `end` is nil.
+        /// The body belongs to the known version. It begins at `offset` and ends before `end`, or where the body ends
+        /// if `end` is nil.
         case body(offset: Int64, end: Int64?, total: Int64?)
         /// The body is the whole of another version, from its first byte.
         case newVersion(total: Int64?, why: String)
@@ -271,8 +271,8 @@ package struct ResponseJudge: Sendable, Equatable {
         return codings.isEmpty ? nil : codings.joined(separator: ", ")
     }
 
-    /// Returns the size of the whole body from `Content-Length`. Nil if the body is chunked or ends with the connection,
-    /// or if the field is unclear (RFC 9112 section 6.3). A list of values must repeat one number.
+    /// Returns the size of the whole body from `Content-Length`. Nil if the body is chunked or ends with the
+    /// connection, or if the field is unclear (RFC 9112 section 6.3). A list of values must repeat one number.
     package static func contentLength(_ head: ResponseHead) -> Int64? {
         if head.fields.value(.transferEncoding) != nil { return nil }
         let fields = head.fields.values(.contentLength)

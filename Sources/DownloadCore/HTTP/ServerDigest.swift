@@ -34,8 +34,8 @@ enum ServerDigest {
         checksums(of: head).first { $0.algorithm == known.algorithm && $0.digest != known.digest }
     }
 
-    /// Returns whether the content of the answer is the whole file: a 200, or a 206 with all bytes. `Content-MD5` covers
-    /// the content of its own answer (RFC 1864), so any other 206 says nothing about the whole file.
+    /// Returns whether the content of the answer is the whole file: a 200, or a 206 with all bytes. `Content-MD5`
+    /// covers the content of its own answer (RFC 1864), so any other 206 says nothing about the whole file.
     private static func coversWhole(_ head: ResponseHead) -> Bool {
         guard head.status == 206 else { return head.status == 200 }
         guard let value = head.fields.value(.contentRange),

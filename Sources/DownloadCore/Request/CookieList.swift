@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
 
-/// Cookies as lines in Netscape's format, which curl, wget and the exports of browsers write. The transport decides what
-/// the lines mean, and which cookies a request carries.
+/// Cookies as lines in Netscape's format, which curl, wget and the exports of browsers write. The transport decides
+/// what the lines mean, and which cookies a request carries.
 struct CookieList: Sendable, Equatable {
     private(set) var lines: [String] = []
     /// The lines as they were read from the file. Only differences from these lines are saved to the jar.

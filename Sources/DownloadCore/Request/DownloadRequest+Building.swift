@@ -57,8 +57,8 @@ extension DownloadRequest {
         case form
     }
 
-    /// Returns the request with these parameters, sorted by name and percent-encoded, so that the same parameters always
-    /// make the same request (Alamofire's `ParameterEncoding`).
+    /// Returns the request with these parameters, sorted by name and percent-encoded, so that the same parameters
+    /// always make the same request (Alamofire's `ParameterEncoding`).
     public func parameters(
         _ parameters: [String: String], encoding: ParameterEncoding = .query
     ) throws(DownloadError) -> DownloadRequest {

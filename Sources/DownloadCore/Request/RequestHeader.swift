@@ -25,8 +25,8 @@ public struct RequestHeader: Sendable, Equatable {
         self.init(name: String(Substring(name)), value: String(Substring(value)))
     }
 
-    /// Whether the field carries credentials, or looks as if it did. In doubt, asking for the value again is better than
-    /// storing a secret.
+    /// Whether the field carries credentials, or looks as if it did. In doubt, asking for the value again is better
+    /// than storing a secret.
     public var isSecret: Bool {
         guard !Self.isSecretName(name), let value else { return true }
         // In any other field, a value that begins with an authentication scheme is a secret, and so is a URL with a

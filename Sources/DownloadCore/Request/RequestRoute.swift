@@ -24,8 +24,8 @@ struct RequestRoute: Equatable {
     /// Begins a route at a source of the request.
     /// - Parameters:
     ///   - strictHosts: The hosts that must be asked over https.
-    ///   - sendsCredentials: Whether credentials are sent. Nil to send them if the source has the origin of the request's
-    ///     own URL.
+    ///   - sendsCredentials: Whether credentials are sent. Nil to send them if the source has the origin of the
+    ///     request's own URL.
     init(
         _ source: SourceURL, of request: DownloadRequest, upgradedBy strictHosts: HSTSStore?,
         sendsCredentials: Bool? = nil
@@ -58,8 +58,8 @@ struct RequestRoute: Equatable {
         }
     }
 
-    /// Returns whether the redirect turns the request into a GET (RFC 9110 sections 15.4.2 to 15.4.4). After 301 and 302
-    /// dlm turns a POST into a GET, as other clients do.
+    /// Returns whether the redirect turns the request into a GET (RFC 9110 sections 15.4.2 to 15.4.4). After 301 and
+    /// 302 dlm turns a POST into a GET, as other clients do.
     private static func becomesGet(_ status: Int, _ method: HTTPRequest.Method) -> Bool {
         switch status {
         case 303: true
