@@ -38,7 +38,7 @@ extension DownloadError {
             // libcurl 7.88 returns this code for a header line that it cannot parse as a field. Options cannot be the
             // cause, because they are checked when they are set.
             return .protocolViolated(
-                .malformedReply("a header line without a name, or one that continues no line before it"))
+                .malformedReply("a header line without a name, or a continuation line without a line before it"))
         case CURLE_OUT_OF_MEMORY, CURLcode(rawValue: 100):
             // libcurl returns these codes for a header line beyond its size limit. 100 is CURLE_TOO_LARGE, which
             // libcurl has since 8.6.

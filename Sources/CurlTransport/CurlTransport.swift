@@ -121,7 +121,8 @@ package final class CurlTransport: Transport {
 /// A transfer of a `file` URL, which fails at once because the transport does not copy local files.
 private final class Unmoved: Transfer {
     init(_ request: TransferRequest, _ sink: any TransferSink) {
-        let error = DownloadError.requestInvalid(.notForScheme(request.url.string, what: "give its path"))
+        let error = DownloadError.requestInvalid(
+            .notForScheme(request.url.string, what: "this is a file on this machine; give its path"))
         sink.transferDidFinish(TransferResult(.failed(error)))
     }
 

@@ -121,7 +121,7 @@ package final class ControlClient: DownloadService {
     private func request(_ method: HTTPRequest.Method, _ path: String, _ socket: SocketPath) throws -> TransferRequest {
         if isClosed.withLock(\.self) { throw DownloadError.sessionUnavailable(.shuttingDown) }
         guard case .success(let parsed) = SourceURL.parse("http://dlm/v\(WireCoder.version)/\(path)") else {
-            throw bad("\(path) makes no address")
+            throw bad("\(path) cannot be part of a URL")
         }
         var request = TransferRequest(url: parsed.url)
         request.method = method

@@ -89,7 +89,7 @@ package struct Routes: Sendable {
     ) async throws -> ControlAnswer {
         if methods.contains(request.method) { return try await body() }
         let list = methods.joined(separator: ", ")
-        var answer = WireError.answer(405, "\(request.method) is not possible here; \(list) is", session: identifier)
+        var answer = WireError.answer(405, "\(request.method) is not possible here; use \(list)", session: identifier)
         answer.allow = list
         return answer
     }
@@ -155,7 +155,7 @@ extension DecodingError {
         case .valueNotFound(_, let context): "\(Self.place(context)): missing"
         case .keyNotFound(let key, let context): "\(Self.place(context, key)): missing"
         case .dataCorrupted(let context):
-            context.codingPath.isEmpty ? "the body is not JSON" : "\(Self.place(context)): makes no sense"
+            context.codingPath.isEmpty ? "the body is not JSON" : "\(Self.place(context)): not a valid value"
         @unknown default: "the body cannot be understood"
         }
     }

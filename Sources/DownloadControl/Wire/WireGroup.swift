@@ -136,7 +136,7 @@ extension WireGroup: Decodable {
         var mirrors: [SourceURL] = []
         for text in texts {
             let (url, credential) = try url(text)
-            guard credential == nil else { throw WireProblem("mirrors: credentials go to the first URL alone") }
+            guard credential == nil else { throw WireProblem("mirrors: only the first URL may have credentials") }
             mirrors.append(url)
         }
         return mirrors

@@ -102,7 +102,7 @@ package struct ResponseJudge: Sendable, Equatable {
         case .same: return .body(offset: 0, end: total ?? known.total, total: total ?? known.total)
         case .different(let why): return .newVersion(total: total, why: why)
         case .unknown where lacksValidators(head, known):
-            return .failed(.verificationFailed(.changed("the answer lacks the validators it had")))
+            return .failed(.verificationFailed(.changed("the answer lacks the validators of earlier answers")))
         case .unknown:
             return .newVersion(total: total, why: "the server sends the whole file, and nothing proves it unchanged")
         }

@@ -113,7 +113,7 @@ package struct ChecksumList: Codable, Sendable, Equatable {
 
     private func missing(_ paths: [String]) -> DownloadError {
         let names = paths.compactMap { Self.components($0).last }.firstOccurrences
-        return failure("it has no checksum for \(names.isEmpty ? "it" : names.joined(separator: " or "))")
+        return failure("it has no checksum for \(names.isEmpty ? "the file" : names.joined(separator: " or "))")
     }
 
     private func failure(_ why: String) -> DownloadError { .verificationFailed(.unverifiable("\(source): \(why)")) }
