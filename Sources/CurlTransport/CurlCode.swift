@@ -49,7 +49,7 @@ extension DownloadError {
     }
 
     /// Returns whether the server refused the client's certificate. With TLS 1.3 the server checks the certificate
-    /// when the client considers the handshake complete, so libcurl reports a failure to send or receive.
+    /// after the handshake is complete for the client, so libcurl reports a failure to send or receive.
     private static func isRefusalOfClient(_ message: String) -> Bool {
         guard message.contains(" alert ") else { return false }
         return ["certificate", "unknown ca", "access denied"].contains { message.contains($0) }

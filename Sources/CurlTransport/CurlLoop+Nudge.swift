@@ -1,8 +1,8 @@
 import CSystem
 import DownloadCore
 
-/// The schedule of the engine's checks of FTP transfers, because libcurl does not always watch their control
-/// connections.
+/// The schedule of the engine's checks of FTP transfers. The checks are needed because libcurl does not always watch
+/// the control connections of these transfers.
 struct Nudging {
     /// The time of the next check, in ms of loop time.
     var next: Int64 = 0

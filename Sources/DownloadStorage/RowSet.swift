@@ -1,7 +1,7 @@
 import DownloadCore
 
-/// Rows that an index finds among a million others. The queries name the index, because without statistics SQLite
-/// would choose the index of all states.
+/// Rows that an index finds among a million others. The queries name the index. Otherwise SQLite, which has no
+/// statistics here, would choose the index of all states.
 struct RowSet: CustomStringConvertible {
     let table: String
     /// The condition, written exactly as in the partial index. Otherwise SQLite would not use the index. A query for

@@ -82,8 +82,8 @@ package final class SessionRegistry: Sendable {
         for name in lockFiles {
             let path = FileNaming.path(folder, name)
             LockFile.removeIfFree(path) {
-                // Only sockets of foreground sessions are unlinked. A service manager may listen on the socket of a
-                // background session, and the next background session replaces it.
+                // Only sockets of foreground sessions are unlinked. The socket of a background session stays, because a
+                // service manager may listen on it. Otherwise the next background session replaces this socket.
                 if SessionIdentifier.isForeground(name) { unlink(path.dropLast(Self.suffix.count) + ".sock") }
             }
         }

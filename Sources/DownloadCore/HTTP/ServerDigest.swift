@@ -58,8 +58,8 @@ enum ServerDigest {
 
     // MARK: The fields
 
-    /// Parses a dictionary of byte sequences (RFC 9651 section 3.2). One error anywhere makes the whole field void. Of
-    /// two members with the same key, the last one counts.
+    /// Parses a dictionary of byte sequences (RFC 9651 section 3.2). One error anywhere makes the whole field void. If
+    /// two members have the same key, the last one counts.
     private static func representation(_ value: [UInt8]?) -> [Checksum] {
         guard let value else { return [] }
         var found: [Checksum] = []

@@ -2,7 +2,8 @@ import Foundation
 import HTTPTypes
 
 extension Validators {
-    /// The number of seconds by which a date must be older than the answer to be strong (RFC 9110 section 8.8.2.2).
+    /// The number of seconds by which `Last-Modified` must be older than the answer to count as a strong validator (RFC
+    /// 9110 section 8.8.2.2).
     static let strongDateAge = 60.0
 
     /// Reads the validators of a response. A malformed ETag is ignored. `Last-Modified` is strong only if `Date` is at

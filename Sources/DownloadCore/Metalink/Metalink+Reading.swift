@@ -16,8 +16,8 @@ extension Metalink {
                 case .end: builder.end()
                 }
                 if let message = builder.failure { throw reader.failure(message) }
-                // The line number is found by counting lines, so this is limited for documents with many empty
-                // elements.
+                // Finding a line number means counting all lines before it. So the number of messages is limited, for
+                // documents with many empty elements.
                 if let message = builder.takeSkipped(), skipped.count < Self.mostSkipped {
                     skipped.append("line \(reader.failure("").line): \(message)")
                 }
@@ -30,7 +30,7 @@ extension Metalink {
         if files.isEmpty { throw failure("it describes no file") }
     }
 
-    /// The builder that makes files from the elements of both versions.
+    /// The builder that makes files from the elements of a document in either version of Metalink.
     private struct Builder {
         private struct Element {
             let name: String

@@ -35,7 +35,7 @@ package struct ChecksumList: Codable, Sendable, Equatable {
 
     /// Looks up the request's checksum by the name in its URL and by the requested name. If neither name is listed, the
     /// server may give another name, so the list is stored with the request.
-    /// - Parameter isOnly: Whether it is the only request, so that a digest without a name belongs to it.
+    /// - Parameter isOnly: Whether `request` is the only request, so that a digest without a name belongs to it.
     package func settle(_ request: inout DownloadRequest, isOnly: Bool) throws(DownloadError) {
         if isBare {
             request.checksum = try bare(isOnly: isOnly)
@@ -57,7 +57,7 @@ package struct ChecksumList: Codable, Sendable, Equatable {
     }
 
     /// Returns the checksum of the first of these paths that is listed.
-    /// - Parameter isOnly: Whether it is the only file, so that a digest without a name belongs to it.
+    /// - Parameter isOnly: Whether there is only one file, so that a digest without a name belongs to it.
     package func checksum(forFirstOf paths: [String], isOnly: Bool = false) throws(DownloadError) -> Checksum {
         if isBare { return try bare(isOnly: isOnly) }
         for path in paths { if let found = try checksum(for: path) { return found } }

@@ -15,7 +15,7 @@ struct CookieList: Sendable, Equatable {
     /// - Throws: An error if a file cannot be read or is not a cookie file, or if the jar's folder is not writable.
     init(_ files: SecretFiles) throws(DownloadError) {
         if let jar = files.cookieJar {
-            // The jar is replaced when the download ends. So an existing file must be a cookie file, which may be
+            // The jar is replaced at the end of each attempt. So an existing file must be a cookie file, which may be
             // empty, and its folder must be writable.
             _ = try Self.existing(jar)
             let folder = Self.folder(of: jar)

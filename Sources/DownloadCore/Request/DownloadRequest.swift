@@ -12,8 +12,8 @@ public struct DownloadRequest: Sendable, Equatable {
     public var size: Int64?
     /// The digests of the file's pieces, from a Metalink document.
     package var pieces: PieceHashes?
-    /// Whether an answer that is a Metalink document is followed: the file that it describes is then downloaded
-    /// instead.
+    /// Whether dlm follows an answer that is a Metalink document. It then downloads the file that the document
+    /// describes.
     package var followsMetalink = true
     /// The country whose sources are asked first, if a Metalink document is followed.
     package var location: String?
@@ -72,7 +72,7 @@ public struct DownloadRequest: Sendable, Equatable {
     public var acceptsUnverified = false
     /// The conditions that an answer must meet to be accepted as the file.
     public var validation = ResponseValidation()
-    /// Whether the download is paused when it is added. It begins when it is resumed.
+    /// Whether the download is paused when it is added. It then begins only when the user resumes it.
     public var startsPaused = false
     /// Whether a file that this download has completed before is used without asking the server for a newer one. The
     /// server is asked if somebody has changed the file since.

@@ -1,5 +1,5 @@
 /// The files with secrets to which a request refers, by absolute path. They are read at the beginning of each attempt,
-/// so that no secret is stored, and renewed secrets are used. Nil stands for an absent file.
+/// so that no secret is stored, and changed secrets are used. Nil stands for an absent file.
 package struct SecretFiles: Codable, Sendable, Equatable {
     /// The netrc file, with names and passwords by host, as for ftp(1).
     package var netrc: String?

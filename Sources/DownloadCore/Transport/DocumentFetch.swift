@@ -20,7 +20,7 @@ package struct DocumentFetch: Sendable {
             largest: largest, sendsCredentials: sendsCredentials)
     }
 
-    /// Uses the cookies of a session, and adds cookies to them.
+    /// Sends the cookies of a session, and adds the cookies that the servers set to them.
     mutating func remember(_ memory: CookieMemory?) { asked.memory = memory }
 
     package func run() async throws -> [UInt8] {

@@ -33,7 +33,8 @@ struct RedirectingRequest: Sendable {
         var redirects: [Step] = []
         /// The answer that is not a followed redirect.
         var last: Step
-        /// The verdict on the last answer. It is an error if its redirect was refused, and nil if no head came.
+        /// The verdict on the last answer. The verdict is an error if the answer is a redirect that was refused, and
+        /// nil if no head came.
         var verdict: ResponseJudge.Verdict?
         /// The secrets of the request's files, with the cookies that the answers set.
         var secrets: LoadedSecrets
