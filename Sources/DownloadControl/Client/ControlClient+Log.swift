@@ -83,7 +83,7 @@ actor LogReader {
         case .didLoseEvents(let lost): cursor = lost
         case .didFinishEvents(let last):
             cursor = last
-            // This entry is reported once, even if the connection was replaced.
+            // The caller gets this entry once, even if a new connection sends it again.
             if isCaughtUp { return nil }
             isCaughtUp = true
         case nil: cursor = event.cursor
