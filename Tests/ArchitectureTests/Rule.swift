@@ -126,7 +126,8 @@ struct Rule: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The page about aria2's RPC, and the input of a digest that nobody reads.
+    /// The files whose strings may contain commands of dlm: the page about aria2's RPC, and the metrics, which hash
+    /// such a string with a secret. No user reads the hashed string.
     static let filesWithCommands: Set = [
         "Sources/DownloadRPC/Aria2/Aria2Document.swift", "Sources/DownloadRPC/Server/MetricsText.swift",
     ]
