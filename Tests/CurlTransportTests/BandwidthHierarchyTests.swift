@@ -69,7 +69,8 @@ struct BandwidthHierarchyTests {
         var last = crowd.total
         for _ in 0..<100 {
             crowd.run(limits, ms: 100)
-            // Dealt bytes may be used a little later, so at most two further tenths of a second come at once.
+            // A member may use bytes a little after they were dealt. One tenth of a second can therefore contain the
+            // bytes of three.
             #expect(crowd.total - last <= 300_000)
             last = crowd.total
         }

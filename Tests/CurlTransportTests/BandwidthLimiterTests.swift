@@ -4,7 +4,8 @@ import Testing
 
 @testable import CurlTransport
 
-/// The arithmetic of one rate limit. The tests give the time. Members are letters, pieces 16 KiB unless said otherwise.
+/// The arithmetic of one rate limit. The tests give the time. The members are named by letters, and each piece has 16
+/// KiB unless a test says otherwise.
 @Suite("BandwidthLimiter: one limit", .inTurn)
 struct BandwidthLimiterTests {
     /// One limit and its limiter, called step by step.
@@ -153,7 +154,7 @@ struct BandwidthLimiterTests {
             single.deal(at: now)
             #expect(single.waits("b"))
         }
-        // The tenth of a second that "a" did not use, and the two tenths that have passed since.
+        // "b" gets the tenth of a second that "a" did not use, and the two tenths that have passed since then.
         single.deal(at: 1210)
         #expect(!single.waits("b"))
         #expect(isNear(single.take("b", at: 1210), 16384 * 30 / 100, within: 200))
@@ -198,7 +199,7 @@ struct BandwidthLimiterTests {
     }
 }
 
-/// Members that take all they can get. Each `tick` ms they look, as the engines do.
+/// Members that take all bytes that they can get. Each member asks every `tick` ms, as the engines do.
 struct BandwidthCrowd {
     private var limiter = BandwidthLimiter<String>()
     var taken: [String: Int] = [:]

@@ -128,7 +128,7 @@ struct FailureTests {
             $0.stallTimeout = 0.5
         }
         #expect([.timedOut, .stalled].contains(network(record)))
-        // The others began before and have longer limits.
+        // The transfers that fill the backlog began earlier and have longer limits.
         #expect(fillers.allSatisfy { $0.record.value.results.isEmpty })
     }
 

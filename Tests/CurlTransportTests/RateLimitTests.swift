@@ -127,7 +127,7 @@ struct RateLimitTests {
         let begun = ContinuousClock.now
         sink.resumes(bench.transport.start(request, sink: sink))
         #expect(await sink.ended.wait { $0 == .complete })
-        // The bytes alone take three seconds; counted at each offer, they would take thirty.
+        // The bytes alone take three seconds. If they were counted at each offer, they would take thirty.
         #expect(ContinuousClock.now - begun < .seconds(25))
     }
 
