@@ -138,7 +138,8 @@ struct DropInCommandLineTests {
         ])
     func curl(line: String, expected: String) throws { #expect(try lines(.curl, line) == [Self.words(expected)]) }
 
-    /// The words behind the last option that says what is done where a name is taken.
+    /// Returns the last words of each `dlm get`, which tell where its file goes: from the last `--directory` on, or
+    /// else the last three.
     private func places(_ program: DropInProgram, _ line: String) throws -> [[String]] {
         try lines(program, line).map { words in
             words.lastIndex(of: "--directory").map { Array(words[$0...]) } ?? Array(words.suffix(3))
@@ -254,7 +255,7 @@ struct DropInCommandLineTests {
     @Test("The version has the text that callers read, and wget's -e sets the proxy")
     func others() throws {
         #expect(try DropInCommandLine(["-v"], of: .aria2c).information == .version)
-        // apt-fast searches for the second text, yt-dlp and aria2p for the first.
+        // apt-fast searches for `Hash Algorithms: sha-1`, yt-dlp and aria2p for `aria2 version 1.`.
         let text = DropInText.version(.aria2c)
         #expect(text.hasPrefix("aria2 version 1.") && text.contains("Hash Algorithms: sha-1"))
         #expect(DropInText.version(.curl).hasPrefix("curl 8."))

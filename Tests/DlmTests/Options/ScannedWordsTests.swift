@@ -123,7 +123,7 @@ private struct Line {
     /// Whether the line contains something wrong or unusual.
     var isOdd = false
 
-    /// Values for options that need special ones. `a` is valid for all other options.
+    /// Values for options that accept only certain values. `a` is valid for all other options.
     private static let values = [
         "at": ["2036-12-24 18:00"], "aws-sigv4": ["aws:amz:eu-central-1:s3"], "bearer-file": ["token"],
         "checksum": ["md5:d41d8cd98f00b204e9800998ecf8427e"], "color": ["auto", "never"],
@@ -169,7 +169,7 @@ private struct Line {
         "-ba=b", "-da=b", "-d=a=b", "-d==", "-\r\n", "-u", ":p", "--hsts=1",
     ]
 
-    /// Options that must accompany an option, because otherwise it is an error.
+    /// For an option that is an error alone: the words that must accompany the option.
     private static let needed = [
         "private-key": ["--certificate", "a"], "shard": ["-i", "a"], "shard-by": ["-i", "a", "--shard", "0/2"],
         "manifest-digest": ["--manifest", "a"], "retry-failed": ["--manifest", "a"], "spread": ["--name-by", "hash"],
