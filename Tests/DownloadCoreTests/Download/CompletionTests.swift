@@ -37,7 +37,7 @@ struct CompletionTests {
         #expect(try await bench.ending(of: id).state == .completed)
         #expect(try bench.holds("file.bin", content))
         #expect(bench.ranges.first == "0-4194303")
-        // A transfer that is cut may have brought a few bytes more.
+        // A transfer that is cut may have received a few bytes beyond the cut.
         #expect(bench.transport.taken.value <= content.size + content.size / 20)
         #expect(bench.transport.requests.dropFirst().allSatisfy { $0.fields[.ifRange] == "\"a\"" })
         let asked = ByteRanges(bench.ranges.map { range($0, size: content.size) })
@@ -81,7 +81,7 @@ struct CompletionTests {
         #expect(bench.transport.taken.value <= content.size + content.size / 20)
     }
 
-    /// The amount that one answer brings of the requested part.
+    /// The amount of the requested part that one answer contains.
     enum Scant: CaseIterable { case nothing, byte, allButByte }
 
     @Test(

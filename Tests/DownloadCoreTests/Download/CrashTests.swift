@@ -17,7 +17,7 @@ struct CrashTests {
 
         var testDescription: String { rawValue }
 
-        /// The ranges that the next process requests. None if all bytes are there.
+        /// The ranges that the next process requests. Empty if all bytes are there.
         var asks: [String] {
             switch self {
             case .beforePartial, .emptyPartial, .unrecordedBytes: ["0-"]

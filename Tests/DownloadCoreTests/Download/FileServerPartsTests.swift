@@ -6,7 +6,8 @@ import Testing
 
 @testable import DownloadCore
 
-/// Files without HTTP, whose answers have the form of HTTP: over several connections, and copied under a rate limit.
+/// Files from FTP and SSH servers, whose answers get the form of HTTP answers, over several connections; and copies of
+/// local files under a rate limit.
 @Suite("Parts of files from servers without HTTP", .inTurn, .timeLimit(.minutes(1)))
 struct FileServerPartsTests {
     static let content = Content(seed: 31, size: 24 << 20)
@@ -44,7 +45,7 @@ struct FileServerPartsTests {
     }
 
     /// Stops the connections after 1 MiB until a number of them is requested. Otherwise the first connection could
-    /// bring the whole file before its runner looks.
+    /// fetch the whole file before the attempt opens another.
     private final class Turnstile: Sendable {
         private let isOpen = DispatchSemaphore(value: 0)
         private let connections: Int
@@ -83,8 +84,8 @@ struct FileServerPartsTests {
         #expect(bench.ranges.first == "0-")
         #expect(bench.transport.mostAtOnce == max(1, connections))
         if connections <= 1 { #expect(bench.ranges == ["0-"]) }
-        // A connection takes at most one buffer beyond the place where the next one began. A last piece of which it
-        // needs only a part is not counted.
+        // A connection takes at most one buffer beyond the place where the next connection began. If a connection needs
+        // only a part of its last piece, this piece is not counted.
         let joins = Int64(bench.ranges.count - 1)
         let more = bench.transport.taken.value - Self.content.size
         #expect((-joins * (64 << 10)...joins * (256 << 10)).contains(more), "\(more) bytes more, \(bench.ranges)")

@@ -108,7 +108,7 @@ struct MisplacedPartTests {
 }
 
 extension SessionBench {
-    /// Waits until 2,000,000 bytes are here, pauses the downloads of the session, and returns the record.
+    /// Waits until 2,000,000 bytes have arrived, pauses the downloads of the session, and returns the record.
     fileprivate func endingOrPause(of id: DownloadID) async throws -> DownloadRecord {
         #expect(await transport.taken.wait { $0 >= 2_000_000 })
         await manager.pauseAll(.user)

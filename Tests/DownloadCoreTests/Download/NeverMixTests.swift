@@ -232,7 +232,7 @@ struct NeverMixTests {
         let new = FaultReply(Content(seed: 15, size: 40_000_000), etag: "\"b\"")
         let bench = try await SessionBench { request, asked in
             guard request.url.path == "/signed" else { return .reply(.redirect(to: "/signed")) }
-            // The probe brings its bytes; then the signature has expired. After another redirect it is valid again.
+            // The probe fetches its bytes; then the signature has expired. After another redirect it is valid again.
             switch asked.number {
             case 2: return .reply(old)
             case 3, 4: return .reply(FaultReply(status: 403))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// What a file must hash to, across the deaths of processes and changes of the request.
+/// The digest that a file must have, also after a process has died or the request has changed.
 @Suite("Verified downloads", .inTurn, .timeLimit(.minutes(2)))
 struct VerificationTests {
     static let content = CrashTests.content

@@ -23,7 +23,7 @@ struct ConnectionBudgetTests {
         // The other downloads want no more yet.
         #expect(budget.grant(all[4], has: 1, wants: 16) == 12)
         #expect(budget.grant(all[0], has: 1, wants: 16) == 1)
-        // At its next question the download learns its share, which it has after closing the other connections.
+        // When the download asks again, it gets its smaller share, and must close its other connections.
         #expect(budget.grant(all[4], has: 12, wants: 16) == 6)
         #expect(budget.grant(all[0], has: 1, wants: 16) == 1)
         #expect(budget.grant(all[4], has: 6, wants: 16) == 6)
@@ -134,7 +134,7 @@ struct ConnectionBudgetTests {
         #expect(second.grant(has: 1, wants: 16) == 16)
 
         #expect(second.refused(serving: 5, at: now) == HostKnowledge(best: 5, cap: 5, learned: now))
-        // More useful connections are not more permitted connections, and the cap keeps its age.
+        // A higher number of useful connections does not raise the cap, and the cap keeps its age.
         #expect(second.learn(best: 8, at: now + 60) == HostKnowledge(best: 5, cap: 5, learned: now))
         let later = now + 2 * 24 * 3600
         #expect(memory.knowledge(of: host, at: later) == nil)

@@ -79,7 +79,8 @@ struct SegmentPlannerBudgetTests {
                 running[id] = range
             }
         }
-        // Two requests, those that the other connections earn with their parts, and one last request of each.
+        // At most these requests are fruitless: two of the budget, one for each request that made progress, and a last
+        // one of each connection.
         #expect(fruitless <= 2 + (requests - fruitless) + 3, "\(requests) requests")
         #expect(!planner.isDone && planner.connections.isEmpty)
     }

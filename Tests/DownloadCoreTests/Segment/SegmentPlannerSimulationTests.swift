@@ -118,7 +118,7 @@ struct SegmentPlannerSimulationTests {
         #expect(found.mostConnections == 6)
         #expect(found.knowledge?.best == 6)
         #expect(server.ideal(size: size, connections: 6) / found.time >= 0.9)
-        // What an earlier download with a higher limit learned does not permit more connections.
+        // The host profile of an earlier download with a higher limit does not permit more connections.
         let knowledge = HostKnowledge(best: 16, cap: nil, learned: .distantPast)
         let known = SimulatedDownload.run(server, size: size, wish: nil, knowledge: knowledge, step: 0.002)
         #expect(known.mostConnections == 6)

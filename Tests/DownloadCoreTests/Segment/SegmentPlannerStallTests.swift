@@ -11,8 +11,9 @@ struct SegmentPlannerStallTests {
     private static let still = 10 * mib
     private static let kept = still + reserve
 
-    /// Returns a planner with `count` connections, each with a lease to the end of its 16 MiB. The first has brought 10
-    /// MiB and has been stalled for 5 s. The second is done and takes what it can.
+    /// Returns a planner with `count` connections, each with a lease to the end of its 16 MiB. The first connection has
+    /// fetched 10 MiB and has been stalled for 5 s. The second connection has fetched its own range, and takes over the
+    /// range of the first, except for the bytes that the first keeps.
     private func standing(_ count: Int = 2) -> SegmentPlanner {
         var planner = SegmentPlanner(
             missing: ByteRanges([0..<Int64(count) * 16 * Self.mib]), first: (0, 0..<16 * Self.mib), wish: count, now: 0)
@@ -32,7 +33,7 @@ struct SegmentPlannerStallTests {
         return planner
     }
 
-    /// Returns the planner after the second connection has brought these bytes, too.
+    /// Returns the planner after the second connection has fetched that range, and requests the kept bytes, too.
     private func repeating() -> SegmentPlanner {
         var planner = standing()
         planner.answered(1, after: 0.01, at: 6.1)

@@ -79,7 +79,7 @@ struct SegmentPlannerTests {
         }
         #expect(asked == ByteRanges([0..<128 * Self.mib]))
         #expect(planner.demand.has == 4)
-        // One connection too many is refused. The others go on, and one of them brings its range in the end.
+        // One connection too many is refused. The others go on, and one of them fetches its range in the end.
         #expect(planner.handle(.ended(3, position: planner.connections[3].position, .refused), at: 0.1).isEmpty)
         #expect(planner.target == 3)
         let first = planner.connections[0]
@@ -159,7 +159,7 @@ struct SegmentPlannerTests {
             Issue.record("\(decisions)")
             return
         }
-        // The second connection is four times as fast, and requests what it can bring until then.
+        // The second connection is four times as fast, and requests the bytes that it can fetch until both end.
         #expect(range.lowerBound == end)
         #expect(abs(Double(end - 4 * Self.mib) / Double(12 * Self.mib) - 0.2) < 0.05)
     }
@@ -227,7 +227,7 @@ struct SegmentPlannerTests {
         }
     }
 
-    // MARK: How many
+    // MARK: Number of connections
 
     @Test("A host profile is fresh for a week, and for a day if it has a cap")
     func knowledgeAges() {

@@ -77,7 +77,7 @@ struct ChangingRaceTests {
         }
         let id = try await bench.add("/a")
         #expect(await bench.events.wait { $0.contains { $0.word == "retry" } })
-        // One of these takes the slot, so a few more are needed to fill the window.
+        // One of these downloads takes the slot, so a few more are needed to fill the window.
         var others: [DownloadID] = []
         for part in [0..<600, 600..<610] {
             others += try await bench.manager.add(

@@ -27,7 +27,8 @@ struct OutageTests {
     func waits(tells: Bool) async throws {
         let network = FakeNetwork()
         network.set(up: false)
-        // The session asks for news every 0.5 s. Without news it checks the network every 5 s.
+        // The session asks every 0.5 s whether the network has changed. If nothing changes, it checks the network every
+        // 5 s.
         let time = ManualTime(leaps: !tells)
         let bench = try await bench(network, time: time)
         let id = try await bench.add { $0.retry.limit = 1 }

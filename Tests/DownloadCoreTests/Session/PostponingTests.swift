@@ -152,7 +152,7 @@ struct PostponingTests {
         }
         _ = try await bench.manager.add(requests)
         #expect(await bench.ends.wait { $0.count == 20 })
-        // The tick, the timer, and nothing for each of the 20 hosts.
+        // Only the tick and the timer sleep, and nothing sleeps for each of the 20 hosts.
         #expect(await time.sleepers(atLeast: 2))
         #expect(time.sleeperCount < 10)
         time.advance(by: .seconds(0.2))

@@ -85,7 +85,7 @@ struct SessionRaceTests {
         let manager = bench.manager
         let starting = Task { try await manager.start() }
         #expect(await gate.isReached())
-        // More downloads than fit into the window.
+        // These are more downloads than fit into the window.
         _ = try await manager.add((0..<530).map { try bench.request("/\($0)") })
         gate.open()
         try await starting.value

@@ -76,7 +76,7 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
             endOne()
             check()
         }
-        // Downloads that were on their way into the queue when it was emptied.
+        // These downloads were on their way into the queue when it was emptied.
         for record in report({ $0.dropQueue() }) { report { $0.leave(record, to: nil) } }
         if !pending.isEmpty { complain("does not end: \(pending)") }
         if !waiting.isEmpty { complain("never answered: \(waiting)") }
