@@ -91,7 +91,7 @@ struct HostileClientTests {
         let socket = try RawWebSocket(bench.port, reads: false)
         let flood = String(repeating: "p", count: 120)
         let isCut = await Task.detached {
-            // The kernel keeps some megabytes on the way.
+            // The kernel buffers some megabytes on the way.
             for _ in 0..<400_000 where !socket.sends(flood, opcode: 9) { return true }
             return false
         }.value
@@ -130,7 +130,7 @@ struct HostileClientTests {
         await bench.end()
     }
 
-    /// A WebSocket that has shown the secret in time. On a busy machine the first ones may be too slow.
+    /// Returns a WebSocket that has shown the secret in time. On a busy machine, the first attempts may be too slow.
     private func authorized(_ bench: RPCBench) async throws -> RawWebSocket? {
         for _ in 0..<20 {
             let socket = try RawWebSocket(bench.port, fields: ["Origin: moz-extension://a"])
@@ -191,7 +191,7 @@ struct HostileClientTests {
             .result)
         let options = try #require(try await bench.call("aria2.getOption", gid).result?.fields)
         #expect(options["nope"] == nil && options["dir"] != nil)
-        // What is not remembered is said by the record, which has the field as one value.
+        // An option that is too long to keep is read from the record, which has the header field as one value.
         #expect(options["split"] != nil && options["header"]?.text?.contains("hhh") == true)
         await bench.end()
     }

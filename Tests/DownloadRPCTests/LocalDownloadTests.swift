@@ -6,7 +6,8 @@ import Testing
 @testable import DownloadCore
 @testable import DownloadRPC
 
-/// Downloads of commands may do what the network may not ask for: the network must not decide what they fetch.
+/// Commands may add downloads that network clients may not request. Network clients must not decide what such downloads
+/// fetch.
 @Suite("Attacks on the RPC server: downloads of commands", .inTurn, .timeLimit(.minutes(2)))
 struct LocalDownloadTests {
     private static let url = "http://127.0.0.1:9/x"
@@ -59,7 +60,7 @@ struct LocalDownloadTests {
             #expect(try await bench.call("aria2.changeOption", gid, ["all-proxy": "http://127.0.0.1:9"]).status == 400)
             let now = try await bench.manager.snapshots(.ids([id]))[0].record
             #expect(now.request.url.string == Self.url && now.request.mirrors.isEmpty && now.state == .paused(.user))
-            // What does not change the bytes is granted.
+            // Changes that do not affect the fetched bytes are permitted.
             #expect(try await bench.call("aria2.changeOption", gid, ["max-download-limit": "1M"]).result == "OK")
             #expect(
                 try await bench.ask("PATCH", "/v1/downloads/\(id)", #"{"priority":3}"#, fields: [bench.bearer]).status
@@ -110,7 +111,7 @@ struct LocalDownloadTests {
         try server.add(Content(seed: 4, size: 1000), as: "f.bin")
         let bench = try await RPCBench(environment: ["HOME": home.path])
         let url = server.url("f.bin", password: nil)
-        // The key opens it for a command.
+        // A download of a command can use the key.
         let (parsed, credential) = try SourceURL.parse(url).get()
         var own = DownloadRequest(url: parsed, destination: Destination(folder: bench.folder("other")))
         own.credential = credential

@@ -61,7 +61,7 @@ struct MetricsTests {
         }
         _ = try await read("*/*")
         var older = ""
-        // The log is read from the first question on.
+        // The log is read only from the first request for metrics on.
         for await number in bench.ticks {
             _ = try await bench.call("aria2.addUri", [.string(server.url())], ["out": .string("\(number).bin")])
             older = try await read("*/*")
@@ -76,7 +76,7 @@ struct MetricsTests {
             let launch = ProcessLaunch(
                 "/bin/sh", ["-c", "exec \(Self.promtool) check metrics <'\(bench.folder(name))'"])
             let result = try await ChildProcess(launch).result()
-            // Of OpenMetrics it knows the older rules for names, and no comment EOF.
+            // promtool only knows the older rules of OpenMetrics for names, and does not know the comment EOF.
             #expect(result.ending == .exited(0) || name == "open", "\(name): \(result.stderr) \(result.stdout)")
         }
         await bench.end()
@@ -98,7 +98,7 @@ struct MetricsTests {
     }
 }
 
-/// A service whose log breaks off behind each event.
+/// A service whose log breaks off after each event.
 private final class BrokenLog: DownloadService {
     let cursors = Mutex<[EventCursor?]>([])
 
