@@ -86,7 +86,7 @@ package final class ManualTime: TimeSource {
     /// How many tasks, threads and scheduled actions wait for this clock now.
     package var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-    /// Real work is under way, during which the clock does not leap; until ``end()``.
+    /// Begins real work. With `leaps`, the clock does not leap until ``end()`` is called as often as this function.
     package func begin() { state.withLock { $0.busy += 1 } }
 
     package func end() { state.withLock { $0.busy -= 1 } }
