@@ -15,7 +15,7 @@ extension Rule {
         "Sources/dlm/Options/TimeArguments.swift": ["SystemTime"],
     ]
 
-    static let clocks = Rule(description: "Sources tell the time, and wait, by the TimeSource that they are given") {
+    static let clocks = Rule(description: "Sources read the time, and wait, only with the given TimeSource") {
         file in
         guard file.isSource, file.isSwift, file.path != timeSource else { return [] }
         let allowed = placesWithClocks[file.path] ?? []

@@ -33,7 +33,7 @@ struct Rule: Sendable, CustomStringConvertible {
         ],
     ]
 
-    static let imports = Rule(description: "A module imports what its row in the table of walls allows") { file in
+    static let imports = Rule(description: "A module imports only what its row in the table `walls` allows") { file in
         guard file.isSource, file.isSwift else { return [] }
         guard let allowed = walls[file.module] else {
             return [Violation(path: file.path, line: 1, message: "module \(file.module) has no row in the walls")]
