@@ -78,7 +78,7 @@ struct BandwidthHierarchyTests {
         #expect(crowd.total >= 10_700_000)
     }
 
-    @Test("A branch that stops leaves its share to the other, and gets half again when it resumes")
+    @Test("A download that stops leaves its share to the other, and gets half again when it resumes")
     func comesAndGoes() {
         let session = RateLimit(1_000_000)
         let (first, second) = (

@@ -97,7 +97,7 @@ struct BandwidthLimiterTests {
         #expect(crowd.total <= 1_000_000)
     }
 
-    @Test("Nothing is lost if an engine looks up to a tenth of a second late")
+    @Test("No part of the rate is lost if an engine asks up to a tenth of a second late")
     func lateTicks() {
         let limit = RateLimit(1_000_000)
         var crowd = BandwidthCrowd()
@@ -122,7 +122,7 @@ struct BandwidthLimiterTests {
         #expect(isNear(crowd.total, 50_000_000, within: 2_000_000), "\(crowd.taken)")
     }
 
-    @Test("When a limit is lifted, every member goes on at the next deal")
+    @Test("When a limit is lifted, every waiting member continues at the next deal")
     func lifted() {
         let single = Single(1)
         for member in ["a", "b", "c"] { #expect(single.take(member, at: 1) == 0) }
@@ -136,7 +136,7 @@ struct BandwidthLimiterTests {
         #expect(single.count == 0)
     }
 
-    @Test("A member can take back at once what it has given back; later the other members get it")
+    @Test("A member can use the bytes that it has given back at once; later the other members get them")
     func giveBack() {
         let single = Single(16384)
         #expect(single.take("a", at: 0) == 0)

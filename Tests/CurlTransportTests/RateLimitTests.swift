@@ -116,7 +116,7 @@ struct RateLimitTests {
         #expect(ContinuousClock.now - begun < .seconds(60))
     }
 
-    @Test("A piece that the sink refuses to take several times counts once against the limit")
+    @Test("A piece that the sink puts off several times counts only once against the limit")
     func putOff() async throws {
         let server = try FaultServer.serving(Content(seed: 1, size: 100_000))
         defer { server.stop() }

@@ -72,7 +72,7 @@ struct RealSessionTests {
         await session.manager.close()
     }
 
-    @Test("An automatic download opens as many connections as pay, up to the automatic limit")
+    @Test("An automatic download adds connections while they make it faster, up to the automatic limit")
     func findsConnections() async throws {
         let content = Content(seed: 2, size: 48_000_000)
         let server = try FaultServer { _ in
