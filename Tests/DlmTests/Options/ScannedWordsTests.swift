@@ -7,7 +7,7 @@ import Testing
 /// Compares the fast reader of options with the argument parser on the same words.
 @Suite("Command lines without the parser")
 struct ScannedWordsTests {
-    @Test("Each option is read, and all other options are set", arguments: OptionCatalog.get.allNames)
+    @Test("Options are read as by the parser, and all have a value", arguments: OptionCatalog.get.allNames)
     func option(_ name: String) throws {
         let words = ["get", "http://h/a"] + Line.options(name)
         let scanned = try #require(DLM.scanned(words), "\(words)")
@@ -16,7 +16,7 @@ struct ScannedWordsTests {
         #expect(!found.values.contains(unset))
     }
 
-    @Test("Each setting is read, and all other settings are set", arguments: OptionCatalog.settings.allNames)
+    @Test("Settings are read as by the parser, and all have a value", arguments: OptionCatalog.settings.allNames)
     func setting(_ name: String) throws {
         let words = Line.options(name)
         let scanned = try #require(SettingOptions.scanned(words), "\(words)")

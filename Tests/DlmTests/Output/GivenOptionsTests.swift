@@ -70,7 +70,7 @@ struct GivenOptionsTests {
             let tries = option.isFlag ? [["--" + name], ["--no-" + name]] : Self.values.map { ["--\(name)=\($0)"] }
             let lines = tries.compactMap { try? request($0) }.flatMap { GivenOptions.lines($0) }
             #expect(
-                lines.contains { $0.contains(name) }, "--\(name) is not told; if it is, give it a value in examples")
+                lines.contains { $0.contains(name) }, "--\(name) is not shown; it may need a value in examples")
         }
     }
 
