@@ -28,7 +28,7 @@ struct CompletedFileFateTests {
         return record
     }
 
-    @Test("A file with the same size and time is there; a file without its name is gone")
+    @Test("A file with the same size and time is there; a removed file is gone")
     func looked() throws {
         let record = try completed()
         #expect(record.completedFileFate == .there)

@@ -85,7 +85,7 @@ struct CompletionTests {
     enum Scant: CaseIterable { case nothing, byte, allButByte }
 
     @Test(
-        "Answers that bring almost nothing count as attempts", arguments: Scant.allCases, [1, 4])
+        "Answers that contain almost nothing count as attempts", arguments: Scant.allCases, [1, 4])
     func scantAnswers(scant: Scant, connections: Int) async throws {
         let content = Content(seed: 4, size: 12_000_000)
         let bench = try await SessionBench { _, asked in
@@ -187,7 +187,7 @@ struct CompletionTests {
         #expect(bench.transport.requests.map { $0.credential?.user } == ["u", "u", nil])
     }
 
-    @Test("A matching checksum completes a download; another one fails it and keeps the bytes", arguments: [1, 3])
+    @Test("A right checksum completes a download; a wrong one fails it and keeps the bytes", arguments: [1, 3])
     func checksum(connections: Int) async throws {
         let content = Content(seed: 7, size: 9_000_000)
         let bench = try await SessionBench(serving: FaultReply(content, etag: "\"a\""))

@@ -71,7 +71,7 @@ struct DescriptionTests {
     }
 
     @Test(
-        "If the server fails, a mirror of the document continues, and must bring the same file",
+        "If the server fails, a mirror of the document continues, and must have the same file",
         arguments: [true, false])
     func mirror(isRight: Bool) async throws {
         let bench = try RunnerBench()
@@ -165,7 +165,7 @@ struct DescriptionTests {
     }
 
     @Test(
-        "What the server or the user says of the file outranks a document of another version",
+        "Facts about the file from the server or the user outrank a document of another version",
         arguments: ["server", "user"])
     func otherVersion(who: String) async throws {
         let bench = try RunnerBench()

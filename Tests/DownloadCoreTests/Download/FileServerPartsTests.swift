@@ -8,7 +8,7 @@ import Testing
 
 /// Files from FTP and SSH servers, whose answers get the form of HTTP answers, over several connections; and copies of
 /// local files under a rate limit.
-@Suite("Parts of files from servers without HTTP", .inTurn, .timeLimit(.minutes(1)))
+@Suite("Parts of files from FTP and SSH servers", .inTurn, .timeLimit(.minutes(1)))
 struct FileServerPartsTests {
     static let content = Content(seed: 31, size: 24 << 20)
     static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
@@ -124,7 +124,7 @@ struct FileServerPartsTests {
         #expect(try bench.holds("file.bin", new))
     }
 
-    @Test("Refused connections are left out, whatever error the server gives")
+    @Test("Connections that the server refuses are left out, whatever the error")
     func refused() async throws {
         let lost = DownloadError.networkFailed(.connectionLost, TransportDiagnosis(code: 2, message: "no banner"))
         let bench = try await SessionBench { request, asked in
@@ -184,7 +184,7 @@ struct FileServerPartsTests {
 
     // MARK: Copies
 
-    @Test("A copy asks the limits of its session and its own for every byte, and waits if they allow none")
+    @Test("A copy asks the session's limits and its own limits for every byte, and waits if they allow none")
     func paced() async throws {
         let pace = Pace()
         let bench = try await SessionBench(pace: pace) { _, _ in .failure(.unexpected("no transfer is wanted")) }

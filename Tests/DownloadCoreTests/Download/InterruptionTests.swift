@@ -113,7 +113,7 @@ struct InterruptionTests {
         #expect(try bench.holds("file.bin", new.content))
     }
 
-    @Test("A body that ends with its connection is no file until something proves its end")
+    @Test("A body that ends with its connection is not accepted until something proves its end")
     func endOfConnection() async throws {
         let reply = FaultReply(Self.content).with {
             $0.framing = .closeDelimited
@@ -218,7 +218,7 @@ struct InterruptionTests {
     }
 
     @Test(
-        "No download bothers a busy server before its Retry-After, but a missing file holds up no other",
+        "No download contacts a busy server before its Retry-After, but a missing file delays no other download",
         arguments: [429, 503, 504])
     func retryAfterForAll(status: Int) async throws {
         let bench = try await SessionBench(maxConcurrent: 1) { request, _ in

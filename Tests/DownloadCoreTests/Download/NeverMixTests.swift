@@ -102,7 +102,7 @@ struct NeverMixTests {
         for range in record.resume.written.ranges { #expect(try file.read(range) == content.bytes(range), "\(range)") }
     }
 
-    @Test("A page instead of the rest ends the attempt, and the bytes on disk are kept")
+    @Test("A web page instead of the rest of the file ends the attempt, and the bytes on disk are kept")
     func captivePortal() async throws {
         let reply = FaultReply(Self.old, etag: "\"a\"").with { $0.fields = [("Content-Type", "application/zip")] }
         let first = try await SessionBench(serving: reply.with { $0.cut = .stall(after: 600_000) })
@@ -181,7 +181,7 @@ struct NeverMixTests {
         #expect(bench.events.value.map(\.word) == ["restart", "start 600000", "restart", "start 0"])
     }
 
-    @Test("A stop is obeyed while a changed file is started over")
+    @Test("A stop takes effect while a changed file is started over")
     func stopWhileStartingOver() async throws {
         let bench = try RunnerBench()
         let record = try await bench.record { $0.connections = 3 }

@@ -15,7 +15,7 @@ struct ConnectionBudgetTests {
         #expect(budget.grant(only, has: 16, wants: 2) == 2)
     }
 
-    @Test("Downloads that want many get equal shares; downloads that want few get these")
+    @Test("Downloads that want many connections get equal shares; downloads that want few get what they want")
     func fair() {
         var budget = ConnectionBudget(limit: 16)
         let all = (0..<5).map { _ in budget.join(isFixed: false) }
@@ -91,7 +91,7 @@ struct ConnectionBudgetTests {
         #expect(budget.grant(other, has: 1, wants: 16) == 16)
     }
 
-    @Test("What the host refused one download, no other requests")
+    @Test("If the host refuses connections of one download, the other downloads do not request more, either")
     func refused() {
         var budget = ConnectionBudget(limit: 16)
         let (one, other) = (budget.join(isFixed: false), budget.join(isFixed: false))

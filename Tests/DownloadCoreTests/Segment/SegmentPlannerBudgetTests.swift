@@ -35,7 +35,7 @@ struct SegmentPlannerBudgetTests {
         #expect(planner.handle(.tick, at: 2).isEmpty)
     }
 
-    @Test("One byte of many is no progress; the last missing byte is")
+    @Test("One byte of many is not progress, but the last missing byte is")
     func byteByByte() {
         var planner = planner(1)
         var position = 4 * Self.mib
@@ -53,7 +53,7 @@ struct SegmentPlannerBudgetTests {
         #expect(last.isDone)
     }
 
-    @Test("Each other connection tries a part that one was refused once, and all bring the rest of theirs")
+    @Test("If one connection gets nothing more, each other one tries its part once, and all finish their own parts")
     func several() {
         var planner = planner(3, fruitlessLimit: 2)
         let hole = 4 * Self.mib

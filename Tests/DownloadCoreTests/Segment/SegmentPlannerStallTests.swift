@@ -43,7 +43,7 @@ struct SegmentPlannerStallTests {
         return planner
     }
 
-    @Test("A stalled connection keeps a little; when it continues, it takes from the others again")
+    @Test("A stalled connection keeps a little; when it continues, it takes bytes from the others again")
     func goesOn() {
         var planner = standing()
         planner.answered(1, after: 0.01, at: 6.01)
@@ -56,7 +56,7 @@ struct SegmentPlannerStallTests {
         #expect(range == end..<16 * Self.mib)
     }
 
-    @Test("What it keeps is asked for twice; the new one brings it")
+    @Test("The bytes that a stalled connection keeps are requested twice, and the new connection brings them")
     func replaced() {
         var planner = repeating()
         planner.answered(1, after: 0.01, at: 6.21)
@@ -102,7 +102,7 @@ struct SegmentPlannerStallTests {
         return planner
     }
 
-    @Test("If the second connection stalls, too, a third requests the range, and the first one to bring bytes goes on")
+    @Test("If the second connection stalls, too, a third requests the range, and the first with bytes continues")
     func secondStands() {
         for first in 0...2 {
             var planner = threefold()
@@ -147,7 +147,7 @@ struct SegmentPlannerStallTests {
         planner.progress([(0, Self.kept)], at: 6.05)
         #expect(planner.handle(.ended(0, position: Self.kept, .cut), at: 6.05).isEmpty)
         guard case .duplicate(2, let range, of: 1)? = planner.handle(.tick, at: 9).first else {
-            Issue.record("nobody is asked instead")
+            Issue.record("no other connection requests the range")
             return
         }
         #expect(range == Self.kept..<16 * Self.mib)

@@ -188,7 +188,7 @@ struct SegmentPlannerTests {
         #expect(planner.target == 1)
     }
 
-    @Test("A refused connection is not retried; a server that refuses served connections gets half as many")
+    @Test("A refused connection is not retried; if a served connection is refused, half as many are used")
     func refused() {
         var planner = SegmentPlanner(missing: ByteRanges([0..<1 << 30]), first: (0, 0..<4 << 20), wish: 8, now: 0)
         #expect(planner.handle(.tick, at: 0).count == 7)
@@ -216,7 +216,7 @@ struct SegmentPlannerTests {
                 == [.ask(connection: 1, range: 80 * Self.mib..<96 * Self.mib)])
     }
 
-    @Test("A first answer long before its file exists is not a stall")
+    @Test("A first answer long before the partial file is created does not count as a stall")
     func lateBeginning() {
         var planner = SegmentPlanner(
             missing: ByteRanges([0..<32 * Self.mib]), first: (0, 1..<4 * Self.mib), wish: 2, now: 0)
@@ -260,7 +260,7 @@ struct SegmentPlannerTests {
         #expect(fixed.target == 8)
     }
 
-    @Test("Connections are opened as far as they are granted, and a grant teaches nothing about the host")
+    @Test("Connections are opened as far as they are granted, and a grant does not change the host profile")
     func grants() {
         let knowledge = HostKnowledge(best: 6, cap: nil, learned: Date(timeIntervalSince1970: 0))
         var planner = SegmentPlanner(

@@ -110,7 +110,7 @@ struct BackgroundSessionTests {
         await bench.manager.close()
     }
 
-    @Test("The reason of a shutdown reaches the runner of the session, and the status shows what runs")
+    @Test("The mode of a shutdown request reaches the process of the session; the status shows the running downloads")
     func statusAndShutdown() async throws {
         let bench = try await Self.bench { _, _ in .reply(Self.stalling) }
         try await bench.manager.start()

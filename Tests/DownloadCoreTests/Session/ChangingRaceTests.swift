@@ -161,7 +161,7 @@ struct ChangingRaceTests {
         #expect(isComplete)
     }
 
-    @Test("A change that the store refuses leaves the download its turn")
+    @Test("A download keeps its turn if the store refuses a change")
     func refusedChange() async throws {
         let store = GatedStore()
         let gate = StoreGate()
@@ -186,7 +186,7 @@ struct ChangingRaceTests {
         #expect(isComplete)
     }
 
-    @Test("A download that was stopped for a removal which failed is announced as paused")
+    @Test("If a download was stopped for a removal, and the removal fails, it is announced as paused")
     func refusedRemoval() async throws {
         let store = GatedStore()
         store.change { $0.beforeRemove = { throw DownloadError.unexpected("disk full") } }

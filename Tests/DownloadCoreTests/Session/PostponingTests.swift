@@ -140,7 +140,7 @@ struct PostponingTests {
         #expect(time.now - begin >= .seconds(1.4))
     }
 
-    @Test("However many hosts are held back, one timer waits for the first of them")
+    @Test("However many hosts must wait, one timer waits for the first of them")
     func oneTimer() async throws {
         let time = ManualTime()
         let bench = try await SessionBench(maxConcurrent: 40, time: time) { _, _ in .reply(Self.reply) }

@@ -22,7 +22,7 @@ struct SourceBookTests {
         return DownloadRecord(id: 1, request: request, created: Date())
     }
 
-    @Test("Each source is asked once, in order; then those that may do better, beginning with the first")
+    @Test("Each source is used once, in order; then those that may succeed later are used again, from the first on")
     func rounds() {
         var record = record()
         #expect(record.source.host == "a")

@@ -62,7 +62,7 @@ struct StoppingTests {
         #expect(try await bench.store.records(.ids(ids)).allSatisfy { $0.state == .paused(.terminate) })
     }
 
-    @Test("A stop right after the start is obeyed")
+    @Test("A stop right after the start takes effect")
     func atOnce() async throws {
         for _ in 0..<20 {
             let bench = try await SessionBench { _, _ in .reply(Self.reply.with { $0.cut = .stall(after: 1) }) }

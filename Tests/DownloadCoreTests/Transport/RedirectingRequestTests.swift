@@ -63,7 +63,7 @@ struct RedirectingRequestTests {
         #expect(transport.requests.map { $0.body != nil } == [true, true, false])
     }
 
-    @Test("A refused redirect, or one too many, is the verdict of the last answer")
+    @Test("A refused redirect, or a redirect beyond the limit, is the verdict of the last answer")
     func refused() async throws {
         var request = try request()
         request.redirect.limit = 1

@@ -342,7 +342,7 @@ extension SessionBook {
             case .arriving:
                 if !arrivals.contains(id) { return "\(id) has come, and is not among the arrivals" }
             case .parked(let parked):
-                if nextDue.map({ $0 > parked.until }) ?? true { return "\(id) is due before anybody looks" }
+                if nextDue.map({ $0 > parked.until }) ?? true { return "\(id) is due before the next check" }
             case .paused, .changing: break
             }
         }
