@@ -81,7 +81,7 @@ struct AriaNgTests {
         }
     }
 
-    @Test("Before it knows the secret it is refused, in a way that it understands", arguments: Way.allCases)
+    @Test("AriaNg without the secret is refused in a way that it understands", arguments: Way.allCases)
     func refused(way: Way) async throws {
         let page = try await Page(way)
         let (answer, status) = try await page.send("aria2.getGlobalStat", [])

@@ -11,7 +11,7 @@ import Testing
 struct HostileClientTests {
     private static let unread = "http://127.0.0.1:9/x"
 
-    @Test("The lowest and the highest number end no process", arguments: [Int64.min, .min + 1, .max])
+    @Test("A call with the lowest or highest integer does not end the process", arguments: [Int64.min, .min + 1, .max])
     func numbers(number: Int64) async throws {
         let bench = try await RPCBench()
         let gid = try #require(try await bench.call("aria2.addUri", [.string(Self.unread)], ["pause": "true"]).result)
@@ -25,7 +25,7 @@ struct HostileClientTests {
         await bench.end()
     }
 
-    @Test("A place beside the lowest or the highest priority can be asked for", arguments: [Int.min, .max])
+    @Test("A download can be moved next to one with the lowest or the highest priority", arguments: [Int.min, .max])
     func priorities(priority: Int) async throws {
         let bench = try await RPCBench()
         var gids: [JSONValue] = []
@@ -46,7 +46,7 @@ struct HostileClientTests {
         await bench.end()
     }
 
-    @Test("A file that is said to have the largest possible size has its pieces")
+    @Test("The pieces of a file with the largest possible size are computed")
     func largestFile() {
         let grid = PieceGrid(total: .max)
         #expect(grid.bitfield(ByteRanges([(.max - 10)..<(.max)])).count == Int(grid.count + 7) / 8 * 2)
@@ -60,7 +60,7 @@ struct HostileClientTests {
         #expect(text.end().contains("a inf\na 1e+300\na 5\na 0.5\n"))
     }
 
-    @Test("Guesses of one network of IPv6 are counted together, however its addresses are written")
+    @Test("Wrong secrets from one IPv6 network are counted together, however its addresses are written")
     func clients() throws {
         func client(_ address: String) throws -> String {
             SecretGate.client(try SocketAddress(ipAddress: address, port: 1))
@@ -142,7 +142,7 @@ struct HostileClientTests {
         return nil
     }
 
-    @Test("A WebSocket that does not show the secret is closed in the end, unless a program of this machine listens")
+    @Test("A WebSocket without the secret is closed in the end, unless a program on this machine has opened it")
     func silentSockets() async throws {
         var limits = RPCServer.limits
         limits.idle = .milliseconds(300)
@@ -159,7 +159,7 @@ struct HostileClientTests {
         await bench.end()
     }
 
-    @Test("Long lists asked for again and again in one document are not all in memory")
+    @Test("If one document requests long lists again and again, the answers are not all in memory at once")
     func longAnswers() async throws {
         let bench = try await RPCBench()
         let requests = try (0..<500).map {

@@ -23,7 +23,7 @@ struct LocalDownloadTests {
     }
 
     @Test(
-        "The network gives no other address, mirror, proxy or field to a download outside of its folders, with a hook or a file of secrets"
+        "A network client cannot change what a download fetches that has a hook, secret files or another folder"
     )
     func sources() async throws {
         let bench = try await RPCBench()
@@ -69,7 +69,7 @@ struct LocalDownloadTests {
         await bench.end()
     }
 
-    @Test("A download of a command that the network might have added is given another address")
+    @Test("If a network client could have added a command's download, it may change the URL")
     func permitted() async throws {
         let bench = try await RPCBench()
         let id = try await bench.manager.add([try request(bench.folder("downloads"))])[0].record.id
@@ -85,7 +85,7 @@ struct LocalDownloadTests {
     }
 
     @Test(
-        "Tickets of this machine's user are not shown to servers that the network names",
+        "Kerberos tickets of this machine's user are not sent to servers that network clients name",
         arguments: ["negotiate", "any"])
     func tickets(kind: String) async throws {
         let bench = try await RPCBench()
@@ -100,7 +100,7 @@ struct LocalDownloadTests {
         await bench.end()
     }
 
-    @Test("SSH keys of this machine's user open no server for the network", .enabled(if: OpenSSHServer.canRun))
+    @Test("SSH keys of this machine's user are not used for network clients", .enabled(if: OpenSSHServer.canRun))
     func keys() async throws {
         let server = try await OpenSSHServer()
         let home = try TemporaryFolder()

@@ -48,7 +48,7 @@ struct MetricsTests {
     }
 
     @Test(
-        "promtool has nothing to say against either format",
+        "promtool accepts the older format, and both formats are served",
         .enabled(if: FileManager.default.isExecutableFile(atPath: promtool)))
     func formats() async throws {
         let bench = try await RPCBench()
@@ -82,7 +82,7 @@ struct MetricsTests {
         await bench.end()
     }
 
-    @Test("A log that breaks off is reported, and read again behind the last event")
+    @Test("A log that breaks off is reported, and is read again after the last event")
     func brokenLog() async {
         let reports = Observed<[String]>([])
         let events = Observed<[EventCursor]>([])
