@@ -7,7 +7,7 @@ import Testing
 struct SegmentPlannerBudgetTests {
     private static let mib: Int64 = 1 << 20
 
-    /// Returns a planner with `count` connections, each with 16 MiB. The first connection has brought its first 4 MiB.
+    /// Returns a planner with `count` connections, each with 16 MiB. The first connection has fetched its first 4 MiB.
     private func planner(_ count: Int, fruitlessLimit: Int = 3) -> SegmentPlanner {
         var planner = SegmentPlanner(
             missing: ByteRanges([0..<Int64(count) * 16 * Self.mib]), first: (0, 0..<4 * Self.mib), wish: count,
@@ -60,7 +60,7 @@ struct SegmentPlannerBudgetTests {
         _ = planner.handle(.ended(0, position: hole, .complete), at: 1)
         var requests = 3
         var fruitless = 0
-        // The first connection brings nothing more, and neither does any other connection that requests its part.
+        // The first connection fetches nothing more, and neither does any other connection that requests its part.
         var running: [Int: Range<Int64>] = [0: hole..<16 * Self.mib]
         for connection in planner.connections where connection.id > 0 {
             running[connection.id] = connection.position..<connection.leaseEnd

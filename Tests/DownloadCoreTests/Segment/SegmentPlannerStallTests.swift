@@ -63,7 +63,7 @@ struct SegmentPlannerStallTests {
         planner.progress([(0, Self.still), (1, Self.still + 1)], at: 6.3)
         #expect(planner.handle(.tick, at: 6.3) == [.cut(connection: 0, at: Self.still)])
         _ = planner.handle(.ended(0, position: Self.still, .cut), at: 6.4)
-        // All the rest is requested once.
+        // Each of the remaining bytes is requested once.
         #expect(planner.connections.map(\.left).reduce(0, +) == Self.reserve - 1)
         #expect(planner.connections.allSatisfy { $0.duplicates == nil && $0.duplicatedBy == nil })
     }
@@ -132,7 +132,7 @@ struct SegmentPlannerStallTests {
     @Test("A connection waiting for its first byte gives nothing of its range away")
     func awaited() {
         var planner = standing()
-        // The first connection continues, is done at once, and finds the other one still waiting.
+        // The first connection continues and ends at once, while the other connection still waits for its first byte.
         planner.progress([(0, Self.kept)], at: 6.05)
         #expect(planner.handle(.ended(0, position: Self.kept, .cut), at: 6.05).isEmpty)
         #expect(planner.connections.map(\.id) == [1])
@@ -186,7 +186,7 @@ struct SegmentPlannerStallTests {
             #expect(decisions == [.ask(connection: 0, range: Self.still..<Self.kept)])
             #expect(planner.free == ByteRanges([believed..<Self.still]))
         }
-        // The connection that took over is not cut for bytes that it has not brought.
+        // The connection that took over is not cut for bytes that it has not fetched.
         #expect(planner.connections.first { $0.id == 1 }?.left == Self.reserve)
     }
 
@@ -199,8 +199,8 @@ struct SegmentPlannerStallTests {
         planner.answered(1, after: 0.01, at: 0)
         planner.progress([(0, 15 * Self.mib), (1, 31 * Self.mib)], at: 1)
         #expect(planner.handle(.tick, at: 1).isEmpty)
-        // So few bytes of the first connection are left that no other could bring them sooner. Then the first one
-        // stalls.
+        // The first connection has so few bytes left that no other connection could fetch them sooner. Then the first
+        // connection stalls.
         let almost = 16 * Self.mib - 1000
         planner.progress([(0, almost), (1, 32 * Self.mib)], at: 2)
         #expect(planner.handle(.ended(1, position: 32 * Self.mib, .complete), at: 2).isEmpty)

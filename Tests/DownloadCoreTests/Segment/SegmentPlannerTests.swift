@@ -103,7 +103,7 @@ struct SegmentPlannerTests {
     @Test("A connection that is done takes bytes that another has not requested yet, without a cut")
     func uncut() {
         var planner = pair()
-        // The second connection suddenly brings its whole range.
+        // The second connection suddenly fetches its whole range.
         planner.progress([(0, 6 * Self.mib)], at: 1.2)
         var decisions = planner.handle(.ended(1, position: 80 * Self.mib, .complete), at: 1.2)
         #expect(decisions == [.ask(connection: 1, range: 80 * Self.mib..<96 * Self.mib)])
@@ -127,7 +127,7 @@ struct SegmentPlannerTests {
         _ = planner.handle(.tick, at: 0)
         planner.answered(1, after: 0.01, at: 0)
         planner.progress([(0, 4 * Self.mib)], at: 1)
-        // The second connection brings its whole range in the same second.
+        // The second connection fetches its whole range in the same second.
         while let end = planner.connections.first(where: { $0.id == 1 })?.leaseEnd, end < 64 * Self.mib {
             #expect(planner.handle(.ended(1, position: end, .complete), at: 1).count == 1)
         }
@@ -268,7 +268,7 @@ struct SegmentPlannerTests {
         planner.answered(0, after: 0.001, at: 0)
         planner.grant(1)
         var tick = 0
-        /// Runs the planner while each connection brings 10 MiB a second. Returns the number of opened connections.
+        /// Runs the planner while each connection fetches 10 MiB a second. Returns the number of opened connections.
         func run(until isOver: (SegmentPlanner) -> Bool) -> Int {
             var opened = 0
             for _ in 1...80 where !isOver(planner) {

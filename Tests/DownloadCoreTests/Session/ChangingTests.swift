@@ -183,7 +183,7 @@ struct ChangingTests {
 
     @Test("A hundred rounds of pause and resume end with the right file and no lost buffer")
     func rounds() async throws {
-        // Each round brings 10,000 bytes, and an eighth as many bytes before them for the overlap check.
+        // Each round fetches 10,000 bytes, and an eighth as many bytes before them for the overlap check.
         let bench = try await SessionBench { _, asked in
             let count: Int64 = asked.number == 1 ? 10_000 : 11_250
             return .reply(asked.number <= 100 ? Self.reply.with { $0.cut = .stall(after: count) } : Self.reply)
