@@ -41,7 +41,7 @@ struct LimitedCopyTests {
         #expect(sink.record.value.bytes == content.bytes(0..<300_000))
     }
 
-    @Test("Without a rate everything is allowed; unused bytes are not lost; a lifted limit lets a copy go on")
+    @Test("Without a rate everything is allowed; unused bytes are not lost; a lifted limit lets a copy continue")
     func lifted() async throws {
         let bench = try TransportBench()
         let limit = RateLimit()

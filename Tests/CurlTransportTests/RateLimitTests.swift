@@ -155,7 +155,7 @@ struct RateLimitTests {
         #expect(await sink.ending() == .cancelled)
     }
 
-    @Test("A transfer that waits for a limit is not stalled, and goes on when the limit is lifted")
+    @Test("A transfer that waits for a limit is not stalled, and continues when the limit is lifted")
     func lifted() async throws {
         let server = try FaultServer.serving(Self.content)
         defer { server.stop() }
@@ -195,7 +195,7 @@ struct RateLimitTests {
         #expect(record.bytes == Self.content.bytes(0..<200_000))
     }
 
-    @Test("A transfer that waits for a limit can be cancelled, and the others go on")
+    @Test("A transfer that waits for a limit can be cancelled, and the other transfers continue")
     func cancel() async throws {
         let server = try FaultServer.serving(Self.content)
         defer { server.stop() }

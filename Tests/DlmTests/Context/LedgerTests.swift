@@ -95,7 +95,7 @@ struct LedgerTests {
         #expect(ledger.exitStatus == 11)
     }
 
-    @Test("The earlier bytes of a download are known from its start here, or from the first look if it runs elsewhere")
+    @Test("The earlier bytes of a download come from its start here, or from the first look if another process runs it")
     func offsets() {
         var ledger = Ledger()
         ledger.expect(1, .here)

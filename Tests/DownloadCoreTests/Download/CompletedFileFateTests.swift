@@ -60,7 +60,7 @@ struct CompletedFileFateTests {
         #expect(record.completedFileFate == .changed)
     }
 
-    @Test("Old records without an identity only check that the file exists; unreadable folders tell nothing")
+    @Test("Old records without an identity only check that the file exists; an unreadable folder gives no result")
     func oldRecords() throws {
         var record = try completed()
         record.completed?.identity = FileIdentity(inode: 0, born: nil)

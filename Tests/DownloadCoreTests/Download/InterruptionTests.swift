@@ -275,7 +275,7 @@ struct InterruptionTests {
         #expect(try second.holds("file.bin", Self.content))
     }
 
-    @Test("A lost or refused connection does not end the others", arguments: [true, false])
+    @Test("A lost or refused connection does not end the other connections", arguments: [true, false])
     func oneOfSeveral(isRefused: Bool) async throws {
         let content = Content(seed: 4, size: 30_000_000)
         let reply = FaultReply(content, etag: "\"a\"")

@@ -28,7 +28,7 @@ struct MisplacedPartTests {
         #expect(second.ranges == ["583616-", nil])
     }
 
-    @Test("Several connections that bring bytes from wrong places still end in the right file", arguments: [2, 4])
+    @Test("Several connections with bytes from wrong places still result in the right file", arguments: [2, 4])
     func several(connections: Int) async throws {
         let bench = try await SessionBench { _, asked in
             let good = Self.reply(Self.content)

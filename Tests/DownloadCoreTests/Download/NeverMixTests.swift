@@ -225,7 +225,7 @@ struct NeverMixTests {
     }
 
     @Test(
-        "An expired redirect target is asked for again, and the bytes fetched from it are kept if unchanged",
+        "If a redirect target has expired, the original URL is requested again; fetched bytes are kept if unchanged",
         arguments: [true, false])
     func staleLocation(hasChanged: Bool) async throws {
         let old = FaultReply(Content(seed: 14, size: 40_000_000), etag: "\"a\"")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("SegmentPlanner: requests that bring almost nothing", .inTurn)
+@Suite("SegmentPlanner: requests that fetch almost nothing", .inTurn)
 struct SegmentPlannerBudgetTests {
     private static let mib: Int64 = 1 << 20
 

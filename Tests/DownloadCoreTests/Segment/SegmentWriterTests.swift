@@ -270,7 +270,7 @@ struct SegmentWriterTests {
         #expect(bench.poolIsWhole())
     }
 
-    @Test("A cancelled transfer with chunks may lose its bytes, so another connection must bring them")
+    @Test("A cancelled transfer with chunks may lose its bytes, so another connection must fetch them")
     func shortenedChunks() async throws {
         let bench = try WriterBench()
         let writer = bench.writer(0..<100_000, file: try bench.file())

@@ -96,7 +96,7 @@ struct SourcePoolTests {
         hosts.flush()
     }
 
-    @Test("A wrong piece is blamed on a source only if the source brought the whole piece")
+    @Test("A wrong piece is blamed on a source only if the source sent the whole piece")
     func blamed() throws {
         let pool = try pool("http://a/f", "http://b/f")
         // The beginning of the piece came in an earlier attempt.
@@ -110,7 +110,7 @@ struct SourcePoolTests {
         #expect(pool.usable == 0)
     }
 
-    @Test("A piece that stays wrong is blamed on all sources that bring parts of it")
+    @Test("A piece that stays wrong is blamed on all sources that send parts of it")
     func blamedTogether() throws {
         let pool = try pool("http://a/f", "http://b/f")
         for time in 1...3 {

@@ -331,7 +331,7 @@ struct SessionBookTests {
     }
 
     @Test(
-        "A claim leaves a queued download in its place, and gives back what it did not get", arguments: Kind.allCases)
+        "A queued download keeps its place during a claim; a refused claim changes nothing", arguments: Kind.allCases)
     func claim(_ kind: Kind) throws {
         var book = book()
         try place(kind, in: &book)
