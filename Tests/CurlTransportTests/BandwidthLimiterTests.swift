@@ -136,7 +136,7 @@ struct BandwidthLimiterTests {
         #expect(single.count == 0)
     }
 
-    @Test("A member can use the bytes that it has given back at once; later the other members get them")
+    @Test("A member can at once use bytes that it has given back; later they go to the other members")
     func giveBack() {
         let single = Single(16384)
         #expect(single.take("a", at: 0) == 0)

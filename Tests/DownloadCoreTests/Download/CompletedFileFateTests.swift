@@ -28,7 +28,7 @@ struct CompletedFileFateTests {
         return record
     }
 
-    @Test("A file with the same size and time is there; a removed file is gone")
+    @Test("An unchanged file is there; a removed file is gone; a folder in its place is a change")
     func looked() throws {
         let record = try completed()
         #expect(record.completedFileFate == .there)

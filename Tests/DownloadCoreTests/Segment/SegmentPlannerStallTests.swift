@@ -56,7 +56,7 @@ struct SegmentPlannerStallTests {
         #expect(range == end..<16 * Self.mib)
     }
 
-    @Test("The bytes that a stalled connection keeps are requested twice, and the new connection brings them")
+    @Test("The bytes that a stalled connection keeps are requested twice, and the new connection fetches them")
     func replaced() {
         var planner = repeating()
         planner.answered(1, after: 0.01, at: 6.21)
@@ -68,7 +68,7 @@ struct SegmentPlannerStallTests {
         #expect(planner.connections.allSatisfy { $0.duplicates == nil && $0.duplicatedBy == nil })
     }
 
-    @Test("The bytes that a stalled connection keeps are requested twice, and the old connection brings them")
+    @Test("The bytes that a stalled connection keeps are requested twice, and the old connection fetches them")
     func wakes() {
         var planner = repeating()
         planner.progress([(0, Self.still + 1)], at: 6.3)
