@@ -110,7 +110,7 @@ struct BandwidthLimiterTests {
         let limit = RateLimit(500_000_000)
         var crowd = BandwidthCrowd()
         let members = ["a": [limit], "b": [limit]]
-        // "a" does not use megabytes of its share.
+        // "a" leaves megabytes of its share unused.
         crowd.run(members, ms: 1000, most: ["a": 16384])
         limit.bytesPerSecond = 100_000
         crowd.taken = [:]

@@ -36,7 +36,7 @@ struct LimitedCopyTests {
         }
         #expect(await sink.ending() == .complete)
         let elapsed = (ContinuousClock.now - begun) / .seconds(1)
-        // A limit saves up a tenth of a second at most.
+        // A limit saves up the bytes of a tenth of a second at most.
         #expect(Double(moved.value + 300_000) <= Double(rate) * (elapsed + 0.2))
         #expect(sink.record.value.bytes == content.bytes(0..<300_000))
     }

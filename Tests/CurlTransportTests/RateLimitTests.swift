@@ -149,7 +149,7 @@ struct RateLimitTests {
         #expect(await sink.record.wait { $0.count > before + 400_000 })
         #expect(ContinuousClock.now - begun >= least(400_000, 500_000))
         limit.bytesPerSecond = 50_000_000
-        // Under the lower limit, this many bytes would take longer than the test waits.
+        // Under the first limit, this many bytes would take longer than the test waits.
         #expect(await sink.record.wait { $0.count > before + 40_000_000 })
         transfer.cancel()
         #expect(await sink.ending() == .cancelled)

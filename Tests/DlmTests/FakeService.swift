@@ -33,7 +33,7 @@ final class FakeService: SessionRouting {
     }
 
     let state = Mutex(State())
-    /// The number of lookups of downloads and of readers of the log.
+    /// The number of lookups of downloads, plus the number of readers of the log.
     private let visits = Observed(0)
     private let onAdd: Add
     private let onResume: Resume

@@ -7,7 +7,7 @@ import Testing
 /// The ways that docs/web.md describes for access from another machine, tested on one machine.
 @Suite("The RPC server behind ssh and a reverse proxy", .inTurn, .timeLimit(.minutes(2)))
 struct ReverseProxyTests {
-    /// Asks through another port.
+    /// Sends a request to another port, on which a proxy or ssh listens.
     private func ask(
         _ port: Int, _ method: String, _ path: String, _ body: String = "", host: String, fields: [String] = []
     ) async throws -> RawClient.Received {

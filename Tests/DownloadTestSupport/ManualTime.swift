@@ -103,7 +103,8 @@ package final class ManualTime: TimeSource {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 let sleeper = Sleeper(moment: moment, number: number) { continuation.resume(with: $0) }
-                // The wait is registered in the same step, because a cancellation between the two would be lost.
+                // The wait is registered in the same step as the removal, because a cancellation between two steps
+                // would be lost.
                 let news = state.withLock { state in
                     state.beginning.remove(number) == nil ? nil : insert(sleeper, &state)
                 }

@@ -89,7 +89,7 @@ struct HeldTests {
             ["get", "http://a/x"], service, looks: 2
         ) { service, captured in
             // A look at the store may see a change before the log reports it. Therefore each change waits for the line
-            // about the one before.
+            // about the previous change.
             service.changeElsewhere(1, .paused) { $0.state = .paused(.user) }
             try await captured.waitForErrors(paused)
             service.changeElsewhere(1, .resumed) { $0.state = .queued }

@@ -58,7 +58,7 @@ struct GivenOptionsTests {
         "user", "data", "on-complete-bearer-file",
     ]
 
-    /// Values to try for options that have no line above.
+    /// Values to try for options that are not in `examples`.
     private static let values = ["3", "2s", "de", "5k", "http://h/", "01:00-06:00", "a=b"]
 
     @Test("Every option of a download is shown, or has a line of its own")

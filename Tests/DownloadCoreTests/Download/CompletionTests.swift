@@ -98,7 +98,7 @@ struct CompletionTests {
                     case .byte: reply.ranges = .wrongEnd(by: -Int64(range.count))
                     case .allButByte: reply.ranges = .wrongBody(by: -1)
                     }
-                    // Chunked, so that only the body's length contradicts the head.
+                    // The body is chunked, so that only its length contradicts the head.
                     if case .wrongBody = reply.ranges { reply.framing = .chunked }
                 })
         }

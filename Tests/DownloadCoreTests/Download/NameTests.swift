@@ -213,7 +213,7 @@ struct NameTests {
         #expect(bench.folder.names() == ["plain"])
     }
 
-    // MARK: Asked for again
+    // MARK: Requested again
 
     @Test(
         "An unchanged complete file is not fetched again, whether the server answers 304 or ignores conditions",

@@ -159,7 +159,7 @@ struct NeverMixTests {
             FakeTransport { _, _ in
                 .reply(FaultReply(new, etag: "\"b\"", lastModified: Self.date).with { $0.fields = Self.now })
             })
-        // The first piece is only a part of what is compared. No other piece comes before the checkpoint.
+        // The first piece has only a part of the bytes to compare. No other piece comes before the checkpoint.
         let control = RunnerControl(record: record)
         transport.onTaken.withLock {
             $0 = { number in
@@ -195,7 +195,7 @@ struct NeverMixTests {
                 default: .reply(FaultReply(Content(seed: 12, size: 100), etag: "\"b\"").with { $0.ranges = .refused })
                 }
             })
-        // A stalled transfer is cancelled because another transfer saw the change, or before that by the planner.
+        // A stalled transfer is cancelled because another transfer saw the change, or earlier by the planner.
         transport.onCancel.withLock {
             $0 = { [weak transport] in if transport?.requests.count ?? 0 >= 4 { control.stop() } }
         }

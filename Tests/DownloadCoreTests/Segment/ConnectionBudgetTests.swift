@@ -124,7 +124,7 @@ struct ConnectionBudgetTests {
         let (host, now) = ("https://a.example:443", Date(timeIntervalSince1970: 1_000_000))
         var first: ConnectionShare? = memory.share(of: host, isFixed: false, limit: 16, at: now)
         let second = memory.share(of: host, isFixed: false, limit: 16, at: now)
-        // The second download has one connection and wants no more yet. The first may have all others.
+        // The second download has one connection and wants no more yet, so the first may have all other connections.
         #expect(first?.grant(has: 1, wants: 16) == 15)
         #expect(second.grant(has: 1, wants: 16) == 1)
         #expect(

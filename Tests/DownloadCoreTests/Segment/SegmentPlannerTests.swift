@@ -79,7 +79,7 @@ struct SegmentPlannerTests {
         }
         #expect(asked == ByteRanges([0..<128 * Self.mib]))
         #expect(planner.demand.has == 4)
-        // One connection too many is refused. The others go on, and one of them fetches its range in the end.
+        // One connection too many is refused. The others continue, and one of them fetches its range in the end.
         #expect(planner.handle(.ended(3, position: planner.connections[3].position, .refused), at: 0.1).isEmpty)
         #expect(planner.target == 3)
         let first = planner.connections[0]
@@ -295,7 +295,7 @@ struct SegmentPlannerTests {
         planner.grant(2)
         #expect(planner.target == 2)
         let first = planner.connections[0]
-        // A connection that ends is not replaced until there are no more than granted.
+        // A connection that ends is not replaced while there are as many connections as granted, or more.
         #expect(planner.handle(.ended(first.id, position: first.leaseEnd, .complete), at: 10).isEmpty)
         #expect(planner.demand.has == 5)
         #expect(planner.learned == nil)

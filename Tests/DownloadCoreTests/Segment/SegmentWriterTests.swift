@@ -286,7 +286,7 @@ struct SegmentWriterTests {
     }
 }
 
-/// A transport that calls a closure between the start of a transfer and its return.
+/// A transport that calls a closure after a transfer was started, and before `start` returns.
 private final class InterruptedTransport: Transport, Transfer {
     let isCancelled = Observed(false)
     private let meanwhile: @Sendable () -> Void

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// The end of a session, requested or by a signal: prompt, and with everything on disk.
+/// A session that ends, on request or by a signal, must end promptly, with everything on disk.
 @Suite("SessionManager: stopping", .inTurn, .timeLimit(.minutes(1)))
 struct StoppingTests {
     private static let content = Content(seed: 1, size: 600_000)
@@ -51,7 +51,7 @@ struct StoppingTests {
         }
         let ids = try await bench.manager.add((0..<20).map { try bench.request("/\($0)") }).map(\.record.id)
         #expect(await bench.transport.taken.wait { $0 == 20 * 400_000 })
-        // No save returns before every download has one under way.
+        // No save returns before every download has a save under way.
         store.change { trouble in
             trouble.beforeSave = { records in
                 saving.update { $0.formUnion(records.map(\.id)) }

@@ -222,7 +222,7 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
         return false
     }
 
-    /// Stops an attempt. If the attempt is between two tries, the end of its delay is pending in any case.
+    /// Stops a download. If the download is between two attempts, the end of its delay is pending in any case.
     private mutating func stop(_ id: DownloadID, _ reason: StopReason?) { _ = book.stop(id, reason) }
 
     // MARK: Callers
