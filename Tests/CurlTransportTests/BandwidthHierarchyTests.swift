@@ -39,7 +39,7 @@ struct BandwidthHierarchyTests {
     }
 
     @Test(
-        "The limits for all, for a host and for a download all hold, and other branches get what one branch cannot use")
+        "The limits for all, for a host and for a download all hold; the unused rate goes to other downloads")
     func threeLevels() {
         let all = RateLimit(10_000_000)
         let (near, far) = (RateLimit(2_000_000), RateLimit())

@@ -23,7 +23,7 @@ struct LocalDownloadTests {
     }
 
     @Test(
-        "A network client cannot change what a download fetches that has a hook, secret files or another folder"
+        "A network client cannot change the URL, mirrors or proxy of a download with a hook, secret files or a forbidden folder"
     )
     func sources() async throws {
         let bench = try await RPCBench()
@@ -69,7 +69,7 @@ struct LocalDownloadTests {
         await bench.end()
     }
 
-    @Test("If a network client could have added a command's download, it may change the URL")
+    @Test("A network client may change the URL of a command's download that it could have added itself")
     func permitted() async throws {
         let bench = try await RPCBench()
         let id = try await bench.manager.add([try request(bench.folder("downloads"))])[0].record.id

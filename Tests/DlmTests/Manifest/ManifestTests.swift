@@ -73,7 +73,7 @@ struct ManifestTests {
         }
     }
 
-    @Test("Zeros that a loss of power has left at the end are taken away, with the line before them if it was torn")
+    @Test("Zeros that a loss of power has left at the end are removed, and so is an incomplete line before them")
     func zeros() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

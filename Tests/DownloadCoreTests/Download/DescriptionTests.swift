@@ -102,7 +102,7 @@ struct DescriptionTests {
         #expect(outcome != .completed && !bench.folder.exists("file.bin"))
     }
 
-    @Test("A mirror whose file has changed does not decide what the file is")
+    @Test("A mirror whose file has changed cannot complete the download with the other file")
     func changedMirror() async throws {
         let bench = try RunnerBench()
         let mirror = try SourceURL.parse(Self.mirrorURL).get().url

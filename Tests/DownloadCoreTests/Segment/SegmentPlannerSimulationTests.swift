@@ -83,7 +83,8 @@ struct SegmentPlannerSimulationTests {
     }
 
     @Test(
-        "At 8 MiB/s a connection, 16 connections are used if requested, and found otherwise", arguments: [false, true])
+        "At 8 MiB/s a connection, 16 connections are used if requested; without a request the planner finds 16",
+        arguments: [false, true])
     func throttled(inPieces: Bool) {
         var server = SimulatedServer()
         Self.throttle(&server)
