@@ -23,7 +23,7 @@ struct LocalDownloadTests {
     }
 
     @Test(
-        "A network client cannot change the URL, mirrors or proxy of a download with a hook, secret files or a forbidden folder"
+        "A network client cannot change where a download with a hook, secret files or a forbidden folder comes from"
     )
     func sources() async throws {
         let bench = try await RPCBench()
