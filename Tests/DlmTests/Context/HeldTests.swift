@@ -6,7 +6,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("A get whose downloads others pause, resume, cancel and remove", .inTurn, .serialized, .timeLimit(.minutes(1)))
+@Suite("get, while other commands change its downloads", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct HeldTests {
     /// Returns a service whose `add` begins a download in this session and then applies the events of another process.
     static func service(_ events: @escaping @Sendable (FakeService, DownloadRecord) -> Void) -> FakeService {
@@ -20,7 +20,7 @@ struct HeldTests {
         }
     }
 
-    @Test("get stays while the download is paused, reports the pause, and goes on after the resume")
+    @Test("get keeps running while the download is paused, reports the pause, and continues after the resume")
     func paused() async throws {
         let service = Self.service { service, record in
             service.send(.didPause(service.change(record.id) { $0.state = .paused(.user) }))
@@ -89,7 +89,7 @@ struct HeldTests {
             ["get", "http://a/x"], service, looks: 2
         ) { service, captured in
             // A look at the store may see a change before the log reports it. Therefore each change waits for the line
-            // about the one before.
+            // about the previous change.
             service.changeElsewhere(1, .paused) { $0.state = .paused(.user) }
             try await captured.waitForErrors(paused)
             service.changeElsewhere(1, .resumed) { $0.state = .queued }

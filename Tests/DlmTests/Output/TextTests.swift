@@ -83,7 +83,7 @@ struct TextTests {
         #expect(PausedText.lines(ids: [], snapshots: [], isPartOfList: false) == [])
     }
 
-    @Test("Downloads of other processes are reported as going on")
+    @Test("Downloads of other processes are reported as continuing")
     func joined() {
         #expect(
             PausedText.lines(ids: [], snapshots: [], elsewhere: 1)

@@ -26,7 +26,7 @@ struct TransferOutcomeTests {
     }
 
     @Test(
-        "A complete transfer means what its head says",
+        "The outcome of a complete transfer depends on its head",
         arguments: [
             (body, .complete), (newer, .complete), (.changed(why: "newer"), .changed(why: "newer")),
             (.redirect(to: "u"), .redirected(to: "u")), (.failed(busy), .declined(busy)),

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.inTurn) struct ChecksumTests {
     @Test(
-        "Each algorithm is read with exactly its digits",
+        "Each algorithm is read only with its exact number of digits",
         arguments: zip(Checksum.Algorithm.allCases, [32, 40, 56, 64, 96, 128]))
     func algorithms(_ algorithm: Checksum.Algorithm, _ digits: Int) {
         let digest = String(repeating: "0f", count: digits / 2)
