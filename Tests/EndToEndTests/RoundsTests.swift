@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Many pauses and resumes", .long, .serialized, .timeLimit(.minutes(2)))
+    @Suite("Many pauses and resumes", .long, .serialized, .timeLimit(.minutes(5)))
     struct RoundsTests {
         let content = Content(seed: 410, size: 48 * mebibyte + 3)
 

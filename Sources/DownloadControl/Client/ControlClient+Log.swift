@@ -123,7 +123,7 @@ extension LoggedEvent {
         case .added: return .didAdd(snapshot)
         case .resumed: return .didResume(snapshot)
         case .started: return .didStart(snapshot, atOffset: received)
-        case .restarted: return .didRestart(snapshot, why: "the file changed on the server")
+        case .restarted: return .didRestart(snapshot, why: "bytes that were fetched do not count any more")
         case .waiting: return state?.error.map { .willRetry(snapshot, $0) } ?? .didPostpone(snapshot)
         case .paused: return .didPause(snapshot)
         case .cancelled: return .didCancel(snapshot)
