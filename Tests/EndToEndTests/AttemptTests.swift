@@ -38,8 +38,9 @@ extension EndToEnd {
             let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(2 * mebibyte) }
             try await withDlm(serving: slow) { sandbox, server in
                 server.holdEnds()
-                // By the real clock: a leap, while the disk or the store is at work, would take the time that is left. On a busy
-                // machine nothing may come in a short time.
+                // This test uses the real clock. A leap of the test clock while the disk or the store works would use
+                // up the time that is left. On a busy machine no byte may arrive in a short time, so longer times are
+                // tried after it.
                 for time in ["1.5", "10", "40"] where !sandbox.exists("file.bin.part") {
                     let result = try await sandbox.perform(
                         "get", "-x", "\(connections)", "--max-time", time, server.url(), leaps: false)
@@ -50,7 +51,7 @@ extension EndToEnd {
                 let shown = try await sandbox.show(1)
                 #expect(shown.state == "failed" && shown.received > 0)
                 server.releaseEnds()
-                // A new run has its own time.
+                // The time limit starts anew with the new run.
                 server.handle { [content] _ in FaultReply(content, etag: "\"v1\"") }
                 let end = try await sandbox.perform("get", "--max-time", "60", server.url(), leaps: false)
                 try expectDownloaded(content, as: "file.bin", by: end, in: sandbox)

@@ -8,7 +8,7 @@ extension EndToEnd {
         static let content = Content(seed: 95, size: 300_000)
         static let other = Content(seed: 96, size: 300_000)
 
-        /// The lines of one file in a format of checksum lists.
+        /// A format of checksum lists, with a function that returns the lines of one file in this format.
         struct Format: Sendable, CustomStringConvertible {
             let description: String
             let text: @Sendable (_ content: Content, _ name: String) -> String
@@ -244,7 +244,7 @@ extension EndToEnd {
         @Test("A command that joins a download with another checksum learns whether its checksum matches")
         func joined() async throws {
             let (right, wrong) = ("sha256:\(Self.content.sha256)", "sha256:\(Self.other.sha256)")
-            // The other commands join long before its end.
+            // The download is slow, so that the other commands join it long before its end.
             let slow = FaultReply(Self.content, etag: "\"v1\"").with { $0.bytesPerSecond = 40_000 }
             try await withDlm(serving: slow) { sandbox, server in
                 let first = try sandbox.start("get", server.url())

@@ -60,7 +60,7 @@ extension EndToEnd {
                 try await sandbox.hand(names.map { server.url("/" + $0) })
                 #expect(await server.waitUntil { $0.bytesSent > 6 * mebibyte })
                 daemon.send(SIGTERM)
-                // Before that, it would answer.
+                // Before the session logs the signal, it would accept the download itself.
                 try await sandbox.waitForDaemonLog("signal \(SIGTERM): pausing")
                 try await letPass(.milliseconds(10 * round))
                 let next = try sandbox.start("daemon", "start", "--json")
@@ -91,7 +91,8 @@ extension EndToEnd {
                 let kept = [try await sandbox.show(1).received, try await sandbox.show(2).received]
                 server.handle(Self.handler(bytesPerSecond: 8 * mebibyte))
                 server.releaseEnds()
-                // One at a time: of two, either may be the first to reach the server.
+                // The session runs one download at a time, because the requests of two could reach the server in any
+                // order.
                 _ = try await sandbox.startDaemon("-j", "1")
                 try await sandbox.waitForStates { $0.allSatisfy { $0 == "completed" } }
                 try expectFiles(names, in: sandbox)
@@ -103,7 +104,7 @@ extension EndToEnd {
                 for (name, kept) in zip(names, kept) {
                     let start = server.log.requests(to: "/" + name).last?.start ?? 0
                     #expect(start >= kept - Overlap.resumed, "\(name)")
-                    // A second of traffic.
+                    // The bytes of one second may be sent twice.
                     let twice = server.log.bytesSentTwice(target: "/" + name)
                     #expect(!holdsToPromises || twice <= 2 * mebibyte, "\(name)")
                 }

@@ -18,7 +18,7 @@ extension EndToEnd {
                 #expect(pids.count == 1)
                 let one = try #require(try await sandbox.daemonStatus().pid)
                 #expect(pids == [one])
-                // The slower processes have ended.
+                // The processes that came too late to become the session end.
                 for other in ForeignProcess.all(of: sandbox.root) where other.pid != one {
                     #expect(await other.waitForEnd(), "\(other.pid)")
                 }
@@ -90,7 +90,8 @@ extension EndToEnd {
         @Test("The session has no terminal and no open file of its starter, and its log is private")
         func detached() async throws {
             try await withDlm { sandbox in
-                // This is what a cron job does: it has a lock that must be free once its script has ended.
+                // Like the lock of a cron job, this lock must be free as soon as the script has ended. So the session
+                // must not inherit the open file.
                 let lock = sandbox.root("cron.lock")
                 let held = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
                 #expect(flock(held, LOCK_EX) == 0)

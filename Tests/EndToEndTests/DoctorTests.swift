@@ -141,7 +141,7 @@ extension EndToEnd {
                 #expect(try await sandbox.list().isEmpty)
                 let store = sandbox.state + "/dlm/downloads.sqlite"
                 let file = try FileHandle(forUpdating: URL(fileURLWithPath: store))
-                // The user_version in the header (sqlite.org/fileformat.html).
+                // The header has the `user_version` at offset 60 (sqlite.org/fileformat.html).
                 try file.seek(toOffset: 60)
                 try file.write(contentsOf: Data([0, 0, 0, 99]))
                 let newer = try await sandbox.run("doctor", "--json")

@@ -17,7 +17,7 @@ extension EndToEnd {
             }
         }
 
-        /// Creates a folder with links to dlm, as the package has it.
+        /// Creates a folder with links to dlm, like the folder in the Debian package.
         static func links(in sandbox: DlmSandbox) throws -> String {
             let folder = sandbox.root("links")
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

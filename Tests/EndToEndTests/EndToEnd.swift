@@ -102,8 +102,9 @@ extension DlmSandbox {
         return "\(all[0].id)"
     }
 
-    /// Starts a download, waits until the server has sent so many bytes, and sends the signal.
-    /// - Parameter isRecorded: waits also until some of them are recorded: that much outlasts SIGKILL.
+    /// Starts a download, waits until the server has sent this many bytes, and sends the signal.
+    /// - Parameter isRecorded: whether to wait also until some of these bytes are recorded. Recorded bytes survive
+    ///   SIGKILL.
     func interrupt(
         _ arguments: String..., with signal: Int32, after bytes: Int64, from server: FaultServer,
         isRecorded: Bool = false

@@ -81,7 +81,7 @@ extension EndToEnd {
             try await withDlm(Self.handler(bytesPerSecond: nil)) { sandbox, server in
                 try await sandbox.done("get", server.url("/before"))
                 let live = try sandbox.start("events")
-                // The command ends although no event happens that it could print.
+                // `events` must end after `head` has ended, although no further event is printed.
                 let head = try await sandbox.run("events") { launch in
                     launch.arguments = ["-c", "\(launch.executable) events | head -n 1"]
                     launch.executable = "/bin/sh"

@@ -9,7 +9,8 @@ extension EndToEnd {
     struct ExitStatusTests {
         static let content = Content(seed: 740, size: 300_000)
 
-        /// Serves, by its path, every failure that needs only an answer.
+        /// Returns the answer for a path. Each failure that an answer alone can cause has its own path; other paths
+        /// have a good file.
         static func reply(_ request: FaultRequest) -> FaultReply {
             switch request.target {
             case "/401", "/407", "/403", "/404", "/500", "/503":

@@ -71,7 +71,7 @@ extension EndToEnd {
                 try await sandbox.kill([server.url("file.bin")], after: 2 * mebibyte)
                 let other = Content(seed: 1402, size: Self.content.size + longer)
                 try server.add(other, as: "file.bin")
-                // The time is another one than that of the first file, so the time shows the change.
+                // The new file has another modification time than the first file, which shows the change.
                 let time = Date(timeIntervalSince1970: 1_700_000_000)
                 try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: server.path("file.bin"))
                 let result = try await sandbox.perform("resume", "1")

@@ -121,7 +121,7 @@ extension EndToEnd {
                     expectFailure(2, of: refused, program)
                 }
                 #expect(!sandbox.exists("b") && server.log.requests(to: "/b").isEmpty)
-                // If the program is removed later, a notice is printed, and the download succeeds.
+                // A program name without a slash is searched for in PATH.
                 #expect(chmod(hook, 0o600) == 0)
                 _ = try await sandbox.run("daemon", "start")
                 let gone = try await sandbox.run("get", "--on-complete", "true", server.url("/c"))
@@ -135,7 +135,7 @@ extension EndToEnd {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 let hook = try sandbox.hook("hook", "trap '' TERM; sleep 300 & echo $! >\"$run/child\"; wait")
                 var child: pid_t?
-                // On a busy machine a shell may not come so far in a short time.
+                // On a busy machine, the shell may not have started its child within a short time limit.
                 for limit in ["0.5", "5", "40"] where child == nil {
                     let result = try await sandbox.run(
                         "get", "--on-complete", hook, "--hook-timeout", limit, server.url("/" + limit))
@@ -219,7 +219,9 @@ extension EndToEnd {
             }
         }
 
-        /// The point of the kill, and the number of runs in the end.
+        /// - Parameters:
+        ///   - point: where dlm is killed.
+        ///   - runs: how often the hook has run in the end.
         @Test(
             "Killed around the end of a download, its hook is run once by the next session, or not at all once it was taken",
             arguments: [

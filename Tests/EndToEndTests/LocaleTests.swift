@@ -3,8 +3,8 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    /// What Foundation asks ICU for, of which the released program has a part of the data only (`scripts/trim-icu.c`).
-    /// `make release-test` runs these tests with that program.
+    /// Tests of the functions for which Foundation uses ICU. The released program has only a part of ICU's data
+    /// (`scripts/trim-icu.c`), and `make release-test` runs these tests with that program.
     @Suite("Languages, time zones and international names", .serialized, .timeLimit(.minutes(2)))
     struct LocaleTests {
         static let languages = [

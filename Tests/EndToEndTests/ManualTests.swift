@@ -82,7 +82,8 @@ extension EndToEnd {
                 launch.executable = "/bin/bash"
                 let process = try ChildProcess(launch)
                 defer { process.send(SIGTERM) }
-                // The first output comes only after an event.
+                // The pipe prints nothing until an event comes after its start, so downloads are added until it prints
+                // one.
                 var isTold = false
                 for number in 1...50 where !isTold {
                     _ = try await sandbox.run("get", server.url("/\(number)"))

@@ -31,7 +31,7 @@ extension EndToEnd {
                     #expect(result.stderr.contains("does not answer"), "\(result.stderr)")
                     #expect(result.duration < promised(within: .seconds(15)), "\(words)")
                 }
-                // A command that only reads needs no answer of the owner.
+                // A command that only reads needs no answer from the session that owns the download.
                 #expect(try await sandbox.show(1).state == "running")
                 // The limit for all sessions reaches every session that answers.
                 #expect(try await sandbox.daemonStatus().rateLimit == 1 << 20)
@@ -173,7 +173,7 @@ extension EndToEnd {
                     let answer = client.received.value
                     #expect(answer.status == request.2, "\(request.0): \(answer.text)")
                 }
-                // Clients that never end their request leave room for others.
+                // Clients that never complete their requests do not keep the session from serving others.
                 let shown = try await sandbox.done("limit", "50M", "1")
                 #expect(shown.duration < promised(within: .seconds(3)))
                 for client in clients { client.close() }

@@ -98,8 +98,8 @@ extension EndToEnd {
                 let result = try await sandbox.perform(words)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 let refusals = server.log.split(separator: "\n").count { $0.contains("421 ") }
-                // Refusals while the file is fetched would be many. At its end a connection may come before the server has
-                // ended the one before.
+                // If dlm went on asking during the download, there would be many refusals. At the end of the file, a
+                // new connection may come before the server has ended the previous one.
                 #expect((1...8).contains(refusals), "\(server.log)")
             }
         }
@@ -131,7 +131,7 @@ extension EndToEnd {
 
         // MARK: From one protocol to another
 
-        /// Runs a test with a download of which 3 MiB came over http.
+        /// Runs a test with a download that has fetched 3 MiB over http and then failed.
         private func begun(
             _ body: (DlmSandbox, FaultServer) async throws -> Void
         ) async throws {

@@ -8,8 +8,8 @@ extension EndToEnd {
     struct PauseTests {
         let content = Content(seed: 400, size: 24 * mebibyte + 17)
 
-        /// Each answer stands still after a part of the file: on a busy machine, too, it is not whole before the test has
-        /// done what it wants.
+        /// A slow answer that stalls after 3 MiB. So the file cannot be complete before the test has run its commands,
+        /// even on a busy machine.
         var slow: FaultReply {
             FaultReply(content, etag: "\"v1\"").with {
                 $0.bytesPerSecond = Int(4 * mebibyte)
@@ -170,7 +170,7 @@ extension EndToEnd {
             try await withDlm(serving: FaultReply(content).with { $0.gate = gate }) { sandbox, server in
                 let get = try sandbox.start("get", "-x", "1", server.url())
                 try await sandbox.waitToRecord(mebibyte)
-                // The rest would take hours now, and a moment without the limit.
+                // With this limit, the rest of the file takes hours. Without it, the rest takes a moment.
                 try await sandbox.done("limit", "1k", "1")
                 gate.open()
                 #expect(await server.waitUntil { $0.bytesSent > mebibyte })

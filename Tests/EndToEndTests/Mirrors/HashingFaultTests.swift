@@ -8,7 +8,8 @@ import Testing
         struct HashingFaultTests {
             static let content = Content(seed: 880, size: 8 * mebibyte + 3)
             static let length: Int64 = 256 << 10
-            /// The wrong byte is in the 21st of 33 pieces, which is not hashed yet when the fifth piece is.
+            /// The wrong content. The wrong byte is in the 21st of 33 pieces, which is not hashed yet when the run ends
+            /// after the fifth piece.
             static let wrong = content.flipping(5 * mebibyte + 1)
 
             enum End: CaseIterable { case killed, terminated }

@@ -36,7 +36,7 @@ extension EndToEnd {
             { _ in FaultReply(content, etag: etag) }
         }
 
-        /// Serves the beginning of its file once, and no part of it a second time.
+        /// Sends the beginning of the file to a request for the whole file, and answers 404 to every other range.
         static func dying(_ etag: String? = nil, _ content: Content = content) -> FaultServer.Handler {
             { request in
                 request.range(in: content.size) == .part(0..<content.size)
@@ -156,7 +156,7 @@ extension EndToEnd {
 
         @Test("A download that is killed while a mirror is compared continues at the URL with the old part")
         func killed() async throws {
-            // It stands still before the end of what there is to compare.
+            // The mirror stalls before all fetched bytes have been compared.
             let slow: FaultServer.Handler = { _ in
                 FaultReply(Self.content).with { $0.gate = Gate(after: 3 * mebibyte) }
             }

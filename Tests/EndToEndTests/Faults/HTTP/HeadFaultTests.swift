@@ -46,7 +46,8 @@ extension EndToEnd {
                 "fields after the last chunk without an end",
                 ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n", endless: "X-A: a\r\n"
             )
-            // Without validators, the answer is refused at its head.
+            // The answer has no validators. If there is a partial file, the answer is refused as soon as its head
+            // arrives.
             .with { $0.later = .fails([9]) },
         ]
 

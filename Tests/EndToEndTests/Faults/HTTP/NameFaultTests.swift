@@ -52,7 +52,7 @@ extension EndToEnd {
         @Test("Each gets exactly its name, in its folder, and nothing that is printed does anything to a terminal")
         func table() async throws {
             #expect(Numbered.all.count > 200)
-            // Whether a name from a URL (true) or from a field (false) was wrong.
+            // The origins of wrong names: true for a URL, false for a header field.
             let wrong = Observed(Set<Bool>())
             try await withDlm(Self.server) { sandbox, server in
                 let readers = FaultTrial.isFull ? Reader.allCases.map { [$0] } : [Reader.allCases]

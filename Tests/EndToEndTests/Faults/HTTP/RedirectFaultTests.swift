@@ -75,7 +75,7 @@ extension EndToEnd {
         @Test("Redirects that are refused")
         func refused() async throws { try await HTTPFaultCell.run(FaultTrial.short(Self.refused, each: 3)) }
 
-        /// Redirects that lead to another file than the one that was begun.
+        /// Redirects that lead to a different file than the file whose download has begun.
         static let different: [HTTPFault] = [
             ("with its own ETag", "\"v1\"", "\"v2\"", HTTPFault.Expectation.right),
             ("without validators", nil, nil, .right),

@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     @Suite("Faults of statuses", .serialized, .timeLimit(.minutes(20)))
     struct StatusFaultTests {
-        /// The statuses that are tried again (see `DownloadError.transientStatuses`).
+        /// The statuses after which the request is retried (see `DownloadError.transientStatuses`).
         static let transient: Set = [408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]
 
         static func group(_ status: Int) -> String {
@@ -23,7 +23,7 @@ extension EndToEnd {
         static func exit(_ status: Int) -> Int32 { [401, 407].contains(status) ? 6 : 8 }
 
         static let lasting = (400...599).map { status in
-            // A server that refuses a range of a known file contradicts itself.
+            // A server that answers 416 to a range of a known file contradicts itself.
             HTTPFault(
                 group(status), fresh: .fails([exit(status)]), later: .fails([status == 416 ? 7 : exit(status)])
             ) { _, _ in FaultReply(status: status) }
@@ -36,7 +36,7 @@ extension EndToEnd {
             try await HTTPFaultCell.run(chosen)
         }
 
-        /// The delays that a server asks for.
+        /// The values of Retry-After, and the delay that each value asks for.
         static let requests: [(name: String, pause: Duration, value: @Sendable () -> String)] = [
             ("1", .seconds(1), { "1" }), ("a date", .seconds(1), { HTTPDate.ago(-2) }),
             ("a date that is past", .zero, { HTTPDate.ago(1000) }), ("a date of another kind", .zero, { "tomorrow" }),
@@ -84,7 +84,7 @@ extension EndToEnd {
         @Test("Statuses that are not valid for this request")
         func odd() async throws { try await HTTPFaultCell.run(FaultTrial.short(Self.odd, each: 4)) }
 
-        /// The answer to the fourth simultaneous request.
+        /// The answers to a fourth simultaneous request.
         static let limits: [(name: String, reply: FaultReply)] = [
             ("503", FaultReply(status: 503)),
             ("503 with Retry-After 1", FaultReply(status: 503, fields: [("Retry-After", "1")])),

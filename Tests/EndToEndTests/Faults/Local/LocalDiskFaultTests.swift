@@ -114,7 +114,7 @@ extension EndToEnd {
                 if space == .beforeTheEnd { return }
                 #expect(result.stderr.contains("downloads.sqlite: no space left"), "\(result.stderr)")
                 SmallDisk.empty(sandbox.state)
-                // The last recorded state counts. It may be from before the disk was full.
+                // The download continues from the last recorded state, which may be from before the disk was full.
                 try await trial.expectRecovery()
             }
         }

@@ -80,10 +80,11 @@ extension EndToEnd {
                 server.releaseEnds()
                 let aside = sandbox.root("home/aside")
                 try fate.apply(to: sandbox.files, aside: aside)
-                // The command does not run in the folder that is gone.
+                // The command is started in `/`, because the fault may have removed its usual working folder.
                 let result = try await sandbox.run("resume", "1") { $0.folder = "/" }
                 if [.moved, .deleted, .replaced, .madeAgain].contains(fate) {
-                    // The disk is the same and the partial file is gone, so the download starts over, and says so.
+                    // The partial file is gone, and the folder or its parent is on the same disk as before, so no
+                    // missing mount explains the loss. The download starts over, and dlm reports this.
                     #expect(
                         result.stderr.contains("start over") || result.stderr.contains("starts over"),
                         "\(fate) \(result.stderr)")
