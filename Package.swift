@@ -31,16 +31,16 @@ let packedRelocations: [String] = {
     return []
 }()
 
-/// For the program that is released (see the Makefile): an object file with the part of ICU's data that dlm needs, which takes
-/// the place of the whole, and no tables for unwinding, of which nothing in the program makes use.
+/// For the program that is released (see the Makefile): an object file with the part of ICU's data that dlm needs,
+/// which takes the place of the whole, and no tables for unwinding, of which nothing in the program makes use.
 let reducedData: [String] =
     Context.environment["DLM_ICU_DATA"].map {
         [$0, "-Xlinker", "-T", "-Xlinker", Context.packageDirectory + "/scripts/link/reduced.ld"]
     } ?? []
 
-/// With C++'s library in the program, of which Swift's runtime needs little, no start of it binds the thousands of symbols
-/// of the shared one. scripts/link is searched first and names the static one; that takes lld, which comes with Swift.
-/// Nothing is looked up in the program by name, so that it exports nothing: 2 MiB less of it are in memory.
+/// With C++'s library in the program, of which Swift's runtime needs little, no start of it binds the thousands of
+/// symbols of the shared one. scripts/link is searched first and names the static one; that takes lld, which comes with
+/// Swift. Nothing is looked up in the program by name, so that it exports nothing: 2 MiB less of it are in memory.
 let linkerSettings: [LinkerSetting] = [
     .unsafeFlags(
         [

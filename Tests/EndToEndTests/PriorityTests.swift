@@ -140,7 +140,8 @@ extension EndToEnd {
                 try await sandbox.hand(["/a", "/b"].map { server.url($0) })
                 try await sandbox.waitToShow(1) { $0.received > 384 << 10 }
                 try await sandbox.waitToShow(2) { $0.received > 384 << 10 }
-                // Both downloads have 768 KiB in total, and a burst of them comes at once.
+                // Both downloads have received 768 KiB in total. The limit lets a part of them through at once, as a
+                // burst.
                 #expect(ContinuousClock.now - begin > .milliseconds(700))
                 #expect(try await sandbox.daemonStatus().rateLimit == 512 << 10)
                 try await sandbox.done("limit", "none")

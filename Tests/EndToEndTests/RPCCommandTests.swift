@@ -12,7 +12,8 @@ extension EndToEnd {
                 Self.serving[0], Self.serving[1], Self.serving[2], "--rpc-folders", sandbox.files)
         }
 
-        /// A folder with an xdg-open that notes its arguments.
+        /// Makes a folder with a program `xdg-open` that writes its arguments to a file. Returns the path of the
+        /// folder.
         private func makeBrowser(_ sandbox: DlmSandbox) throws -> String {
             let folder = sandbox.root("bin")
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -104,7 +104,7 @@ extension EndToEnd {
                     #expect(answer.status == 200, "\(path) \(answer.text)")
                     #expect(!SecretSearch.secrets.contains { answer.text.contains($0) }, "\(path) \(answer.text)")
                 }
-                // Do both at once. The download continues at the new URL, and its log may not contain a secret.
+                // The download continues at the new URL at once. The log of the session may not contain a secret.
                 let moved = try await sandbox.run("set-url", "-v", "1", url("/elsewhere", server))
                 #expect(moved.ending == .exited(0), "\(moved.stderr)")
                 search.expectSilent(moved)

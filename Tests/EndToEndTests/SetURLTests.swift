@@ -8,8 +8,8 @@ extension EndToEnd {
         let content = Content(seed: 440, size: 6 * mebibyte + 11)
         let cut = 3 * mebibyte
 
-        /// Serves a link that ends after half of the file and is refused from then on. Other paths have the same file
-        /// with another validator, another file of the same size, and a file of another size.
+        /// Serves a URL that works for half of the file and is refused from then on. Other paths have the same file
+        /// with another validator or without ranges, another file of the same size, and a file of another size.
         var handler: FaultServer.Handler {
             { [content, cut] request in
                 switch request.target {
@@ -45,7 +45,7 @@ extension EndToEnd {
                 #expect(try await sandbox.show(1).url == server.url("/same?token=2"))
                 let resumed = try await sandbox.run("resume", "1")
                 try expectDownloaded(content, as: "file.bin", by: resumed, in: sandbox)
-                // The end of the part on disk is fetched again and compared.
+                // The end of the partial file is fetched again and compared.
                 #expect(server.log.bytesSentTwice() <= 256 << 10)
                 #expect(try await sandbox.list().count == 1)
             }

@@ -61,7 +61,7 @@ extension EndToEnd {
         enum Proof: CaseIterable {
             case etag, date, nothing, noRanges, chunked, weak
 
-            /// Whether the server has to send the bytes that went out before once more.
+            /// Whether the server must send the bytes again that dlm has already written.
             var sendsAgain: Bool { ![.etag, .date].contains(self) }
         }
 
@@ -86,7 +86,7 @@ extension EndToEnd {
             }
             let step = size / 21
             try await withDlm({ [reply] request in
-                // The bytes that are sent again come first, and each time there are more.
+                // The bytes that must be sent again come first in each answer, and are more each time.
                 let already = proof.sendsAgain ? Int64(request.number - 1) * step : 0
                 return request.number > 20 ? reply : reply.with { $0.cut = .close(after: already + step) }
             }) { sandbox, server in

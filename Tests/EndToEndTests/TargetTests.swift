@@ -12,13 +12,14 @@ extension EndToEnd {
 
         var slow: FaultReply { FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(6 * mebibyte) } }
 
-        /// Uses a second store for the same folder of downloads.
+        /// Returns a change that makes a launch use a second store for the same download folder.
         static func otherStore(_ sandbox: DlmSandbox) -> (inout ProcessLaunch) -> Void {
             let folder = sandbox.root("home")
             return { $0.environment["XDG_STATE_HOME"] = folder }
         }
 
-        /// Waits until one of the processes has ended. The process that gives way ends while the other cannot.
+        /// Waits until one of the processes has ended. The process that does not get the file ends at once. The other
+        /// process cannot end, because its answer waits at the gate.
         static func waitForEither(_ first: ChildProcess, _ second: ChildProcess) async {
             let ended = Observed(0)
             for process in [first, second] {
@@ -82,7 +83,7 @@ extension EndToEnd {
                 server.handle { _ in slow }
                 gate.open()
                 try expectOne(try await sandbox.perform("wait", "1"), get, in: sandbox)
-                // The partial file of a paused download is nobody's to take, either.
+                // Another store may not take the partial file of a paused download, either.
                 server.holdEnds()
                 let again = try sandbox.start("get", "-o", "again", server.url())
                 try await sandbox.waitToRecord(mebibyte, from: 2)

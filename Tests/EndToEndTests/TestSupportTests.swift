@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Tests of the tools of the tests. A test that uses them must not pass because they are broken.
+/// Tests of the test tools, so that no other test passes only because a tool is broken.
 @Suite("Test support", .timeLimit(.minutes(1)))
 struct TestSupportTests {
     @Test("An exit status and a death by a signal are distinguished")

@@ -75,7 +75,8 @@ extension EndToEnd {
                 #expect(server.log.entries.count == 3)
                 let done = try entries(manifest)
                 #expect(Set(done.map(\.url)) == Set(urls) && done.allSatisfy { $0.status == .done && $0.bytes == 2000 })
-                // A file that somebody changed is not taken for what was fetched.
+                // A file that somebody changed does not count as the downloaded file: the command fails and keeps the
+                // file.
                 try FileManager.default.removeItem(atPath: manifest)
                 try sandbox.root.write("mine", to: "files/d/f1")
                 let changed = try await ChildProcess(try sandbox.launch(command)).result()
@@ -104,7 +105,8 @@ extension EndToEnd {
                 #expect(last.ending == .exited(0), "\(last.stderr)")
                 let done = try entries(manifest).filter { $0.status == .done }
                 #expect(Set(done.map(\.url)) == Set(urls.map { server.url($0) }))
-                // A kill cuts the 16 running transfers, and the transfers that have no line yet.
+                // A kill loses the 16 running transfers, and the small files that have arrived but do not have their
+                // final names yet. Both are requested again.
                 #expect(server.log.entries.count <= 300 + 2 * 64, "\(server.log.entries.count)")
             }
         }
