@@ -8,7 +8,7 @@ extension EndToEnd {
         let content = Content(seed: 710, size: 24 * mebibyte + 3)
 
         @Test(
-            "A status of the user's choice is tried again; without the choice it is final",
+            "An answer with a status of --retry-on is retried; without the option it fails the download",
             arguments: [(403, 8), (401, 6), (529, 8)])
         func retryOn(status: Int, final: Int32) async throws {
             let small = Content(seed: 711, size: 100_000)
@@ -86,7 +86,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A get --paused that is ended stays recorded, and the same command without --paused begins the download")
+        @Test("After a get --paused is interrupted, its download stays recorded, and a get without --paused begins it")
         func pausedAndEnded() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 let get = try sandbox.start("get", "--paused", server.url())

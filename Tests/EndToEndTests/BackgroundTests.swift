@@ -23,7 +23,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "With 20 running and 200 queued downloads, the list is right at once; the next start continues in order",
+            "If a session with 20 running and 200 queued downloads dies, list is right; the next one continues them",
             arguments: [SIGKILL, SIGTERM])
         func many(signal: Int32) async throws {
             try await withDlm(Self.handler(bytesPerSecond: Self.rate)) { sandbox, server in

@@ -65,7 +65,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "--if-exists newer fetches a changed file, found by ETag or Last-Modified, whatever the date",
+            "--if-exists newer fetches a file whose ETag or Last-Modified has changed, even to an earlier date",
             arguments: [
                 ("\"v1\"", nil, "\"v2\"", nil), (nil, -200_000, nil, -100_000),
                 ("\"v1\"", -200_000, "\"v2\"", -100_000),

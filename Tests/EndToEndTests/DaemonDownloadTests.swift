@@ -52,7 +52,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A download that is added while the session pauses is done by the next session", arguments: 0..<3)
+        @Test("A download that is added while the session is ending is fetched by the next session", arguments: 0..<3)
         func whilePausing(round: Int) async throws {
             try await withDlm(Self.handler(bytesPerSecond: 8 * mebibyte)) { sandbox, server in
                 let names = (0..<12).map { "f\($0)" }
@@ -75,7 +75,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("After kill -9 the list tells the truth, and the next start goes on in order, every file right")
+        @Test("After kill -9, list shows the true states, and the next session completes the files in order")
         func killed() async throws {
             try await withDlm(Self.handler(bytesPerSecond: 2 * mebibyte)) { sandbox, server in
                 let names = (0..<8).map { "f\($0)" }

@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     @Suite("The process of the background session", .serialized, .timeLimit(.minutes(2)))
     struct DaemonTests {
-        @Test("Twenty starts at once make one, and all succeed")
+        @Test("Twenty simultaneous daemon start commands start one session, and all succeed")
         func race() async throws {
             try await withDlm { sandbox in
                 let starts = try (0..<20).map { _ in try sandbox.start("daemon", "start", "--json") }
@@ -139,7 +139,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A session that cannot start gives its starter the reason and the status")
+        @Test("If a session cannot start, the command that started it reports the reason and has the status")
         func failing() async throws {
             try await withDlm { sandbox in
                 try FileManager.default.createDirectory(

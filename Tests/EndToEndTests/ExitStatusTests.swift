@@ -104,7 +104,7 @@ extension EndToEnd {
         func followers(path: String, status: Int32) async throws {
             try await withDlm(Self.reply) { sandbox, server in
                 let get = try await sandbox.run("get", "-b", "--retries", "0", server.url(path))
-                #expect(get.ending == .exited(0), "handed over is all that it says")
+                #expect(get.ending == .exited(0), "get -b only reports that the download was added")
                 #expect(try await sandbox.run("wait", "1").ending == .exited(status))
                 _ = try await sandbox.run("get", "--retries", "0", "-o", "here", server.url(path))
                 #expect(try await sandbox.run("resume", "2").ending == .exited(status))

@@ -80,7 +80,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Another version with the same size and time is found by comparing the end of the part")
+        @Test("A new version with the same size and time is detected by comparing the end of the partial file")
         func sameSizeAndTime() async throws {
             try await withVsftpd { sandbox, server in
                 let time = Date(timeIntervalSince1970: 1_700_000_000)

@@ -48,7 +48,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The final name is not there before the file is complete; the partial file is")
+        @Test("Until the file is complete, only the partial file exists, and no file has the final name")
         func finalNameComesLast() async throws {
             let content = Content(seed: 3, size: 8 * mebibyte)
             let reply = FaultReply(content, etag: "\"a\"").with { $0.bytesPerSecond = Int(8 * mebibyte) }

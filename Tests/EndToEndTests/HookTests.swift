@@ -64,7 +64,7 @@ extension EndToEnd {
         let content = Content(seed: 770, size: 200_000)
 
         @Test(
-            "--on-complete runs in the file's folder, with variables and JSON; dlm waits for it; its output is no data")
+            "--on-complete runs in the file's folder, with variables and JSON; dlm waits; its output goes to stderr")
         func complete() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v\"")) { sandbox, server in
                 let hook = try sandbox.hook("hook", "echo said; test -f \"$DLM_PATH\" || exit 1; sleep 0.3")
@@ -172,7 +172,7 @@ extension EndToEnd {
             text.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         }
 
-        @Test("Of 200 downloads of a list each has its hook run exactly once, good ones and bad ones")
+        @Test("For each of 200 downloads of a list, completed or failed, the hook runs exactly once")
         func many() async throws {
             let script: FaultServer.Handler = { request in
                 request.target.hasSuffix("7") ? FaultReply(status: 404) : FaultReply(Content("x\(request.target)"))
@@ -190,7 +190,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Hooks run in the background and after its restart, and not for paused or cancelled downloads")
+        @Test("Hooks run in the background session, also after its restart, and not for a paused download")
         func background() async throws {
             let script: FaultServer.Handler = { [content] request in
                 let reply = FaultReply(content, etag: "\"v\"")
@@ -223,7 +223,7 @@ extension EndToEnd {
         ///   - point: where dlm is killed.
         ///   - runs: how often the hook has run in the end.
         @Test(
-            "Killed around the end of a download, its hook is run once by the next session, or not at all once it was taken",
+            "After a kill near the end, the next session runs the hook once, or not if its start was recorded",
             arguments: [
                 ("beforeCompleted", 1), ("afterCompleted", 1), ("committed:3", 1), ("beforeHookTaken:2", 1),
                 ("afterHookTaken", 0),
@@ -280,7 +280,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A joined download has the hooks with which it was begun, and the joining command says so")
+        @Test("A joined download keeps the hooks with which it was added, and the joining command reports this")
         func joined() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v\"")) { sandbox, server in
                 server.holdEnds()
@@ -298,7 +298,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Hooks can be settings, also of a host; a missing program is status 2 for get, and not for other commands"
+            "Hooks can be set in config.yaml, also for a host; a missing program is status 2, only for get"
         )
         func settings() async throws {
             try await withDlm({ [content] in $0.target == "/gone" ? FaultReply(status: 404) : FaultReply(content) }) {

@@ -142,7 +142,7 @@ extension EndToEnd {
             #expect(result.ending == .exited(0), "\(result.stdout)\(result.stderr)")
         }
 
-        @Test("A line that does not match the schema is found")
+        @Test("scripts/validate-json rejects a line that does not match the schema")
         func invalid() async throws {
             var launch = ProcessLaunch(GeneratedFilesTests.root.appending(path: "scripts/validate-json").path)
             launch.environment = ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"]

@@ -73,7 +73,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A pipe from dlm events goes on until it is ended")
+        @Test("A pipe from dlm events continues until it is ended")
         func events() async throws {
             #expect(try Self.examples(of: "dlm-events.1").contains("dlm events | jq -r .event"))
             try await withDlm(serving: FaultReply(Content(seed: 1, size: 1000))) { sandbox, server in

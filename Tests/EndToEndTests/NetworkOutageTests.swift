@@ -90,7 +90,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("The same in the background session, which also begins without a network")
+        @Test(
+            "Five background downloads wait while the link is down, also at their beginning, and continue")
         func background() async throws {
             try await withLink { sandbox, nginx, link in
                 try link.setLink(up: false)
@@ -139,7 +140,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("The replacement of the local address by another costs no retry and no time", arguments: [1, 4])
+        @Test(
+            "If the local address is replaced by another, the download continues without a retry and without delay",
+            arguments: [1, 4])
         func otherAddress(connections: Int) async throws {
             try await withLink { sandbox, nginx, link in
                 let words = ["get", "-x", "\(connections)", "--retries", "1", "-v", nginx.url("/slow/0.bin")]
@@ -195,7 +198,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("A name server that does not answer delays only downloads that need it, and does not delay the end")
+        @Test(
+            "A name server that does not answer delays only downloads that need it, and does not delay the end of dlm")
         func silentNameServer() async throws {
             try await withLink { sandbox, nginx, link in
                 // The resolver gives up after a minute.

@@ -4,14 +4,15 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Owners that do not answer, are dead, or get invalid requests", .serialized, .timeLimit(.minutes(2)))
+    @Suite("Sessions that do not answer, are dead, or get invalid requests", .serialized, .timeLimit(.minutes(2)))
     struct OwnerTests {
         let content = Content(seed: 420, size: 8 * mebibyte + 5)
 
         var slow: FaultReply { FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(4 * mebibyte) } }
         var fast: FaultReply { FaultReply(content, etag: "\"v1\"") }
 
-        @Test("An owner that does not answer is status 12 within seconds, and nothing has changed once it goes on")
+        @Test(
+            "If a download's session does not answer, commands end with status 12 in seconds and change nothing later")
         func silent() async throws {
             let content = Content(seed: 421, size: 32 * mebibyte)
             let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(mebibyte) }
@@ -71,7 +72,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("Downloads of a killed owner are changed in the store, and continue from their bytes")
+        @Test(
+            "Commands change downloads of a killed session in the store; the downloads continue from their bytes")
         func dead() async throws {
             try await withDlm({ [slow] _ in slow }) { sandbox, server in
                 let names = ["a", "b", "c", "d"]

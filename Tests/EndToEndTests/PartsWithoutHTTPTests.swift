@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEnd {
     @Suite(
-        "Several connections without HTTP", .long, .serialized, .timeLimit(.minutes(4)),
+        "Several connections to FTP and SSH servers", .long, .serialized, .timeLimit(.minutes(4)),
         .enabled(if: Vsftpd.canRun && OpenSSHServer.canRun, "needs root, vsftpd and OpenSSH's server"))
     struct PartsWithoutHTTPTests {
         static let content = Content(seed: 1451, size: 24 * mebibyte + 5)
@@ -62,7 +62,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A download killed with several FTP connections is resumed without fetching its part again",
+            "A download killed with several FTP connections is resumed without fetching recorded bytes again",
             arguments: [1, 4])
         func killed(connections: Int) async throws {
             try await withVsftpd(mostConnections: connections) { sandbox, server in
@@ -117,7 +117,7 @@ extension EndToEnd {
             ProtocolTable.note("sftp", "segments", "with `-x`")
         }
 
-        @Test("A download killed with several SFTP connections is resumed without fetching its part again")
+        @Test("A download killed with several SFTP connections is resumed without fetching recorded bytes again")
         func sftpKilled() async throws {
             try await withSSH { sandbox, server in
                 try put(Self.content, server)

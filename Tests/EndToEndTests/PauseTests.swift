@@ -163,7 +163,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A limit slows what runs, and none lets it go")
+        @Test("dlm limit slows a running download, and limit none removes the limit")
         func limit() async throws {
             let content = Content(seed: 401, size: 24 * mebibyte)
             let gate = Gate(after: mebibyte)

@@ -77,7 +77,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A host has its limit, and its queue keeps no other host from its slots")
+        @Test("A host has its own limit, and its queued downloads do not keep other hosts from free slots")
         func hosts() async throws {
             let others = try FaultServer(Self.handler(stalling: []))
             defer { others.stop() }
@@ -132,7 +132,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The limit of the session is one for all its downloads, and can be lifted")
+        @Test("The rate limit of a session applies to all its downloads together, and can be removed")
         func rate() async throws {
             try await withDlm({ FaultReply(Self.content($0.target), etag: "\"v1\"") }) { sandbox, server in
                 _ = try await sandbox.startDaemon("--limit-rate", "512k")

@@ -83,7 +83,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--progress none shows nothing, and --progress plain prints a line now and then")
+        @Test("--progress none shows nothing, and --progress plain prints a line at most every five seconds")
         func plain() async throws {
             // The download takes more than a minute, so it still runs long after the first line is printed.
             let slower = slow.with { $0.bytesPerSecond = Int(mebibyte / 32) }

@@ -92,7 +92,7 @@ struct RecipeCase: Sendable, CustomTestStringConvertible {
     static let night = RecipeCase("A queue for the night") { kitchen in
         try kitchen.sandbox.root.write("https://example.org/prices.csv\n", to: "files/urls.txt")
         try await kitchen.typeAll().expectSuccess()
-        #expect(kitchen.nginx.log.isEmpty, "it collects only")
+        #expect(kitchen.nginx.log.isEmpty, "the downloads are only added")
         let commands = try kitchen.recipe.cronCommands()
         let night = try await kitchen.runFromCron(commands[0])
         night.expectSuccess()

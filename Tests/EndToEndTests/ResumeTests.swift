@@ -115,7 +115,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Without validators, the bytes on disk are compared with the server: all, or only the end on request",
+            "Without validators, all bytes on disk are compared; with --allow-unverified, only the end is",
             arguments: [true, false])
         func noValidators(isStrict: Bool) async throws {
             try await withDlm(serving: Self.reply(connections: 1, validated: false)) { sandbox, server in
@@ -137,7 +137,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A server without ranges is asked for the whole file again")
+        @Test("From a server without ranges, the whole file is requested again")
         func noRanges() async throws {
             let content = Content(seed: 43, size: 6 * mebibyte)
             let reply = FaultReply(content, etag: "\"v1\"").with {

@@ -34,7 +34,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("20 rounds of pause and resume of a get")
+        @Test("20 rounds of pause and resume of a get in the foreground")
         func foreground() async throws {
             try await withDlm(serving: slow) { sandbox, server in
                 server.holdEnds()

@@ -49,7 +49,7 @@ extension EndToEnd {
             #expect(entry?.request["X-Note"] == "Bearer \(SecretSearch.unnamed)")
         }
 
-        @Test("They reach the server and nothing else: running, paused, killed, resumed and finished")
+        @Test("Secrets reach only the server, while a download is running, paused, killed, resumed and finished")
         func foreground() async throws {
             try await withDlm(Self.handler) { sandbox, server in
                 let search = SecretSearch(sandbox: sandbox)
@@ -83,7 +83,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("In the background session: from the start over a new URL to the end, asked over its socket, too")
+        @Test(
+            "The background session reveals no secret: until the end of a download, after set-url, or on its socket")
         func background() async throws {
             try await withDlm(Self.handler) { sandbox, server in
                 let search = SecretSearch(sandbox: sandbox)
@@ -125,7 +126,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "The password of a new URL is kept by a living session; otherwise the command says that it is not kept")
+            "A running session keeps the password of a new URL; without a session, set-url says that it is not stored")
         func newPassword() async throws {
             let basic = "Basic \(SecretSearch.basic)"
             try await withDlm({ request in

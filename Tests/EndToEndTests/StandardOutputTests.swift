@@ -111,7 +111,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "If the file changes after a part went out: status 9, and no byte of the new file is written",
+            "If the file changes after a part was written: status 9, and no byte of the new file is written",
             arguments: ["\"v1\"", "W/\"v1\"", nil])
         func changed(etag: String?) async throws {
             let old = FaultReply(content, etag: etag).with { $0.cut = .close(after: 5 * mebibyte) }

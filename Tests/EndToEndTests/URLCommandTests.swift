@@ -100,7 +100,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Another file behind the new link is refused, and what was fetched stays")
+        @Test("If the new URL leads to another file, the status is 9, and the fetched bytes are kept")
         func otherFile() async throws {
             let other = Content(seed: 784, size: 5 * mebibyte + 7)
             try await withDlm({ request in

@@ -63,7 +63,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A download is killed and the server is gone: the mirrors bring the rest")
+        @Test("After a kill, when the server is gone, the mirrors send the rest")
         func killed() async throws {
             try await withNginxMirrors(Self.content, Self.content) { sandbox, servers in
                 try describe(servers)

@@ -35,7 +35,7 @@ import Testing
             }
 
             @Test(
-                "After a repair that was ended, the file is as before, and the next repair finds the wrong piece",
+                "If a repair is ended early, the file is unchanged, and the resume finds the wrong piece",
                 arguments: End.allCases)
             func repair(end: End) async throws {
                 try await withDlm(serving: FaultReply(Self.content, etag: "\"v1\"")) { sandbox, server in

@@ -145,7 +145,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A mirror with wrong bytes after the comparison is found by the digest; the file is fetched elsewhere")
+            "The digest finds a mirror's wrong bytes after the compared bytes; another mirror sends the file")
         func mismatch() async throws {
             let lies = Self.content.flipping(5 * mebibyte)
             try await withMirrors([Self.dying("\"a\""), Self.serve(lies), Self.serve()]) { sandbox, mirrors in
@@ -197,7 +197,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Mirrors that the server names are used, and trusted if the server sends a digest",
+            "Mirrors that the server names in Link fields are used only if the server sends a digest",
             arguments: [true, false])
         func linked(hasDigest: Bool) async throws {
             try await withMirrors([Self.dying(), Self.serve(Self.other), Self.serve()]) { sandbox, mirrors in
@@ -235,7 +235,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Mirrors in a list, behind tabs or as an option, and in the background", arguments: [true, false])
+        @Test("A list can name mirrors after a tab or as an option, also in the background", arguments: [true, false])
         func list(inBackground: Bool) async throws {
             try await withMirrors([{ _ in FaultReply(status: 404) }, Self.serve()]) { sandbox, mirrors in
                 let (url, mirror) = (mirrors.servers[0].url(), mirrors.servers[1].url())

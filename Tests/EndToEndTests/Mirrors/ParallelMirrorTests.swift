@@ -118,7 +118,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("Mirrors of different speed, one with wrong bytes: the others bring parts according to their speed, once")
+        @Test(
+            "With three mirrors, one of them with wrong bytes, the other two send parts in proportion to their speeds")
         func speed() async throws {
             let content = Content(seed: 833, size: 64 * mebibyte)
             // One byte in the middle of each requested part is wrong, however small the part is.

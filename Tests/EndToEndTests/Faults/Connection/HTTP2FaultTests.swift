@@ -57,7 +57,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A fault in the attempt that continues a part is recovered from, too, and the part is kept")
+        @Test("The next attempt also recovers from a fault in an attempt that continues a partial file")
         func inTheMiddle() async throws {
             try await withCertificates { certificates in
                 try await concurrently(FaultTrial.short(HTTP2Cell.all, each: 11), atMost: 5) { cell in
@@ -72,7 +72,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A fault in the answer to another session that resumes is recovered from, and the part is kept")
+        @Test("If a session that resumes gets the fault, its next attempt recovers and continues the partial file")
         func resumed() async throws {
             let cells = FaultTrial.short(HTTP2Cell.all, each: 16)
             try await withCertificates { certificates in

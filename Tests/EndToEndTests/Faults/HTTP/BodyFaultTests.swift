@@ -177,7 +177,7 @@ extension EndToEnd {
         func closeDelimited() async throws { try await HTTPFaultCell.run(Self.closeDelimited) }
 
         @Test(
-            "A body that only the end of its connection ends needs a checksum, a known size or --allow-unverified"
+            "A body that ends only with its connection needs a checksum, a known size or --allow-unverified"
         )
         func unprovable() async throws {
             let content = HTTPFault.content

@@ -109,7 +109,7 @@ extension EndToEnd {
             (.resume, 1), (.middle, 4), (.segment, 4), (.middle, 1), (.resume, 4),
         ]
 
-        @Test("Every change under every combination of validators")
+        @Test("Every change of the file, under every combination of validators, gives the new file or a clear error")
         func changes() async throws {
             try await HTTPFaultCell.run(FaultTrial.short(Self.faults, each: 12), in: Self.places)
         }
@@ -134,7 +134,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A login page instead of the file does not replace the part")
+        @Test("A login page instead of the file does not replace the partial file")
         func loginPage() async throws {
             let page = FaultReply(Content("<html>please log in</html>")).with {
                 $0.fields = [("Content-Type", "text/html")]

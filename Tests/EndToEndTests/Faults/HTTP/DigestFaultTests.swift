@@ -50,7 +50,9 @@ extension EndToEnd {
             return [shown.checksum, shown.verifiedBy]
         }
 
-        @Test("Right: the file is verified by it, and says so", arguments: kinds, [1, 4])
+        @Test(
+            "A right digest from the server verifies the file, and show reports the server's digest",
+            arguments: kinds, [1, 4])
         func right(kind: ServedDigest, connections: Int) async throws {
             let trial = FaultTrial(area: .digest, fault: "\(kind), right", connections: connections)
             try await withDlm(serving: Self.reply(kind)) { sandbox, server in

@@ -5,7 +5,9 @@ import Testing
 extension EndToEnd {
     @Suite("Faults that come again and again", .serialized, .timeLimit(.minutes(5)))
     struct DropFaultTests {
-        @Test("Progress is never thrown away: twenty drops in a row cost next to nothing", arguments: [1, 4])
+        @Test(
+            "Twenty lost connections in a row lose no progress: at most 64 KiB for each are sent twice",
+            arguments: [1, 4])
         func twentyDrops(connections: Int) async throws {
             var random = SeededGenerator(for: "drops, \(connections)")
             let content = Content(seed: 303, size: 24 * mebibyte)

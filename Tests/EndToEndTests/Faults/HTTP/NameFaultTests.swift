@@ -49,7 +49,8 @@ extension EndToEnd {
             return Numbered.all[number].reply
         }
 
-        @Test("Each gets exactly its name, in its folder, and nothing that is printed does anything to a terminal")
+        @Test(
+            "Each file gets exactly its expected name in its folder, and no control characters are printed")
         func table() async throws {
             #expect(Numbered.all.count > 200)
             // The origins of wrong names: true for a URL, false for a header field.

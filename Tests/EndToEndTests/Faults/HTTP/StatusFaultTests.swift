@@ -29,7 +29,7 @@ extension EndToEnd {
             ) { _, _ in FaultReply(status: status) }
         }
 
-        @Test("Statuses that last")
+        @Test("Error statuses in every answer")
         func lasting() async throws {
             let chosen =
                 FaultTrial.isFull ? Self.lasting : [0, 1, 4, 8, 16, 29, 51, 100, 103, 199].map { Self.lasting[$0] }
@@ -62,7 +62,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Statuses that pass, with Retry-After")
+        @Test("An error status in the first answer only, with Retry-After")
         func once() async throws {
             try await HTTPFaultCell.run(FaultTrial.short(Self.once, each: 8), atMost: 10)
         }
@@ -93,7 +93,7 @@ extension EndToEnd {
             ("a reset", FaultReply(HTTPFault.content).with { $0.cut = .reset(after: 0) }),
         ]
 
-        @Test("A server that allows three requests at a time")
+        @Test("From a server that allows three requests at a time, four connections fetch the right file")
         func limited() async throws {
             let good = FaultReply(HTTPFault.content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(4 * mebibyte) }
             try await concurrently(Self.limits, atMost: 6) { name, reply in

@@ -47,7 +47,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The number of open files is limited, and the caller already uses them")
+        @Test("The number of open files is limited, and the caller has used up most of them")
         func inheritedDescriptors() async throws {
             try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
                 let trial = LocalTrial("open files used up by the caller", sandbox, server)

@@ -162,7 +162,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "The store is locked during a download until its end: an error or the right file",
+            "The store is locked until the end of a download: an error or the right file",
             .enabled(if: FaultTrial.isFull))
         func lockedUnderway() async throws {
             try await withDlm(serving: LocalTrial.reply(connections: 4)) { sandbox, server in
@@ -179,7 +179,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A store that is locked for a while is waited for")
+        @Test("dlm waits for a store that is locked for a while")
         func lockedForAWhile() async throws {
             try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
                 let trial = LocalTrial("store locked for a while", moment: .middle, sandbox, server)

@@ -56,7 +56,7 @@ extension EndToEnd {
 
         static let losses = FaultTrial.short(PowerCut.Loss.allCases, each: 3)
 
-        @Test("After a loss of power at any point, with any loss, the next boot makes the right file")
+        @Test("After a loss of power at any point, with any loss of unsynced data, resume makes the right file")
         func anyPoint() async throws {
             let random = SeededGenerator(for: "Loss of power")
             try await concurrently(FaultTrial.short(Self.trials, each: 53), atMost: 4) { trial in
@@ -139,7 +139,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("Power fails while dlm discards an older version, and the next boot may have the older bytes again")
+        @Test(
+            "Power fails while dlm discards an older version: the file is right, although the older bytes may be back")
         func startingOver() async throws {
             let points = [KillPoint.beforeTruncate, .afterTruncate, .beforeSync, .afterSync, .beforeFinishingMark]
             let cases = points.flatMap { point in PowerCut.Loss.allCases.map { (point, $0) } }

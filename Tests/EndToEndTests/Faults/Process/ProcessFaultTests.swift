@@ -143,7 +143,8 @@ extension EndToEnd {
             return trials
         }
 
-        @Test("Killed at any point, with any target, it makes the right file the next time and fetches nothing twice")
+        @Test(
+            "After a kill at any point, the next command makes the right file; recorded bytes are not fetched again")
         func anyPoint() async throws {
             // The stride shares no divisor with the dimensions of the table, so all values of each dimension are
             // tested.
@@ -174,7 +175,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Killed again while it recovers from a kill, a download is completed by the next command")
+        @Test("A download that is killed again while it recovers from a kill is completed by the next command")
         func twice() async throws {
             let pairs = KillPoint.ofDownload.flatMap { first in KillPoint.ofDownload.map { (first, $0) } }
             try await concurrently(FaultTrial.short(pairs, each: 79), atMost: 4) { first, second in
@@ -202,7 +203,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Killed while it discards an older version, a download is completed by the next command")
+        @Test("A download that is killed while it discards an older version is completed by the next command")
         func startingOver() async throws {
             let old = FaultReply(Content(seed: 302, size: 8 * mebibyte), etag: "\"old\"").with {
                 $0.cut = .close(after: mebibyte)
@@ -231,7 +232,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Killed while it pauses, a download is completed by the next command")
+        @Test("A download that is killed while it pauses is completed by the next command")
         func pausing() async throws {
             let content = Content(seed: 304, size: 4 * mebibyte)
             let whole = FaultReply(content, etag: "\"v1\"")

@@ -13,7 +13,7 @@ extension EndToEnd {
         /// and the last kill may be late.
         static let content = Content(seed: 320, size: Int64(kills + 6) * mebibyte)
 
-        @Test("Random kills in a row: the file is right, and each costs at most a second of traffic")
+        @Test("After random kills in a row, the file is right; each kill costs at most the bytes of one second")
         func kills() async throws {
             var random = SeededGenerator(for: "Random kills")
             let whole = FaultReply(Self.content, etag: "\"v1\"")
