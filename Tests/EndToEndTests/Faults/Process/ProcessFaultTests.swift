@@ -144,7 +144,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "After a kill at any point, the next command makes the right file; recorded bytes are not fetched again")
+            "After a kill at any point, the next command makes the right file; if it was complete, nothing is fetched")
         func anyPoint() async throws {
             // The stride shares no divisor with the dimensions of the table, so all values of each dimension are
             // tested.
