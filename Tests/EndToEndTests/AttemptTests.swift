@@ -40,7 +40,7 @@ extension EndToEnd {
                 server.holdEnds()
                 // This test uses the real clock. A leap of the test clock while the disk or the store works would use
                 // up the time that is left. On a busy machine no byte may arrive in a short time, so longer times are
-                // tried after it.
+                // tried next.
                 for time in ["1.5", "10", "40"] where !sandbox.exists("file.bin.part") {
                     let result = try await sandbox.perform(
                         "get", "-x", "\(connections)", "--max-time", time, server.url(), leaps: false)

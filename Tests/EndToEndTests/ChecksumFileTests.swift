@@ -41,7 +41,7 @@ extension EndToEnd {
                 let trial = FaultTrial(
                     area: .digest, fault: "--checksum-file FILE (\(format)), \(isRight ? "right" : "wrong")")
                 try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
-                    // A home is checked for stray files, so the list is in a folder that is not checked.
+                    // ``FaultTrial`` reports stray files in `home` and in the root folder, so the list is in `config`.
                     let list = sandbox.root("config/SUMS")
                     let text = format.text(isRight ? Self.content : Self.other, "file.bin")
                     try text.write(toFile: list, atomically: false, encoding: .utf8)

@@ -11,7 +11,7 @@ extension EndToEnd {
             try Data(content.bytes(0..<size)).write(to: URL(fileURLWithPath: sandbox.file(name)))
         }
 
-        /// Returns the ranges of the requests for bodies.
+        /// Returns the range of each request to the server.
         private func asked(_ server: FaultServer) -> [String?] { server.log.entries.map(\.range) }
 
         @Test(

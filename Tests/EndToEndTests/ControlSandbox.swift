@@ -128,8 +128,8 @@ extension DlmSandbox {
         #expect(recorded >= bytes, "\(recorded)", sourceLocation: sourceLocation)
     }
 
-    /// Expects that the partial file begins with the first `received` bytes of the content. For files that were
-    /// fetched in order.
+    /// Expects that the partial file begins with the first `received` bytes of the content. The bytes must
+    /// have been fetched in order.
     func expectPartial(
         _ content: Content, _ name: String, has received: Int64, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {

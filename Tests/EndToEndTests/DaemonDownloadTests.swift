@@ -159,8 +159,8 @@ extension EndToEnd {
                 server.holdEnds()
                 try await sandbox.hand([server.url("/a")])
                 #expect(await server.waitUntil { $0.bytesSent > 2 * mebibyte })
-                // Both signals are pending when the session wakes, so the second signal arrives while it is at work.
-                // Signals are delivered in the order of their numbers.
+                // Both signals are pending when the session wakes, so the second signal arrives while the session
+                // handles the first. Signals are delivered in the order of their numbers.
                 for signal in [SIGSTOP, SIGINT, SIGTERM, SIGCONT] { run.send(signal) }
                 let result = try await run.result()
                 #expect(result.ending == .signalled(SIGTERM), "\(result.stderr)")

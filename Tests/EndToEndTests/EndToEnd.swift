@@ -2,7 +2,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// Tests of the built program. Suites run at the same time as others, and the tests of a suite run one after the other
+/// Tests of the built program. The suites run at the same time. The tests of one suite run one after the other
 /// (`.serialized`).
 @Suite("End to end", .sideBySide(in: "EndToEnd"))
 enum EndToEnd {}

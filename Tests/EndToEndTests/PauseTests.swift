@@ -18,12 +18,12 @@ extension EndToEnd {
         }
         var fast: FaultReply { FaultReply(content, etag: "\"v1\"") }
 
-        /// Makes the launch that of a cron job: only HOME and PATH are set, and there is no terminal.
+        /// Changes the launch to that of a cron job: only HOME and PATH are set, and there is no terminal.
         static func asCron(_ launch: inout ProcessLaunch) {
             launch.environment = launch.environment.filter { ["HOME", "PATH"].contains($0.key) }
         }
 
-        /// Makes the launch that of another terminal of the same user, with the store in its default place.
+        /// Changes the launch to that of another terminal of the same user, with the store in its default place.
         static func asUser(_ launch: inout ProcessLaunch) { launch.environment["XDG_STATE_HOME"] = nil }
 
         @Test("A get shows each change by another process, and the file is right", arguments: [false, true])
@@ -75,7 +75,7 @@ extension EndToEnd {
                 server.handle { [fast] _ in fast }
                 let end = try await sandbox.run("resume", "1", with: asUser)
                 try expectDownloaded(content, as: "file.bin", by: end, in: sandbox)
-                // Recorded bytes are not fetched again. Only bytes that were still on their way are.
+                // Recorded bytes are not fetched again. Only bytes that were still on their way are fetched again.
                 let starts = server.log.entries.compactMap(\.start)
                 #expect(starts.count >= 3 && starts[1] >= paused.received - mebibyte, "\(starts)")
                 #expect(starts.last ?? 0 >= cancelled.received - mebibyte, "\(starts)")

@@ -40,7 +40,7 @@ final class PerformedCommand: Sendable {
     /// The text that has been written to standard error so far.
     var standardError: String { output.errors }
 
-    /// Does what a process does on this signal. Call ``result()`` to wait for the end.
+    /// Ends the command like a process that receives this signal. Call ``result()`` to wait for the end.
     func send(_ signal: Int32) {
         self.signal.withLock { $0 = signal }
         Task.detached { [self] in

@@ -3,8 +3,8 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    /// Tests for all protocols what the other suites test in detail for one protocol. These tests prove the first table
-    /// of docs/protocols.md.
+    /// Runs the most important tests of the other suites for every protocol. These tests prove the first table of
+    /// docs/protocols.md.
     @Suite(
         "Every protocol, from real servers", .long, .serialized, .timeLimit(.minutes(3)),
         .enabled(if: RealServers.canRun, "needs root, nginx, vsftpd and OpenSSH"))

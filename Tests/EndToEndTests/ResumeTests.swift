@@ -128,7 +128,7 @@ extension EndToEnd {
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(result.stderr.contains("starts over: without a strong ETag") == isStrict)
                 if isStrict {
-                    // The MiB is for the bytes that were on their way to the killed process.
+                    // The additional MiB is for bytes that were on their way to the killed process.
                     #expect(server.log.bytesSent - before <= Self.content.size + mebibyte)
                 } else {
                     Self.expectKept(kept, of: Self.content, server, since: before)

@@ -31,7 +31,7 @@ struct HTTPFault: Sendable, CustomStringConvertible {
     let spoil: @Sendable (_ good: FaultReply, _ request: FaultRequest) -> FaultReply
     /// The result for a new download.
     var fresh = Expectation.right
-    /// The result for a download that already has a part. Nil means the same as for a new download.
+    /// The result for a download that already has a partial file. Nil means the same as for a new download.
     var later: Expectation?
     /// The result if one of several connections meets the fault once.
     var segment = Expectation.right
@@ -43,7 +43,7 @@ struct HTTPFault: Sendable, CustomStringConvertible {
     var lasts = false
     /// The stall timeout in seconds. A healthy connection is never silent for so long, even on a busy machine.
     var stallTimeout = 15
-    /// The number of further attempts. It is enough for a fault that ends by itself.
+    /// The number of retries. It is enough for a fault that ends by itself.
     var retries = 1
     /// The delay that the first answer asks for.
     var pause: Duration?
