@@ -23,7 +23,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Statuses of --retry-on count against --retries")
+        @Test("Retries after a status of --retry-on count against --retries")
         func retryOnLimit() async throws {
             try await withDlm({ _ in FaultReply(status: 403) }) { sandbox, server in
                 let result = try await sandbox.perform(
@@ -33,7 +33,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("--max-time ends a slow download with status 4, and a new run continues the part", arguments: [1, 4])
+        @Test(
+            "--max-time ends a slow download with status 4, and a new run continues the partial file",
+            arguments: [1, 4])
         func maxTime(connections: Int) async throws {
             let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(2 * mebibyte) }
             try await withDlm(serving: slow) { sandbox, server in

@@ -105,7 +105,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "--netrc finds each login in ~/.netrc by host, also after a redirect; a default entry only for the first"
+            "--netrc finds logins in ~/.netrc by host, also after redirects; a default entry is for the first host"
         )
         func netrc() async throws {
             let other = try FaultServer { _ in Self.file }

@@ -157,7 +157,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("f=$(dlm get URL) is only the path; if one of two URLs fails, the command has its error and its status")
+        @Test(
+            "f=$(dlm get URL) has only the path; if one of two URLs fails, dlm reports it and ends with its status")
         func script() async throws {
             try await withDlm({ [content] in $0.target == "/gone" ? FaultReply(status: 404) : FaultReply(content) }) {
                 sandbox, server in

@@ -87,7 +87,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The session has no terminal and no open file of its starter, and its log is private")
+        @Test("The session has no terminal and no open file of the command that started it, and its log is private")
         func detached() async throws {
             try await withDlm { sandbox in
                 // Like the lock of a cron job, this lock must be free as soon as the script has ended. So the session
@@ -139,7 +139,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("If a session cannot start, the command that started it reports the reason and has the status")
+        @Test("If a session cannot start, daemon start reports the reason and ends with the status of the session")
         func failing() async throws {
             try await withDlm { sandbox in
                 try FileManager.default.createDirectory(
@@ -155,7 +155,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A link in place of the log is not followed")
+        @Test("A symbolic link in place of the log file is not followed")
         func link() async throws {
             try await withDlm { sandbox in
                 try FileManager.default.createDirectory(
@@ -178,7 +178,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A stopped session (SIGSTOP) does not answer: status 12, in time")
+        @Test("If the session is stopped (SIGSTOP), daemon commands end with status 12 within 20 seconds")
         func silent() async throws {
             try await withDlm { sandbox in
                 let daemon = try await sandbox.startDaemon()

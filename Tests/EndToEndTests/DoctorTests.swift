@@ -35,7 +35,7 @@ extension EndToEnd {
     struct DoctorTests {
         let content = Content(seed: 760, size: 100_000)
 
-        @Test("Without problems, doctor says so and leaves nothing behind")
+        @Test("If there are no problems, doctor reports none and leaves no file behind")
         func healthy() async throws {
             try await withDlm { sandbox in
                 let result = try await sandbox.run("doctor") { $0.environment["LANG"] = "C" }

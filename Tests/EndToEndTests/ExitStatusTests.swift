@@ -74,7 +74,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Several failures of one kind give its status, and of several kinds give 1; successes do not count",
+            "Failures of one kind give the status of this kind, and failures of several kinds give 1",
             arguments: [
                 (["/404", "/500"], 8), (["/a", "/404"], 8), (["/404", "/401"], 1), (["/lost", "/404", "/a"], 1),
                 (["/loop", "/noise", "/a"], 7), (["/a", "/b"], 0),
@@ -113,7 +113,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "10: no such download, and nothing is done to the other downloads",
+            "10: if an ID does not exist, the command changes no download",
             arguments: ["pause", "resume", "cancel", "remove"])
         func unknown(verb: String) async throws {
             try await withDlm(Self.reply) { sandbox, server in
@@ -138,7 +138,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("129, 130, 143: ended by the signal itself", arguments: [SIGHUP, SIGINT, SIGTERM])
+        @Test("129, 130, 143: the signal itself ends dlm", arguments: [SIGHUP, SIGINT, SIGTERM])
         func signals(signal: Int32) async throws {
             try await withDlm(Self.reply) { sandbox, server in
                 var launch = try sandbox.launch([])

@@ -23,7 +23,7 @@ extension EndToEnd {
         static let content = Content(seed: 1401, size: 12 * mebibyte + 3)
 
         @Test(
-            "Large, small and empty files; --remote-time sets the server's time; a second run fetches nothing")
+            "Large, small and empty files are downloaded, with the server's time; a second run fetches nothing")
         func files() async throws {
             try await withVsftpd { sandbox, server in
                 for (name, content) in [

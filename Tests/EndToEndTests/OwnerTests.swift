@@ -109,7 +109,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("With an unknown ID, nothing is done to the other downloads, wherever they run")
+        @Test("With an unknown ID, a command changes none of the other downloads, wherever they run")
         func unknown() async throws {
             try await withDlm({ [slow] _ in slow }) { sandbox, server in
                 server.holdEnds()

@@ -82,7 +82,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("A background download follows the same changes, and watch shows each change", arguments: [false, true])
+        @Test(
+            "A background download follows changes by other commands, and watch shows each change",
+            arguments: [false, true])
         func background(isCron: Bool) async throws {
             try await withDlm(serving: slow) { sandbox, server in
                 let asUser: (inout ProcessLaunch) -> Void = { if isCron { Self.asUser(&$0) } }
@@ -127,7 +129,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("Once pause has returned, the resume data survives kill -9: only the end of the part is fetched again")
+        @Test(
+            "Once pause has returned, the resume data survives kill -9: only the last fetched bytes are fetched again")
         func onDisk() async throws {
             try await withDlm(serving: slow) { sandbox, server in
                 let get = try sandbox.start("get", "-x", "1", server.url())

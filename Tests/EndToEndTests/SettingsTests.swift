@@ -173,7 +173,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A bad value in the environment names the variable")
+        @Test("The error for a bad value in the environment names the variable")
         func variable() async throws {
             try await withDlm { sandbox in
                 let result = try await sandbox.perform("list") { $0.environment["DLM_MAX_PER_HOST"] = "lots" }

@@ -145,7 +145,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A right checksum, given or listed by name, changes nothing")
+        @Test("A right checksum, from --checksum or from a list, does not change the output")
         func match() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 try sandbox.root.write("\(content.sha256)  other\n\(content.sha256)  file.bin\n", to: "SUMS")

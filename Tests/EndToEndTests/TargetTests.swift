@@ -116,7 +116,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A get of a download of the background session joins it, and shows its end")
+        @Test("A get for a download of the background session joins the download, and reports its end")
         func joined() async throws {
             try await withDlm(serving: slow) { sandbox, server in
                 server.holdEnds()
@@ -140,7 +140,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A get that joined ends with the status of the download: 11 if it is cancelled or removed")
+        @Test("A get that joined a download ends with its status: 11 if the download is cancelled or removed")
         func joinedEnds() async throws {
             try await withDlm(serving: slow) { sandbox, server in
                 server.holdEnds()

@@ -74,7 +74,7 @@ struct TestSupportTests {
         await #expect(throws: ChildProcess.Failure.self) { try await process.result() }
     }
 
-    @Test("The memory of the program alone is measured")
+    @Test("Only the memory of the program itself is measured")
     func memory() async throws {
         var launch = ProcessLaunch("/bin/sh", ["-c", "read line"])
         launch.terminalColumns = 80

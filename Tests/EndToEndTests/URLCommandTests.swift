@@ -56,7 +56,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A link that shows its own expiry is not tried after that time")
+        @Test("A URL that contains its expiry time is not requested after that time")
         func known() async throws {
             try await withDlm(serving: FaultReply(Self.content, etag: "\"v1\"")) { sandbox, server in
                 let command = try command(sandbox, server, "echo '\(server.url("/new.bin"))'")

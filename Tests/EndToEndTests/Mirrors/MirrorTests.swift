@@ -77,7 +77,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "After a failure in the middle, with a digest: the part is kept, and 64 KiB are compared",
+            "After a failure in the middle, with a digest: the fetched bytes are kept, and 64 KiB are compared",
             arguments: ["1", "4"])
         func digest(connections: String) async throws {
             try await withMirrors([Self.dying("\"a\""), Self.serve(Self.content, "\"b\"")]) { sandbox, mirrors in
@@ -92,7 +92,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("After a failure in the middle, with the same strong ETag and size: the part is continued")
+        @Test("After a failure in the middle, with the same strong ETag and size: the partial file is continued")
         func sameTag() async throws {
             try await withMirrors([Self.dying("\"a\""), Self.serve(Self.content, "\"a\"")]) { sandbox, mirrors in
                 let result = try await mirrors.get(in: sandbox, "-x", "1")
@@ -102,7 +102,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "After a failure in the middle, without proof: the whole part is fetched again and compared",
+            "After a failure in the middle, without proof: all fetched bytes are fetched again and compared",
             arguments: [("\"a\"", "\"b\""), (nil, nil), ("W/\"a\"", "W/\"a\""), ("\"a\"", nil)], [true, false])
         func compared(tags: (String?, String?), takesRanges: Bool) async throws {
             let second: FaultServer.Handler = { _ in
@@ -132,7 +132,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("If only a mirror with another file remains: status 9, and the part is kept")
+        @Test("If only a mirror with another file remains: status 9, and the fetched bytes are kept")
         func onlyDiffering() async throws {
             try await withMirrors([Self.dying(), Self.serve(Self.other)]) { sandbox, mirrors in
                 let result = try await mirrors.get(in: sandbox, "--retries", "0")
@@ -154,7 +154,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A download that is killed while a mirror is compared continues at the URL with the old part")
+        @Test("A download that is killed while a mirror is compared continues at the URL with its fetched bytes")
         func killed() async throws {
             // The mirror stalls before all fetched bytes have been compared.
             let slow: FaultServer.Handler = { _ in

@@ -61,7 +61,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Without digests, the ETags of nginx, made from time and size, prove the same file or prove nothing",
+            "Without digests, a mirror is used only if nginx's ETags, made from time and size, are the same",
             arguments: [true, false])
         func tags(areSame: Bool) async throws {
             try await withNginxMirrors(Self.content, Self.content) { sandbox, servers in

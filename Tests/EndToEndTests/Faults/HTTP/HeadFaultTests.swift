@@ -94,16 +94,16 @@ extension EndToEnd {
             },
         ]
 
-        @Test("Malformed heads")
+        @Test("Malformed heads are an error, and the next command gives the right file")
         func garbage() async throws { try await HTTPFaultCell.run(FaultTrial.short(Self.garbage, each: 3)) }
 
-        @Test("Heads without an end")
+        @Test("Heads without an end are an error, and the next command gives the right file")
         func endless() async throws { try await HTTPFaultCell.run(FaultTrial.short(Self.endless, each: 2), atMost: 4) }
 
-        @Test("Heads that are large")
+        @Test("Heads of 1 MiB are an error, and heads of 60 KiB are accepted")
         func large() async throws { try await HTTPFaultCell.run(Self.large) }
 
-        @Test("Heads with escape sequences")
+        @Test("Escape sequences in heads are not printed")
         func sequences() async throws { try await HTTPFaultCell.run(Self.sequences) }
     }
 }

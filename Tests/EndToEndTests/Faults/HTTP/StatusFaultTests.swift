@@ -29,7 +29,7 @@ extension EndToEnd {
             ) { _, _ in FaultReply(status: status) }
         }
 
-        @Test("Error statuses in every answer")
+        @Test("A status that every answer has is an error with the exit status for it")
         func lasting() async throws {
             let chosen =
                 FaultTrial.isFull ? Self.lasting : [0, 1, 4, 8, 16, 29, 51, 100, 103, 199].map { Self.lasting[$0] }
@@ -62,7 +62,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("An error status in the first answer only, with Retry-After")
+        @Test("A temporary error status is retried after the Retry-After delay")
         func once() async throws {
             try await HTTPFaultCell.run(FaultTrial.short(Self.once, each: 8), atMost: 10)
         }
@@ -81,7 +81,7 @@ extension EndToEnd {
                 }
             }
 
-        @Test("Statuses that are not valid for this request")
+        @Test("A status that is not valid for the request is an error")
         func odd() async throws { try await HTTPFaultCell.run(FaultTrial.short(Self.odd, each: 4)) }
 
         /// The answers to a fourth simultaneous request.

@@ -77,7 +77,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A quota is reached: status 3, and with a larger quota the download continues")
+        @Test("If a quota is reached, the status is 3; with a larger quota the download continues")
         func quota() async throws {
             let quotas: [Int64] = [3 * mebibyte, 0, 1, 262_144, 6 * mebibyte]
             try await eachCell(withConnections(FaultTrial.short(quotas, each: 5), short: 4)) { quota, connections in

@@ -69,7 +69,7 @@ extension EndToEnd {
         /// Returns a path in the download folder, where ``FaultTrial`` reports no stray files.
         private func aside(_ sandbox: DlmSandbox) -> String { sandbox.root("files/aside") }
 
-        @Test("Another program changes the partial file during the download")
+        @Test("If another program changes the partial file during the download, the file is right or there is an error")
         func underway() async throws {
             try await eachCell(withConnections(Deed.allCases, short: 4)) { try await underway($0, connections: $1) }
         }
@@ -95,7 +95,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("Another program changes the partial file while it is paused")
+        @Test(
+            "If another program changes the partial file of a paused download, the file is right or there is an error")
         func paused() async throws {
             try await eachCell(withConnections(Deed.allCases, short: 1)) { try await paused($0, connections: $1) }
         }

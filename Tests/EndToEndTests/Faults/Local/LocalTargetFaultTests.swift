@@ -50,7 +50,8 @@ extension EndToEnd {
 
         static let choices = ["fail", "overwrite", "rename", "skip", "newer"]
 
-        @Test("Another program takes the final name during the download")
+        @Test(
+            "If another program takes the final name during the download, only --if-exists overwrite replaces its file")
         func taken() async throws {
             let newcomers = Newcomer.allCases.filter { FaultTrial.isFull || $0 == .file || $0 == .danglingLink }
             try await eachCell(Self.choices.flatMap { choice in newcomers.map { (choice, $0) } }) { choice, newcomer in

@@ -171,7 +171,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Power fails while many small files share their syncs")
+        @Test("If power fails while many small files share a sync, every reported file is complete")
         func batch() async throws {
             let points = KillPoint.ofSmallFile
             let cases = points.flatMap { point in

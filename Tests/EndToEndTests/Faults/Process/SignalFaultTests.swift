@@ -30,7 +30,7 @@ extension EndToEnd {
             #expect(try await sandbox.list().map(\.state) == ["completed"], "\(fault)")
         }
 
-        @Test("A signal at a random moment ends the download or finds it done, even in the first and last milliseconds")
+        @Test("A signal at a random moment ends the download, unless it is complete, even in the first milliseconds")
         func anyMoment() async throws {
             var random = SeededGenerator(for: "Signals at any moment")
             let trials = (0..<(FaultTrial.isFull ? 50 : 6)).map { index in
@@ -109,7 +109,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("With SIGHUP ignored by the caller (nohup), other signals still end dlm", .enabled(if: FaultTrial.isFull))
+        @Test("If the caller ignores SIGHUP (nohup), other signals still end dlm", .enabled(if: FaultTrial.isFull))
         func nohup() async throws {
             try await withDlm(serving: Self.slow()) { sandbox, server in
                 server.holdEnds()
