@@ -8,7 +8,8 @@ import Testing
         struct HashingFaultTests {
             static let content = Content(seed: 880, size: 8 * mebibyte + 3)
             static let length: Int64 = 256 << 10
-            /// The wrong byte is in the 21st of 33 pieces, which is not hashed yet when the fifth piece is.
+            /// The wrong content. The wrong byte is in the 21st of 33 pieces, which is not hashed yet when the run ends
+            /// after the fifth piece.
             static let wrong = content.flipping(5 * mebibyte + 1)
 
             enum End: CaseIterable { case killed, terminated }
@@ -34,7 +35,7 @@ import Testing
             }
 
             @Test(
-                "After a repair that was ended, the file is as before, and the next repair finds the wrong piece",
+                "If a repair is ended early, the file is unchanged, and the resume finds the wrong piece",
                 arguments: End.allCases)
             func repair(end: End) async throws {
                 try await withDlm(serving: FaultReply(Self.content, etag: "\"v1\"")) { sandbox, server in
