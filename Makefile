@@ -185,6 +185,7 @@ bench: $(BINARY)
 
 lint:
 	$(SWIFT) format lint --strict --recursive Sources Tests Examples Package.swift
+	scripts/mutate --check
 
 # Writes man/ and completions/ from the commands. Both are committed, and a test fails if they are out of date.
 generate: $(BINARY)
