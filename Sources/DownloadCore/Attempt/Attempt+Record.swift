@@ -25,7 +25,7 @@ extension Attempt {
         guard record.apply(change) else { return false }
         if case .rateLimit(let limit) = change { control.rateLimit.bytesPerSecond = limit }
         await finishCheckpoint()
-        if local.file != nil { readFile() }
+        if local.file != nil { enterRanges() }
         control.show(record)
         // If this save fails, the next checkpoint saves again. If the store still fails at the end of the attempt, the
         // failure is reported then.
@@ -34,7 +34,7 @@ extension Attempt {
     }
 
     /// Updates the record from the partial file: the ranges on disk, the identity of the file and the boot ID.
-    func readFile() {
+    func enterRanges() {
         guard let file = local.file else { return }
         record.resume.written = proven(file.written)
         record.resume.durable = sourceCheck.map { $0.before.intersection(file.durable) } ?? file.durable
@@ -49,8 +49,8 @@ extension Attempt {
         guard checkpoints.saving == nil, local.file != nil || checkpoints.isFirst, local.file?.differs != true else {
             return
         }
-        control.beginRecord(connections: transfers.running.count)
-        readFile()
+        control.beginCheckpoint(connections: transfers.running.count)
+        enterRanges()
         if let speed = checkpoints.speed(of: record, now: context.time.now) { record.speed = speed }
         record.updated = context.time.date
         control.show(record)

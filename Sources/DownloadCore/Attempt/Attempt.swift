@@ -51,13 +51,13 @@ final class Attempt {
         case .tick:
             tick()
             if let failure = context.stream?.failure { throw failure }
-        case .recordDue: awaitFlush()
+        case .checkpointDue: awaitFlush()
         case .flushed:
             sourceCheck?.recordCompared()
             saveCheckpoint()
         case .checkpointSaved(let number):
             checkpoints.didSave(number)
-            if control.isRecordDue { awaitFlush() }
+            if control.isCheckpointDue { awaitFlush() }
         case .disowned: throw disowned
         case .stop: throw RoundEnd.stopped
         case .timeIsUp: throw overdue
@@ -155,7 +155,7 @@ final class Attempt {
         } else {
             await context.disk.afterWrites()
         }
-        readFile()
+        enterRanges()
         control.show(received: record.received)
     }
 }

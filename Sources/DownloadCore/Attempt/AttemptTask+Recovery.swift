@@ -60,7 +60,7 @@ extension AttemptTask {
 
     /// Saves durably that bytes were given up, so that the store no longer lists them.
     private func saveLoss() async throws(DownloadError) {
-        attempt.readFile()
+        attempt.enterRanges()
         try await attempt.save(durably: true)
         control.show(received: record.received)
     }

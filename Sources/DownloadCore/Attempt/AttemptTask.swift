@@ -218,7 +218,7 @@ package final class AttemptTask: AttemptPhase {
             return lost
         }
         if !lost.isEmpty { throw DownloadError.fileFailed(.truncated, path: file.path) }
-        attempt.readFile()
+        attempt.enterRanges()
         // If the process ends meanwhile, the record shows that the whole file is on disk.
         if total > Self.slowlyFinished { try await attempt.save() }
         FaultPoint.reached("beforeChecksum")

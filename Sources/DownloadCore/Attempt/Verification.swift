@@ -52,7 +52,7 @@ struct Verification: AttemptPhase {
         var others = ByteRanges()
         for member in sources.members.dropFirst() { others = others.union(member.brought) }
         file.forget(others)
-        attempt.readFile()
+        attempt.enterRanges()
         record.resume.changeSources { $0.beAlone() }
         return true
     }
@@ -63,7 +63,7 @@ struct Verification: AttemptPhase {
         guard let pieces = record.request.pieces, pieces.fits(size: total) else { return nil }
         let wrong = try await rightPieces(of: file.path, pieces, total: total).missing(in: 0..<total)
         file.forget(wrong)
-        attempt.readFile()
+        attempt.enterRanges()
         return wrong
     }
 

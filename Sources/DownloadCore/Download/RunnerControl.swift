@@ -27,7 +27,7 @@ package final class RunnerControl: Sendable {
         /// Everything handed to the stream so far has been written.
         case delivered
         /// Many bytes have come since the last checkpoint, so the next checkpoint does not wait for its tick.
-        case recordDue
+        case checkpointDue
         /// Everything that had been handed to the disk at the last tick, or when the checkpoint became due, has been
         /// written.
         case flushed
@@ -60,12 +60,12 @@ package final class RunnerControl: Sendable {
 
     /// The bytes of the file that are on disk or on their way to the disk.
     private let received: Atomic<Int64>
-    /// The number of bytes that came since the last checkpoint began. At `recordLimit`, the next checkpoint is due.
+    /// The number of bytes that came since the last checkpoint began. At `checkpointLimit`, the next checkpoint is due.
     private let unrecorded = Atomic<Int64>(0)
-    private let recordLimit = Atomic<Int64>(RunnerControl.bytesBetweenRecords)
+    private let checkpointLimit = Atomic<Int64>(RunnerControl.bytesBetweenCheckpoints)
     /// The number of bytes for each connection after which a checkpoint is due. After a kill, the bytes that were not
     /// recorded are fetched again: at most about twice this number for each connection.
-    static let bytesBetweenRecords: Int64 = 2 << 20
+    static let bytesBetweenCheckpoints: Int64 = 2 << 20
     /// The size of the file in bytes, or -1 while the size is unknown.
     private let total: Atomic<Int64>
     private let isFinishing = Atomic(false)
@@ -132,26 +132,26 @@ package final class RunnerControl: Sendable {
 
     func show(received count: Int64) { received.store(count, ordering: .relaxed) }
 
-    /// Adds to the number of received bytes. Called on any thread. Sends ``Message/recordDue`` once for each
+    /// Adds to the number of received bytes. Called on any thread. Sends ``Message/checkpointDue`` once for each
     /// checkpoint.
     func add(received count: Int) {
         received.add(Int64(count), ordering: .relaxed)
         guard count > 0 else { return }
         let (before, after) = unrecorded.add(Int64(count), ordering: .relaxed)
-        let limit = recordLimit.load(ordering: .relaxed)
-        if before < limit, after >= limit { send(.recordDue) }
+        let limit = checkpointLimit.load(ordering: .relaxed)
+        if before < limit, after >= limit { send(.checkpointDue) }
     }
 
     // MARK: Checkpoints
 
     /// Begins a checkpoint. Bytes that come from now on belong to the next checkpoint.
-    func beginRecord(connections: Int) {
-        recordLimit.store(Self.bytesBetweenRecords * Int64(max(1, connections)), ordering: .relaxed)
+    func beginCheckpoint(connections: Int) {
+        checkpointLimit.store(Self.bytesBetweenCheckpoints * Int64(max(1, connections)), ordering: .relaxed)
         unrecorded.store(0, ordering: .relaxed)
     }
 
     /// Whether the next checkpoint became due while the last one was being saved.
-    var isRecordDue: Bool { unrecorded.load(ordering: .relaxed) >= recordLimit.load(ordering: .relaxed) }
+    var isCheckpointDue: Bool { unrecorded.load(ordering: .relaxed) >= checkpointLimit.load(ordering: .relaxed) }
 
     func show(total size: Int64?) { total.store(size ?? -1, ordering: .relaxed) }
 
