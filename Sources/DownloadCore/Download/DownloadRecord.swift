@@ -182,6 +182,11 @@ package struct DownloadRecord: Sendable, Equatable {
     package static let attemptsKept = 20
 }
 
+extension DownloadRecord: CustomStringConvertible {
+    /// The fields, of which the request hides its secrets.
+    package var description: String { "\(storage.fields)" }
+}
+
 extension DownloadRecord: Codable {
     package init(from decoder: any Decoder) throws { storage = Storage(try Fields(from: decoder)) }
 
