@@ -5,13 +5,13 @@ enum DropInConversion: Sendable {
     case attempts
     /// A time in seconds. 0 means the default of dlm.
     case time
-    /// `sha-256=HEX`.
+    /// A checksum of the form `sha-256=HEX`.
     case digest
-    /// `auto`, or `TLSv1_2` and its like.
+    /// A minimum version of TLS: `auto`, `TLSv1_2` or a similar form.
     case tls
     /// A token for `Authorization: Bearer`.
     case bearer
-    /// A header field. curl's forms `Name;` and `Name:` have special meanings and are refused.
+    /// A header field. The forms `Name;`, `Name:` and `@FILE` have special meanings in curl and are refused.
     case field
     /// A number of redirects. -1 means no limit.
     case redirects

@@ -9,7 +9,7 @@ struct DropInOption: Sendable {
     }
 
     enum Effect: Sendable {
-        /// An option of `dlm get` with the same value, converted where the two differ.
+        /// An option of `dlm get` with the same value, converted if dlm writes the value differently.
         case option(String, DropInConversion = .same)
         /// Options of `dlm get` that take no value from the command line.
         case words([String])

@@ -27,7 +27,7 @@ struct BodyOptions: ParsableArguments {
         data.contains("@-") || dataUrlencode.contains { $0.hasSuffix("@-") && !$0.contains("=") }
     }
 
-    /// Reads the files now, so that they are not read again later.
+    /// Reads the files now, so that ``apply(to:)`` does not read them again for each download.
     mutating func prepare() throws { known = try body() }
 
     mutating func dropBody() { (data, dataUrlencode, known) = ([], [], nil) }

@@ -10,7 +10,9 @@ struct ChecksumOptions: ParsableArguments {
         completion: .list(Self.beginnings))
     var checksum: String?
 
-    /// The beginnings of checksums that shells offer. In zsh a description follows a colon, so the colon is escaped.
+    /// The beginnings of checksums that shell completion offers, such as `sha256:`. In zsh an unescaped colon separates
+    /// the
+    /// description, so the colon is escaped.
     private static var beginnings: [String] {
         let colon = CompletionShell.requesting == .zsh ? "\\:" : ":"
         return Checksum.Algorithm.allCases.map { $0.rawValue + colon }
@@ -85,7 +87,7 @@ enum ChecksumFile {
         let error: DownloadError
 
         var message: String {
-            // The messages of these errors begin with their subject.
+            // The messages of these errors already name the file or URL.
             switch error {
             case .verificationFailed, .requestInvalid: Redaction.describe(error)
             default: "\(url): \(Redaction.describe(error))"
