@@ -43,12 +43,12 @@ enum DropInConversion: Sendable {
         case .bearer: return "Authorization: Bearer \(value)"
         case .field:
             guard value.contains(":"), !value.hasSuffix(":"), !value.hasPrefix("@") else {
-                throw Refusal(why: "dlm takes header fields of the form 'Name: value' only")
+                throw Refusal(why: "dlm accepts only header fields of the form 'Name: value'")
             }
             return value
         case .redirects: return value == "-1" ? "1000" : value
         case .plainData:
-            if value.hasPrefix("@") { throw Refusal(why: "dlm sends no file byte by byte") }
+            if value.hasPrefix("@") { throw Refusal(why: "dlm cannot send a file unchanged as the body") }
             return value
         }
     }

@@ -175,7 +175,7 @@ struct DropInParts {
             guard proxy.login.user == nil, proxy.login.password == nil else {
                 throw DropInFailure(
                     program,
-                    "the name for the proxy needs the proxy's URL on the command line, or stands in the variable: "
+                    "the name for the proxy needs the proxy's URL on the command line; or give both in the variable: "
                         + "http_proxy=http://NAME:PASSWORD@HOST")
             }
             return []

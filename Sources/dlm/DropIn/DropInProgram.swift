@@ -58,7 +58,7 @@ struct DropInFailure: Error, Equatable {
     ///   - option: The option as the user wrote it.
     ///   - why: The feature that dlm lacks, or the reason why the value is wrong.
     init(_ program: DropInProgram, _ option: String, _ why: String, path: String?) {
-        let other = program.original(in: path).map { "run \($0) for that" } ?? "it takes the real \(program.rawValue)"
+        let other = program.original(in: path).map { "run \($0) instead" } ?? "use the real \(program.rawValue) instead"
         message = "\(program.rawValue): \(option): \(why); \(other)"
         status = program.usageStatus
     }

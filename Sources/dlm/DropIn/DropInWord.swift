@@ -116,7 +116,7 @@ enum DropInWord: Sendable {
         }
 
         private mutating func next(_ name: String, _ option: DropInOption) throws(DropInFailure) -> String {
-            guard index < arguments.count else { throw DropInFailure(program, "\(name): gives no value") }
+            guard index < arguments.count else { throw DropInFailure(program, "\(name): a value is missing") }
             if option.isSecret { hide(index, 0) }
             index += 1
             return arguments[index - 1]
