@@ -4,7 +4,7 @@ extension Aria2Option {
     private static let meant: [Aria2Option] = [
         Aria2Option(
             "dir", .directory, nil,
-            "The folder must be below a folder of `rpc-folders`. dlm creates the folder if it does not exist."),
+            "The folder must be below a folder of `rpc-folders`. A missing folder is created."),
         Aria2Option(
             "out", .name, nil,
             "A file name, optionally with subfolders of `dir` in front. Names that lead out of `dir`, and hidden "
@@ -13,8 +13,8 @@ extension Aria2Option {
         Aria2Option("pause", .startsPaused, "false"),
         Aria2Option(
             "max-connection-per-server", .connectionsPerServer, "6",
-            "The smaller number of this option and `split` applies, from 1 to 64. Without both, dlm adds "
-                + "connections while they make the download faster, at most 6."),
+            "The smaller number of this option and `split` applies, from 1 to 64. Without both, "
+                + "connections are added while they make the download faster, at most 6."),
         Aria2Option("split", .split, "6", "See `max-connection-per-server`."),
         Aria2Option("max-download-limit", .rateLimit, "0", "Can be changed while the download runs."),
         Aria2Option(
@@ -52,7 +52,7 @@ extension Aria2Option {
         Aria2Option("checksum", .checksum, nil, "Give `sha-256=HEX`. The file is verified before it gets its name."),
         Aria2Option("check-certificate", .verifiesServer, "true"),
         Aria2Option(
-            "min-tls-version", .minimumTLS, "TLSv1.2", "`TLSv1.2` or `TLSv1.3`. dlm does not use older versions."),
+            "min-tls-version", .minimumTLS, "TLSv1.2", "`TLSv1.2` or `TLSv1.3`. Older versions are not used."),
         Aria2Option("follow-metalink", .followsMetalink, "true", "`mem` means the same as `true`."),
         Aria2Option("metalink-location", .location, nil, "Only the first country of the list is used."),
         Aria2Option(
@@ -73,23 +73,23 @@ extension Aria2Option {
     private static let ignored: [Aria2Option] = [
         (
             "always-resume", "true",
-            "A partial file is continued only if dlm can prove that it belongs to the same file."
+            "A partial file is continued only if it is proved to belong to the same file."
         ),
         ("async-dns", "true", "libcurl decides how names are resolved."),
         ("auto-save-interval", "60", "Progress is recorded twice a second."),
-        ("check-integrity", "false", "dlm always checks everything that can be checked."),
+        ("check-integrity", "false", "Everything that can be checked is always checked."),
         ("content-disposition-default-utf8", "false", "Names are read as RFC 6266 says, and as UTF-8."),
         ("disable-ipv6", "false", "Both IPv6 and IPv4 are tried (RFC 8305)."),
         ("disk-cache", "16777216", "The buffers usually have 10 MiB together."),
         ("console-log-level", "notice", "The server has no console."),
-        ("deferred-input", "false", "dlm never keeps a whole list in memory."),
+        ("deferred-input", "false", "A list is never in memory as a whole."),
         ("download-result", "default", "This option only affects output on a terminal."),
-        ("dscp", "0", "dlm does not set the DSCP field of IP packets."),
+        ("dscp", "0", "The DSCP field of IP packets is not set."),
         ("enable-color", "true", "This option only affects output on a terminal."),
         ("enable-http-keep-alive", "true", "Connections are always reused."),
-        ("enable-http-pipelining", "false", "dlm uses HTTP/2 instead of pipelining."),
-        ("enable-mmap", "false", "dlm does not map files into memory."),
-        ("event-poll", "epoll", "dlm always uses epoll."),
+        ("enable-http-pipelining", "false", "HTTP/2 is used instead of pipelining."),
+        ("enable-mmap", "false", "Files are not mapped into memory."),
+        ("event-poll", "epoll", "The server always uses epoll."),
         ("file-allocation", "prealloc", "Space is reserved if the file system supports it."),
         ("force-save", "false", "All downloads are recorded."),
         ("ftp-pasv", "true", "FTP always uses passive mode."),
@@ -99,7 +99,7 @@ extension Aria2Option {
             "http-auth-challenge", "false",
             "A name and password are sent with the first request, and as a digest if the server asks for one."
         ),
-        ("http-no-cache", "false", "dlm sends no such header fields; give them with `header`."),
+        ("http-no-cache", "false", "These header fields are not sent; give them with `header`."),
         ("human-readable", "true", "This option only affects output on a terminal."),
         ("keep-unfinished-download-result", "true", "Unfinished downloads are always kept."),
         ("log-level", "debug", "The log has only one level."),
@@ -109,29 +109,29 @@ extension Aria2Option {
         ),
         ("max-download-result", "1000", "The history has no limit; `history-age` clears it."),
         ("max-file-not-found", "0", "A file that does not exist is an error at once."),
-        ("max-mmap-limit", "0", "dlm does not map files into memory."),
+        ("max-mmap-limit", "0", "Files are not mapped into memory."),
         ("max-overall-upload-limit", "0", "Nothing is uploaded."),
         ("max-upload-limit", "0", "Nothing is uploaded."),
         ("max-resume-failure-tries", "0", "See `always-resume`."),
-        ("metalink-base-uri", nil, "dlm does not use this option."),
+        ("metalink-base-uri", nil, "The server does not use this option."),
         ("metalink-enable-unique-protocol", "true", "All sources are used."),
-        ("metalink-language", nil, "dlm does not use this option."),
-        ("metalink-os", nil, "dlm does not use this option."),
+        ("metalink-language", nil, "The server does not use this option."),
+        ("metalink-os", nil, "The server does not use this option."),
         ("metalink-preferred-protocol", "none", "Sources are used in order of their priority."),
-        ("metalink-version", nil, "dlm does not use this option."),
+        ("metalink-version", nil, "The server does not use this option."),
         ("min-split-size", "1048576", "The sizes of the parts depend on the speed."),
         ("no-file-allocation-limit", "5242880", "See `file-allocation`."),
         ("no-netrc", "true", "A netrc file is never read for network clients."),
         ("optimize-concurrent-downloads", "false", "Only the limit `max-concurrent-downloads` applies."),
         ("parameterized-uri", "false", "URIs are used as they are, without patterns."),
-        ("pause-metadata", "false", "dlm adds no further downloads from a metadata file that could be paused."),
+        ("pause-metadata", "false", "A metadata file adds no further downloads that could be paused."),
         (
             "piece-length", "1048576",
             "A piece is 1 MiB long. If a file has more than 8192 pieces of 1 MiB, its pieces are longer."
         ),
         (
             "proxy-method", "get",
-            "Through an HTTP proxy, dlm uses CONNECT for https, FTP and SSH URLs, and GET for http URLs."
+            "The method for an HTTP proxy is CONNECT for https, FTP and SSH URLs, and GET for http URLs."
         ),
         ("quiet", "false", "This option only affects output on a terminal."),
         ("realtime-chunk-checksum", "true", "Pieces are always verified as they arrive."),
@@ -141,22 +141,22 @@ extension Aria2Option {
         ("save-not-found", "true", "Downloads whose file was not found are always kept."),
         ("save-session-interval", "0", "Everything is always saved."),
         ("seed-ratio", "1.0", "Nothing is seeded."),
-        ("server-stat-timeout", "86400", "What dlm has learned about a host is kept for a week."),
+        ("server-stat-timeout", "86400", "What the server has learned about a host is kept for a week."),
         ("show-console-readout", "true", "This option only affects output on a terminal."),
         ("socket-recv-buffer-size", "0", "The kernel decides."),
         ("ssh-host-key-md", nil, "The keys of SSH servers are checked only against `known_hosts`."),
         ("stderr", "false", "This option only affects output on a terminal."),
         ("stop", "0", "The session does not end after a given time."),
-        ("stream-piece-selector", "default", "dlm divides the file by the speed of each connection."),
+        ("stream-piece-selector", "default", "The file is divided by the speed of each connection."),
         ("summary-interval", "60", "This option only affects output on a terminal."),
         ("truncate-console-readout", "true", "This option only affects output on a terminal."),
         (
             "uri-selector", "feedback",
             "Sources are used in order of priority. After a failure, the other sources are tried first."
         ),
-        ("use-head", "false", "dlm sends no HEAD: the answer to the first GET says what the file is."),
+        ("use-head", "false", "No HEAD is sent: the answer to the first GET says what the file is."),
         ("save-session", nil, "Everything is always saved, in the store."),
-        ("rlimit-nofile", "1024", "dlm raises its limit of open files by itself."),
+        ("rlimit-nofile", "1024", "The server raises its limit of open files by itself."),
     ].map { Aria2Option(ignored: $0.0, $0.1, $0.2) }
 
     private static let bitTorrent: [Aria2Option] = [
@@ -169,7 +169,7 @@ extension Aria2Option {
         "dht-message-timeout", "enable-dht", "enable-dht6", "enable-peer-exchange", "follow-torrent", "index-out",
         "listen-port", "peer-agent", "peer-id-prefix", "seed-time", "select-file", "show-files",
         "allow-piece-length-change",
-    ].map { Aria2Option(ignored: $0, nil, "This option is about BitTorrent, which dlm does not support.") }
+    ].map { Aria2Option(ignored: $0, nil, "This option is about BitTorrent, which is not supported.") }
 
     private static let refused: [Aria2Option] = [
         ("on-bt-download-complete", program), ("on-download-complete", program), ("on-download-error", program),
@@ -178,8 +178,8 @@ extension Aria2Option {
         ("private-key", read), ("rpc-certificate", read), ("rpc-private-key", read), ("input-file", read),
         ("torrent-file", read), ("metalink-file", read), ("conf-path", read), ("server-stat-if", read),
         ("save-cookies", write), ("server-stat-of", write), ("log", write), ("dht-file-path", write),
-        ("dht-file-path6", write), ("dry-run", "dlm has no download without fetching; leave out this option."),
-        ("hash-check-only", "Network clients cannot verify files. Run dlm verify on the machine where dlm runs."),
+        ("dht-file-path6", write), ("dry-run", "There is no download without fetching; leave out this option."),
+        ("hash-check-only", "Network clients cannot verify files. Verify them on the machine where the server runs."),
         ("interface", interface), ("multiple-interface", interface),
         ("async-dns-server", "Name servers are chosen by the user of the machine."),
         ("rpc-secret", server), ("rpc-user", server), ("rpc-passwd", server), ("enable-rpc", server),

@@ -12,7 +12,7 @@ enum DropInPage {
 
         If dlm is called by the name `aria2c`, `wget` or `curl`, it accepts the download options of this program. The package
         has links with these names in `/usr/lib/dlm/compat` (`make install`: `$(PREFIX)/lib/dlm/compat`). Put this folder
-        first in the PATH of the programs that shall use dlm:
+        first in the PATH of the programs that should use dlm:
 
         ```
         PATH=/usr/lib/dlm/compat:$PATH yt-dlp --downloader aria2c URL
