@@ -111,8 +111,9 @@ struct CredentialOptions: ParsableArguments {
             guard let home = ProcessInfo.processInfo.environment["HOME"], home.hasPrefix("/") else {
                 throw ValidationError("--netrc: no home folder: set HOME, or give --netrc-file")
             }
-            // As with curl and wget, a missing file is not an error: it only has no passwords. A file that cannot be
-            // read is an error when the attempt begins.
+            // As in curl and wget, a missing file is not an error, and there are no passwords. A file that cannot be
+            // read
+            // is an error when the attempt begins.
             let file = home + "/.netrc"
             if access(file, F_OK) == 0 || errno != ENOENT { request.secretFiles.netrc = file }
         }

@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// The options for the place of the files of `get`.
+/// The options for the folders and names of the files of `get`.
 struct DestinationOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,

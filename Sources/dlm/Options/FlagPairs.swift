@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `--content-disposition` and its opposite. Each of such a pair has its own words in help, manual and completions.
+/// `--content-disposition` and its opposite. Both flags have their own texts in help, manual and completions.
 enum ContentDispositionFlag: EnumerableFlag {
     case contentDisposition, noContentDisposition
 

@@ -3,8 +3,8 @@ import DownloadKit
 import Synchronization
 
 /// The reader of the options below the URLs of a list. Neighbouring URLs often have the same options, so the parsed
-/// options of the last block are kept. Name and checksum of a file differ from URL to URL and are filled in without the
-/// parser.
+/// options of the last URL are kept. Only the name and the checksum of the file usually differ from URL to URL, so they
+/// are set without the parser.
 final class ListOptions: Sendable {
     /// An error in a line of the list.
     struct Failure: Error {

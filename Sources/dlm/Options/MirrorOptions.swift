@@ -1,7 +1,7 @@
 import ArgumentParser
 import DownloadKit
 
-/// The options for other sources of a file.
+/// The options for further sources of a file, and for Metalink documents.
 struct MirrorOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -41,7 +41,7 @@ struct MirrorOptions: ParsableArguments {
     }
 
     /// Reads the URL of a mirror.
-    /// - Parameter place: the option or the line that has the URL, for messages.
+    /// - Parameter place: The option or the line that contains the URL, for messages.
     static func address(_ text: String, _ place: String) throws -> SourceURL {
         switch RequestMaker.address(text) {
         case .success((let url, nil)): return url

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// The options that every command has.
+/// The output options that most commands share.
 struct OutputOptions: ParsableArguments {
     @Flag(name: .long, help: "Write JSON to stdout, one value a line.")
     var json = false
@@ -26,7 +26,7 @@ extension OutputOptions: ScannedGroup {
     }
 }
 
-/// The additional options of the commands that download.
+/// The option for the progress display of the commands that show running downloads.
 struct ProgressOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

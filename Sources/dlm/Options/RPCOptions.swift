@@ -3,7 +3,7 @@ import DownloadKit
 import DownloadRPC
 import Foundation
 
-/// The options for the server of aria2's RPC and the web page in the background session.
+/// The options for the HTTP server of the background session, which serves aria2's RPC and the web page.
 struct RPCOptions: ParsableArguments {
     @Flag(exclusivity: .chooseLast) var rpc: RPCFlag?
 
@@ -51,7 +51,7 @@ struct RPCOptions: ParsableArguments {
             && !scheme.isEmpty
     }
 
-    /// Returns these options, completed by others. These options win where both have a value.
+    /// Returns these options, with the values of `other` for options that have no value here.
     func overriding(_ other: RPCOptions?) -> RPCOptions {
         guard let other else { return self }
         var result = self
