@@ -20,8 +20,8 @@ struct ChecksumOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Look up the digest by file name in this list, such as SHA256SUMS; - is standard input. Prefer an https "
-                + "URL: a list that came over http proves little.", valueName: "file or url"),
+            "Look up the digest by file name in this list, such as SHA256SUMS; - is standard input. If you give a URL, "
+                + "prefer https: others can change a list that is sent over http.", valueName: "file or url"),
         completion: .file())
     var checksumFile: String?
 

@@ -12,7 +12,8 @@ struct CookieOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Save all cookies to this file at the end. It may be the file of --cookie-file.", valueName: "file"),
+            "Save all cookies to this file when a download ends. It may be the file of --cookie-file.",
+            valueName: "file"),
         completion: .file())
     var cookieJar: String?
 

@@ -22,16 +22,17 @@ struct HTTPRequestOptions: ParsableArguments {
 
     @Flag(
         help: """
-            Accept compressed content (gzip, br, zstd) and write it decompressed. Such a file needs a single \
-            connection, and starts over when interrupted.
+            Accept compressed content (gzip, br, zstd) and write it decompressed. A compressed file is fetched over a \
+            single connection, and starts over after an interruption.
             """)
     var compressed = false
 
     @Option(
         name: [.customShort("X"), .long],
         help: ArgumentHelp(
-            "Use this method instead of GET, or of POST with --data; the file then needs a single connection and starts "
-                + "over when interrupted. POST and PATCH are not retried once the server may have received them.",
+            "Use this method instead of GET (or of POST with --data). The file is fetched over a single connection, "
+                + "and starts over after an interruption. POST and PATCH are not retried if the server may have "
+                + "received them.",
             valueName: "method"))
     var method: String?
 

@@ -29,7 +29,7 @@ final class ListOptions: Sendable {
         for line in lines {
             guard line.isReadable else { throw Failure(line: line.number, message: "is not UTF-8 text") }
             guard let option = OptionText(line.text) else {
-                throw Failure(line: line.number, message: "give options for a URL as option=value, one a line")
+                throw Failure(line: line.number, message: "give options for a URL as option=value, one in each line")
             }
             if let path = Self.own[option.name] {
                 own.append((line.number, option, path))

@@ -78,8 +78,9 @@ struct ConnectionOptions: ParsableArguments {
     @Option(
         name: [.customShort("x"), .long],
         help: ArgumentHelp(
-            "Use N connections for each file, 1 to 64; auto uses as many as make it faster, at most "
-                + "\(SegmentPlanner.automaticLimit), and auto:N at most N. Without HTTP, auto uses 1. Default: auto.",
+            "Use N connections for each file, 1 to 64. auto adds connections while they make the download faster, at "
+                + "most \(SegmentPlanner.automaticLimit), and auto:N at most N. Over FTP and SSH, auto uses 1. "
+                + "Default: auto.",
             valueName: "n"),
         completion: .list(["auto", "1", "2", "4", "8", "16"]), transform: ConnectionCount.init(argument:))
     var connections: ConnectionCount?
@@ -113,7 +114,8 @@ struct TransferOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Wait this long before the first retry; doubles with each retry. Default: \(Self.delay).",
+            "Wait this long before the first retry, and twice as long before each further retry. Default: "
+                + "\(Self.delay).",
             valueName: "time"),
         transform: Seconds.init(argument:))
     var retryDelay: Seconds?
@@ -127,7 +129,7 @@ struct TransferOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Cut a connection that brings no bytes for this long, and retry. Default: \(Self.stall).",
+            "Cut a connection that receives no bytes for this long, and retry. Default: \(Self.stall).",
             valueName: "time"),
         transform: Seconds.init(argument:))
     var stallTimeout: Seconds?
