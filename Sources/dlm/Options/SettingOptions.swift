@@ -1,8 +1,8 @@
 import ArgumentParser
 import DownloadKit
 
-/// The options that can be set outside of the command line, by their long names. This one struct serves `config.yaml`,
-/// the environment and the sections for hosts.
+/// The options that can be set outside of the command line. This struct is used for `config.yaml`, for its sections
+/// (hosts and rules), and for the environment.
 struct SettingOptions {
     var historyAge: HistoryAge?
     var limitWindow: [LimitWindow]

@@ -6,7 +6,7 @@ import Yams
 struct SettingsFile {
     let path: String
 
-    /// The greatest size of the file in bytes. A larger file is surely no configuration.
+    /// The greatest size of the file in bytes. A larger file cannot be a configuration file.
     static let largest = 1 << 20
 
     /// Finds `$XDG_CONFIG_HOME/dlm/config.yaml`, by default `~/.config/dlm/config.yaml`. A relative path in the

@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// The options for how the server proves its identity to dlm, and dlm to the server.
+/// The options for certificates, keys and schemes: how the server proves its identity, and how dlm proves its own.
 struct TrustOptions: ParsableArguments {
     @Flag(name: [.customShort("k"), .long], help: "Do not verify the server's certificate.")
     var insecure = false
@@ -193,7 +193,8 @@ extension ServerTrustPolicy.TLSVersion: ExpressibleByArgument {}
 struct Schemes: Equatable {
     let names: [String]
 
-    /// Reads an argument, as the parser's `transform`. The error becomes the end of the parser's message.
+    /// Reads an argument; it is used as the parser's `transform`. The parser puts the thrown text at the end of its
+    /// message.
     init(argument: String) throws {
         var allowed = RedirectPolicy.knownSchemes
         for word in argument.lowercased().split(separator: ",", omittingEmptySubsequences: false) {

@@ -62,7 +62,7 @@ extension ValidationOptions: TellingOptions {
     }
 }
 
-/// Status codes as users list them: `403,520-529`.
+/// A list of status codes, such as `403,520-529`.
 struct CodeList: Equatable {
     let codes: StatusCodes
 
@@ -74,7 +74,7 @@ struct CodeList: Equatable {
     }
 }
 
-/// Status codes whose body can be a file.
+/// The value of `--expect-status`: status codes whose body can be a file.
 struct ExpectedCodes: Equatable {
     let codes: StatusCodes
 

@@ -1,7 +1,9 @@
 import ArgumentParser
 import DownloadKit
 
-/// The options of `get` as one worker of many: its part of a list, and its reports to the workflow engine.
+/// The options of `get` for one of many workers that share a list of URLs. They select the worker's part of the list,
+/// and
+/// they record the results for the workflow engine.
 struct WorkerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -59,7 +61,7 @@ struct WorkerOptions: ParsableArguments {
         completion: .directory)
     var state: String?
 
-    /// The option about failures, if it is given.
+    /// The name of `--max-failures` if it is given, for messages.
     var limitOption: String? { maxFailures == nil ? nil : "--max-failures" }
 
     func validate() throws {
@@ -78,7 +80,7 @@ struct WorkerOptions: ParsableArguments {
         if shardBy != nil, shard == nil { throw ValidationError("--shard-by needs --shard I/N") }
     }
 
-    /// The rule for file names; nil if the names may come from servers.
+    /// The rule for file names; nil if `--name-by` is not given.
     var namer: FileNamer? { nameBy.map { FileNamer(rule: $0, spreads: spread) } }
 
     /// Returns the seconds between the starts of two downloads from one host, or nil if their rate is not limited.
