@@ -54,8 +54,8 @@ struct SettingArguments: ParsableArguments, ItemGroups {
 
     @Option(
         help: """
-            Limit the speed in a window of local time, such as 'Mon-Fri 08:00-18:00 1M'; repeatable, the first open \
-            window counts. Default: none.
+            Limit the speed in a window of local time, such as 'Mon-Fri 08:00-18:00 1M'; repeatable. If several \
+            windows are open, the first one applies. Default: none.
             """,
         transform: LimitWindow.init(argument:))
     var limitWindow: [LimitWindow] = []

@@ -23,7 +23,7 @@ struct URLPatterns {
             let pattern = URLPattern(url)
             count += pattern.count
             if pattern.isTooLarge || count > Self.largest {
-                throw ValidationError("\(url): stands for more than \(Self.largest) URLs; give fewer, or --no-glob")
+                throw ValidationError("\(url): expands to more than \(Self.largest) URLs; give fewer, or --no-glob")
             }
         }
         return count

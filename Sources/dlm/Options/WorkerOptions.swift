@@ -20,8 +20,9 @@ struct WorkerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Append a line of JSON to this file for each URL that ends, and skip URLs that it records as done if their "
-                + "files are still there. The status is 75 if another run may get more, 65 if the rest fails for good.",
+            "Append a line of JSON to this file for each URL that ends. Skip URLs that the file records as done, if "
+                + "their files still exist. The exit status is 75 if another run may get more, 65 if the rest has "
+                + "failed for good.",
             valueName: "file"),
         completion: .file())
     var manifest: String?
@@ -34,15 +35,16 @@ struct WorkerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Stop with status 69 after more than N failed downloads, or more than P% of at least 100.",
+            "Stop with status 69 after more than N failed downloads, or if more than P% of at least 100 downloads "
+                + "failed.",
             valueName: "n or p%"),
         transform: FailureLimitArgument.init(argument:))
     var maxFailures: FailureLimitArgument?
 
     @Option(
         help: ArgumentHelp(
-            "Name files by url (in a folder for each host), by the hash of the URL, or by their number in the list. No "
-                + "two URLs get the same name.", valueName: "what"))
+            "Name files after the URL (url, in a folder for each host), after its hash (hash), or after their number "
+                + "in the list (number). No two URLs get the same name.", valueName: "what"))
     var nameBy: FileNameRule?
 
     @Option(
@@ -51,12 +53,12 @@ struct WorkerOptions: ParsableArguments {
                 + "by host, all workers share this rate.", valueName: "n"))
     var perHostRate: Double?
 
-    @Flag(help: "Spread the files that --name-by names over two levels of folders.")
+    @Flag(help: "Spread the files over two levels of folders; needs --name-by.")
     var spread = false
 
     @Option(
         help: ArgumentHelp(
-            "Keep the state of this worker in this folder instead of $XDG_STATE_HOME; it should be on a local disk.",
+            "Keep the state of this worker in this folder instead of $XDG_STATE_HOME. Use a folder on a local disk.",
             valueName: "dir"),
         completion: .directory)
     var state: String?
