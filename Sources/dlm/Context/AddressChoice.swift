@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 import Glibc
 
-/// The choice between https and http for URLs typed without a scheme. The user is told which scheme was chosen.
+/// The choice between https and http for URLs that are typed without a scheme. A message tells the user the choice.
 struct AddressChoice {
     let maker: RequestMaker
     let context: Context
@@ -46,7 +46,7 @@ struct AddressChoice {
         }
         let schemes = address.schemes(allowed: requests.map(\.url.scheme))
         guard let request = requests.first(where: { $0.url.scheme == schemes[0] }) else {
-            // Neither scheme is allowed. The request that is made from the URL later throws the error.
+            // Neither scheme is allowed. The error is thrown later, when the request is made from the URL.
             return Choice(scheme: Self.schemes[0], reason: "no scheme given")
         }
         let isSecret = !address.isLoopback && Self.showsSecrets(request)
@@ -89,7 +89,7 @@ struct AddressChoice {
         }
     }
 
-    /// Throws if a file of this name exists, because the user more likely means the file than a host.
+    /// Throws if a file with this name exists, because the user probably means the file instead of a host.
     private func requireNoFile(_ text: String) throws {
         guard !text.isEmpty, !text.contains("://"), access(text, F_OK) == 0 else { return }
         throw ValidationError(

@@ -1,4 +1,4 @@
-/// A section of a page that is about neither options nor examples.
+/// A section of a manual page other than the options and the examples.
 struct ManualSection {
     enum Part {
         case text(String)
@@ -120,7 +120,7 @@ extension ManualText {
                 """),
         ])
 
-    /// The section about the settings, made from the options themselves.
+    /// The section about the settings. Its texts are the help texts of the options.
     private static var settings: ManualSection {
         ManualSection(
             title: "SETTINGS",

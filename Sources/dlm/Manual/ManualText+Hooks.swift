@@ -13,7 +13,7 @@ extension ManualText {
         scripts.
         """
 
-    /// The variables that a hook's environment has beside those of dlm's environment.
+    /// The variables that dlm adds to the environment of a hook.
     static let hookVariables = [
         ("DLM_ID", "The number of the download."),
         ("DLM_STATE", "completed or failed."),
