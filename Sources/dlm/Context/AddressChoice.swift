@@ -52,14 +52,14 @@ struct AddressChoice {
         let isSecret = !address.isLoopback && Self.showsSecrets(request)
         if schemes == ["http"], isSecret {
             throw ValidationError(
-                "\(address.host): has no scheme, and secrets are not sent over http on a guess; write https:// or "
-                    + "http:// before it")
+                "\(address.host): the URL has no scheme, and dlm does not send secrets over http without being asked; "
+                    + "write https:// or http:// before the host")
         }
         guard schemes.count > 1, !isSecret else { return Choice(scheme: schemes[0], reason: "no scheme given") }
         guard let error = await Self.failure(of: request, context), PlainFallback.isAllowed(after: error) else {
             return Choice(scheme: "https", reason: "no scheme given")
         }
-        return Choice(scheme: "http", reason: "no scheme given, and no https there")
+        return Choice(scheme: "http", reason: "no scheme given, and the server has no https")
     }
 
     private static func showsSecrets(_ request: DownloadRequest) -> Bool {
@@ -93,6 +93,6 @@ struct AddressChoice {
     private func requireNoFile(_ text: String) throws {
         guard !text.isEmpty, !text.contains("://"), access(text, F_OK) == 0 else { return }
         throw ValidationError(
-            "\(text): is the name of a file here, not a URL; to download the URLs in that file, give it with -i")
+            "\(text): this is a file, not a URL; to download the URLs in the file, run: dlm get -i FILE")
     }
 }

@@ -94,7 +94,7 @@ struct BackgroundHandover {
     private static func joinedUnverified(_ id: DownloadID) -> DownloadError {
         .verificationFailed(
             .unverifiable(
-                "\(id): is already being downloaded without this checksum; run: dlm wait \(id), and then dlm "
+                "\(id): this file is already being downloaded without this checksum; run: dlm wait \(id), and then dlm "
                     + "verify")
         )
     }

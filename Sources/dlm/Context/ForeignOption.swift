@@ -11,7 +11,7 @@ enum ForeignOption {
     private static func attachedMeaning(of word: String, in names: [String]) -> String? {
         guard word.count > 2, word.hasPrefix("-"), !word.hasPrefix("--"), names.contains("output") else { return nil }
         let isNumber = word.dropFirst(2).first?.isNumber ?? false
-        if word.hasPrefix("-k"), isNumber { return "dlm divides files by itself; leave it out" }
+        if word.hasPrefix("-k"), isNumber { return "dlm itself decides how to divide a file; leave it out" }
         if word.hasPrefix("-s"), !isNumber { return "here it is '--quiet'" }
         // Letters of dlm's own options may come before the letter of the other program's option. They are skipped.
         let letters = word.dropFirst().drop { "46bckqv".contains($0) }

@@ -82,7 +82,7 @@ struct Narrator: Sendable {
     func stand(_ id: DownloadID, _ name: String, isInterrupted: Bool, count: Int) {
         guard tellsStanding, count <= Self.pausedLines + 1 else { return }
         let why = isInterrupted ? StandingText.interrupted : "paused; continue with: dlm resume \(id)"
-        console.report(count > Self.pausedLines ? "more are paused; see: dlm list" : "\(id): \(name): \(why)")
+        console.report(count > Self.pausedLines ? "more downloads are paused; see: dlm list" : "\(id): \(name): \(why)")
     }
 
     func goOn(_ id: DownloadID, _ name: String) {
@@ -170,7 +170,7 @@ struct Narrator: Sendable {
         } else {
             tellFile(of: before.snapshot, display, isCounted: isCounted, wasComplete: true)
             if options.verbose > 0, !options.quiet {
-                console.report("\(record.id): \(record.displayName): complete already, nothing fetched")
+                console.report("\(record.id): \(record.displayName): was already complete, so nothing was fetched")
             }
         }
         if options.json { console.print(FinishedDocument(before).json) }

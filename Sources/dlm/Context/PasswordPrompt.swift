@@ -9,13 +9,13 @@ enum PasswordPrompt {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
         guard terminal >= 0 else {
             throw ValidationError(
-                "-u \(user): no password, and no terminal to ask for it; give NAME:PASSWORD or --netrc")
+                "-u \(user): no password given, and no terminal to ask for it; give NAME:PASSWORD or --netrc")
         }
         defer { close(terminal) }
         var settings = termios()
         guard tcgetattr(terminal, &settings) == 0 else {
             throw ValidationError(
-                "-u \(user): no password, and the terminal cannot hide it; give NAME:PASSWORD or --netrc")
+                "-u \(user): no password given, and the terminal cannot hide its input; give NAME:PASSWORD or --netrc")
         }
         let before = settings
         // A signal that ends the process during the prompt must not leave the terminal without echo.
