@@ -40,8 +40,8 @@ struct RequestMaker: Sendable {
     }
 
     static let pausedUnrecorded = ValidationError(
-        "--paused needs a recorded download, for dlm resume; leave out --paused, --ephemeral and -o -, or "
-            + "set DLM_PAUSED=false if it comes from config.yaml")
+        "--paused needs a recorded download, so that dlm resume can start it; leave out --paused, or --ephemeral and "
+            + "-o -; if paused comes from config.yaml, set DLM_PAUSED=false")
 
     private func requireResumable(_ request: DownloadRequest) throws {
         if request.startsPaused, !areRecorded { throw Self.pausedUnrecorded }
@@ -79,7 +79,7 @@ struct RequestMaker: Sendable {
         if let pacing { request.pacing = pacing }
         if item?.place.output == DestinationOptions.stream {
             throw ValidationError(
-                "output: - is standard output, which is possible for a single URL on the command line only")
+                "output: standard output (-) is possible only for a single URL on the command line")
         }
         try item?.apply(to: &request, in: workingFolder)
         if let namer, request.destination.fileName == nil {
@@ -178,7 +178,7 @@ struct RequestMaker: Sendable {
         let line = try JSONLine.plain(line)
         if OptionText.isOption(line.text) {
             let why =
-                "there is no URL above it for this option; write options directly below their URL, without a pause"
+                "there is no URL above this option; write options directly below their URL, without a delay"
             throw ListOptions.Failure(line: line.number, message: why)
         }
         let options = line.options.isEmpty ? nil : try listOptions.options(line.options)

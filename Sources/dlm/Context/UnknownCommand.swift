@@ -22,7 +22,7 @@ struct UnknownCommand {
     ) -> String? {
         guard let word = arguments.first, !word.hasPrefix("-") else { return nil }
         guard let commands = parent.subcommands else {
-            return isPath ? "'\(word)' is not a command, and there are none after '\(path.dropLast())'" : nil
+            return isPath ? "'\(word)' is not a command; dlm \(path.dropLast()) has no subcommands" : nil
         }
         if let command = commands.first(where: { $0.names.contains(word) }) {
             return message(

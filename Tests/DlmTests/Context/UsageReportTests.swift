@@ -131,7 +131,7 @@ struct UsageReportTests {
             ("help nonsense", "unknown command 'nonsense'; run: dlm --help"),
             ("help gte", "unknown command 'gte'; did you mean 'get'?"),
             ("help daemon strat", "unknown command 'daemon strat'; did you mean 'daemon start'?"),
-            ("help get nonsense", "'nonsense' is not a command, and there are none after 'get'"),
+            ("help get nonsense", "'nonsense' is not a command; dlm get has no subcommands"),
         ])
     func helpForNothing(line: String, message: String) throws {
         let report = try report(line)
