@@ -12,7 +12,8 @@ enum Tip: String, CaseIterable, Sendable {
     var text: String {
         switch self {
         case .background: "tip: dlm get -b URL downloads in the background, and dlm list shows its progress"
-        case .follow: "tip: dlm list shows the progress of downloads, dlm watch follows them, dlm wait waits for their end"
+        case .follow:
+            "tip: dlm list shows the progress of downloads, dlm watch follows them, dlm wait waits for their end"
         }
     }
 
