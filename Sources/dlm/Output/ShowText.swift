@@ -42,7 +42,7 @@ struct ShowText {
 
     private var state: String {
         let state = style.state(document.state, document.state)
-        // A failure has a line of its own.
+        // The error of a failed download is shown in the line `error`.
         guard document.state != "failed", let note = document.note else { return state }
         // Some notes begin with the name of the state.
         if note.hasPrefix(document.state + " ") {
@@ -107,12 +107,12 @@ struct ShowText {
             let span = attempt.ended.map { " in \(Units.duration($0.timeIntervalSince(attempt.started)))" } ?? ""
             parts.append(Units.size(attempt.received) + span)
         }
-        // The state of the download says already that it is complete.
+        // `completed` is not shown, because the state of the download already says it.
         if let outcome = attempt.outcome, outcome != "completed" { parts.append("ended: \(outcome)") }
         return parts.joined(separator: "  ")
     }
 
-    /// Returns the times of the last attempt.
+    /// Returns the durations of the phases of an attempt.
     private static func text(_ timings: TimingsDocument) -> String {
         let phases = [
             ("name lookup", timings.nameLookup), ("connect", timings.connect), ("TLS", timings.tls),

@@ -2,11 +2,10 @@ import DownloadKit
 
 /// The notices about downloads that are paused, or that continue in another process.
 enum StandingText {
-    /// The notice about a download of a background session that has died or was stopped.
+    /// The notice about a download whose background session was stopped or ended unexpectedly.
     static let interrupted = "interrupted: the background session is not running; run: dlm daemon start"
 
-    /// Returns a notice if the hooks of a request are not run, because the joined download was begun with other hooks
-    /// or none.
+    /// Returns a notice if the hooks of a request will not run, because the joined download has other hooks or none.
     static func otherHooks(_ request: DownloadRequest, _ joined: DownloadRecord) -> String? {
         guard let hooks = request.hooks, hooks != joined.request.hooks else { return nil }
         return
