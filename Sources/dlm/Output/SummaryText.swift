@@ -72,7 +72,8 @@ enum PausedText {
         }
         if elsewhere > 0 {
             let what =
-                elsewhere == 1 ? "1 download continues in another process" : "\(elsewhere) downloads continue elsewhere"
+                elsewhere == 1
+                ? "1 download continues in another process" : "\(elsewhere) downloads continue in other processes"
             lines.append("\(what); see: dlm list")
         }
         if isPartOfList { lines.append("the list was not read to its end; run the same command again for the rest") }
