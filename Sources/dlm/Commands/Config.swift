@@ -1,7 +1,7 @@
 import ArgumentParser
 import DownloadKit
 
-/// `dlm config`: the settings in force.
+/// `dlm config`: shows the current settings.
 struct Config: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",

@@ -38,8 +38,8 @@ struct Events: ContextCommand {
         }
     }
 
-    /// Prints the entries of the log. Past entries are collected and printed in parts, because the files of completed
-    /// downloads are checked once for each part.
+    /// Prints the entries of the log. Past entries are collected and printed in parts, so that the files of completed
+    /// downloads are looked up together for each part.
     private func tell(_ service: any DownloadService, _ context: Context) async throws {
         var replayed: [LogEntry] = []
         var isReplay = true
@@ -67,7 +67,7 @@ struct Events: ContextCommand {
         guard let first = completed.first, let last = completed.last else { return [:] }
         var fates: [DownloadID: CompletedFileFate] = [:]
         // Ids that are close together are read as one range. The selection is by state, because a selection by id fails
-        // for a download that was removed since.
+        // if one of the downloads was removed in the meantime.
         let parts = last - first < 4 * Int64(Follower.chunk) ? [first...last] : completed.map { $0...$0 }
         for part in parts {
             var after = part.lowerBound - 1

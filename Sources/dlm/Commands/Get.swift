@@ -88,7 +88,7 @@ struct Get: ContextAction {
             { session.apply(to: &$0, settings, limitsEach: item.transfer.limitRate != nil) }
         ) { [maker] service in
             if background { return try await handOver(requests, rejected, list, maker, service, context) }
-            // If the file goes to the terminal, progress is not shown there.
+            // If the file itself is written to the terminal, no progress is shown.
             let choice = streams && context.console.outputIsTerminal ? ProgressChoice.none : progress.progress
             let following = Following(
                 context, output, choice, keepsUnfinished: isRecorded,
@@ -119,7 +119,7 @@ struct Get: ContextAction {
         for document in rejected { handover.reject(document) }
         try await handover.add(requests)
         guard let list else { return handover.exitStatus }
-        // The next lines are read while the session records the previous ones.
+        // The next lines are read while the session records the lines before.
         var coming = Task { try await maker.part(of: list, BackgroundHandover.chunk) }
         while let part = try await coming.value {
             coming = Task { try await maker.part(of: list, BackgroundHandover.chunk) }

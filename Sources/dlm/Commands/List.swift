@@ -10,7 +10,7 @@ struct List: ContextCommand {
         discussion: "With --all, finished downloads are listed, too: when they ended and how long they "
             + "took.", aliases: ["ls"])
 
-    /// The states of the downloads that are listed by default, and that `--all` means in commands such as `resume`.
+    /// The states of the downloads that are listed by default, and that `--all` selects in commands such as `resume`.
     static let unfinished = Set(DownloadState.Kind.allCases).subtracting([.completed, .cancelled])
 
     @Option(

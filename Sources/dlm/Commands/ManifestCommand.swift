@@ -14,7 +14,8 @@ struct ManifestCommand: ParsableCommand {
             """,
         subcommands: [Summary.self, Merge.self, Failed.self])
 
-    /// - Throws: an error if a file has lines that are not entries, because they may be damaged entries.
+    /// Reads manifests.
+    /// - Throws: An error if a file has lines that are not entries, because these lines may be damaged entries.
     static func index(_ files: [String]) throws -> ManifestIndex {
         var index = ManifestIndex()
         for path in files {

@@ -18,7 +18,9 @@ struct Pause: ContextCommand {
     func validate() throws { try selection.require() }
 
     func run(in context: Context) async throws -> Int32 {
-        // Paused downloads are included: those of a background session that was stopped would resume at its next start.
+        // Paused downloads are included. Otherwise downloads that were paused because the background session was
+        // stopped
+        // would resume at its next start.
         let active = Set(DownloadState.Kind.allCases.filter { $0.isActive || $0 == .paused })
         return try await Changing(context: context, output: output, event: "paused")
             .apply(.pause, to: selection.chosen(all: active))

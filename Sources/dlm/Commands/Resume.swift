@@ -40,7 +40,7 @@ struct Resume: ContextCommand, RenewableOptions {
         overrides.inBackground = background
         return try await context.withService { [overrides] service in
             let chosen = selection.chosen(all: List.unfinished)
-            // All ids are looked up first, so that an unknown id fails the command before anything is shown or resumed.
+            // All ids are looked up first, so that an unknown id ends the command before anything is shown or resumed.
             if case .ids(let ids) = chosen {
                 for part in ids.parts(of: Follower.chunk) { _ = try await service.known(part) }
             }

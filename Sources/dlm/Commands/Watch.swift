@@ -19,8 +19,7 @@ struct Watch: ContextCommand {
     func run(in context: Context) async throws -> Int32 {
         try await context.withService { service in
             let chosen = selection.isEmpty ? nil : selection.chosen(all: List.unfinished)
-            // When everything is watched, a paused download disappears from the display, so a message reports the
-            // pause.
+            // Without given downloads, a paused download disappears from the display, so a message reports the pause.
             let following = Following(
                 context, output, progress.progress, auto: output.json ? .none : .plain,
                 tellsStanding: selection.isEmpty ? true : nil)
