@@ -6,11 +6,11 @@ import Foundation
 struct Doctor: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Check this build and machine for what hinders downloads.",
+        abstract: "Find problems of this build and machine that hinder downloads.",
         discussion: """
             Checks libcurl, certificate authorities, proxies, settings, folders, file systems, the store and the \
             sessions. With a URL, it also makes one request for the first byte. Each line is ok, a warning or a \
-            problem, with what to do about it. The exit status is 0 without problems, or else the status that a \
+            problem, with advice if there is any. The exit status is 0 without problems, otherwise the status that a \
             download would have because of the first problem. Nothing is downloaded, no store is created and no \
             session is started; passwords are not shown.
             """)

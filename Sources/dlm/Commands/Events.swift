@@ -5,16 +5,16 @@ import DownloadKit
 struct Events: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "events",
-        abstract: "Print every change of every download, one JSON value a line.",
+        abstract: "Print every change of every download, as lines of JSON.",
         discussion: """
-            Each line has a cursor. dlm events --since CURSOR prints the events after that cursor, each once and in \
-            order; then a line with the event didFinishEvents, and then new events as they happen. An event \
-            didLoseEvents means that the events up to its cursor were too old to be kept.
+            Each line has a cursor. dlm events --since CURSOR prints the events after this cursor, each once and in \
+            order. Then it prints a line with the event didFinishEvents, and then new events as they happen. An event \
+            didLoseEvents means that the events up to its cursor were too old and have been deleted.
             """)
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Start with the events after this cursor; 0 means all that are kept.", valueName: "cursor"))
+        help: ArgumentHelp("Start with the events after this cursor; 0 means all stored events.", valueName: "cursor"))
     var since: EventCursor?
 
     @Flag(help: "End after the events that have already happened.")

@@ -8,7 +8,7 @@ extension Get {
             throw ValidationError("--shard divides the URLs of a list; give one with -i")
         }
         if background, let option = worker.manifest == nil ? worker.limitOption : "--manifest" {
-            throw ValidationError("\(option) is for downloads that this command waits for; leave out -b")
+            throw ValidationError("\(option) is only for downloads that this command waits for; leave out -b")
         }
         if worker.nameBy != nil {
             if item.place.output != nil { throw ValidationError("-o and --name-by both name the file; give one") }

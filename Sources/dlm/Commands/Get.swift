@@ -32,8 +32,8 @@ struct Get: ContextAction {
         }
         if !item.mirrors.mirror.isEmpty, count > 1 || inputFile != nil {
             throw ValidationError(
-                "--mirror is for a single URL; in a list write it below its URL as mirror=URL, or after its URL and a "
-                    + "tab")
+                "--mirror is for a single URL; in a list write mirror=URL below the URL, or the mirror after the URL "
+                    + "and a tab")
         }
         if item.mirrors.repair, item.place.continues || item.place.ifExists != nil {
             throw ValidationError("--repair works on the existing file; leave out -c and --if-exists")
@@ -61,7 +61,7 @@ struct Get: ContextAction {
         guard let name = item.place.output, count > 1 || inputFile != nil else { return }
         let folder = name.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
         if inputFile == nil, urls.count == 1, URLPatterns.hasPlace(name), !URLPatterns.hasPlace(folder) { return }
-        let hint = count > urls.count ? ", or write #1 into the name for what the brackets stand for" : ""
+        let hint = count > urls.count ? ", or write #1 into the name for the value of the brackets" : ""
         throw ValidationError("-o names one file; give several URLs a folder with -d\(hint)")
     }
 

@@ -7,9 +7,9 @@ struct Pause: ContextCommand {
         commandName: "pause",
         abstract: "Pause downloads, wherever they run.",
         discussion: """
-            Returns when the fetched bytes are on disk. A dlm get that waits for a paused download keeps waiting, \
-            and goes on when the download is resumed. --all selects everything that would go on by itself, now or \
-            when its session starts again.
+            Returns when the fetched bytes are on disk. A dlm get that waits for a paused download keeps waiting, and \
+            continues when the download is resumed. --all selects all downloads that would continue without a command, \
+            now or when their session starts again.
             """)
 
     @OptionGroup var selection: SelectionOptions

@@ -8,9 +8,9 @@ struct Verify: ContextCommand {
         commandName: "verify",
         abstract: "Check finished files against their checksums.",
         discussion: """
-            Without a checksum, a file is checked against the one by which its download was verified: the one given \
-            then, or the server's digest. Prints a line for each file. The exit status is 0 only if all files were \
-            verified; a file without a known checksum was not.
+            Without a checksum, a file is checked against the checksum with which its download was verified: the \
+            checksum given then, or the server's digest. Prints a line for each file. The exit status is 0 only if all \
+            files were verified. A file without a known checksum cannot be verified.
             """)
 
     @Argument(

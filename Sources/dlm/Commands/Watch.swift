@@ -7,9 +7,9 @@ struct Watch: ContextCommand {
         commandName: "watch",
         abstract: "Show the progress of downloads, wherever they run.",
         discussion: """
-            Without numbers of downloads, shows everything that runs, also what is added later, until nothing runs \
-            any more. The exit status is that of the downloads that ended meanwhile. Ctrl-C does not affect the \
-            downloads.
+            Without numbers of downloads, shows all running downloads, also downloads that are added later, until no \
+            download runs any more. The exit status is that of the downloads that ended meanwhile. Ctrl-C does not \
+            affect the downloads.
             """)
 
     @OptionGroup var selection: SelectionOptions
