@@ -1,13 +1,13 @@
 import CSystem
 import Glibc
 
-/// The abilities of a folder's file system, tried in that folder with files that are deleted afterwards.
+/// The abilities of a folder's file system. They are tried in the folder with files that are deleted afterwards.
 struct FileSystemTrial: Equatable, Sendable {
     /// The errno of each operation that was tried; 0 if the operation works.
     struct Answers: Equatable, Sendable {
         var preallocation: Int32 = 0
         var rename: Int32 = 0
-        /// Whether a rename to a name that is taken fails and replaces nothing.
+        /// Whether a rename to an existing name fails and replaces nothing.
         var keepsTaken = true
         var unnamed: Int32 = 0
         var lock: Int32 = 0
@@ -16,9 +16,9 @@ struct FileSystemTrial: Equatable, Sendable {
     /// The name of the file system, such as `ext4`; nil if unknown.
     var name: String?
     var isRemote = false
-    /// The space that this user may still fill, in bytes.
+    /// The free space for this user, in bytes.
     var free: Int64 = 0
-    /// The errno of creating a file; nil if that worked and ``answers`` is valid.
+    /// The errno of opening the folder or creating a file. Nil if both worked; only then ``answers`` is valid.
     var failure: Int32?
     var answers = Answers()
 
@@ -67,7 +67,7 @@ struct FileSystemTrial: Equatable, Sendable {
     private func code(_ result: Int32) -> Int32 { result < 0 ? errno : 0 }
 }
 
-/// The findings from a trial, for a folder in which downloads or the store are to be.
+/// The findings from a trial, for the folder of downloads or of the store.
 struct FileSystemFindings {
     enum Purpose {
         case downloads, state
@@ -77,13 +77,13 @@ struct FileSystemFindings {
     let path: String
     let trial: FileSystemTrial
 
-    /// The exit status of dlm when nothing can be written for this purpose.
+    /// The exit status with which dlm ends if it cannot write to the folder.
     private var status: Int32 { purpose == .state ? 12 : 3 }
     private var elsewhere: String {
         purpose == .state ? "set XDG_STATE_HOME to a folder" : "give a folder with -d that is"
     }
 
-    /// The free space, in bytes, below which a download of usual size does not fit.
+    /// The free space, in bytes, below which a large download may not fit.
     private static let littleSpace: Int64 = 64 << 20
 
     var findings: [Finding] {

@@ -59,8 +59,7 @@ struct RequestFindings {
         }.joined(separator: ", ")
     }
 
-    /// Returns the duration of each phase by itself, not counted from the start. Phases that were not reached are left
-    /// out.
+    /// Returns the duration of each phase, and the total time. Phases that were not reached are left out.
     static func phases(_ metrics: TransferMetrics, isSSH: Bool = false) -> String {
         var last = 0.0
         var parts: [String] = []
@@ -124,7 +123,7 @@ struct RequestFindings {
             advice: "nothing proves that a partial file is of the same file: give --checksum")
     }
 
-    /// Returns the finding about what identifies the version of a file on a server without HTTP.
+    /// Returns the finding about the data that identify the version of a file on an FTP or SSH server.
     private func version(_ validators: Validators) -> Finding {
         guard let time = validators.lastModified else {
             return .warning(
@@ -154,7 +153,7 @@ struct RequestFindings {
             "check the network path (firewall, proxy), or try later"
         case .networkFailed(.connectionLost, _):
             "try again; if that does not help, ask the operator of the server or proxy"
-        // The messages of these errors say what to do.
+        // The messages of these errors already say what to do.
         case .trustFailed where error.reason == "hostKey", .authenticationFailed where error.reason == "login": nil
         case .trustFailed:
             "check the clock and the authorities above; for an authority of your own set SSL_CERT_FILE"

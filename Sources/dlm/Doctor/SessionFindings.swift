@@ -26,7 +26,7 @@ enum SessionFindings {
         let trace: SessionTrace
         /// Whether a process accepts connections on the session's socket.
         var isListening = false
-        /// The status that the session reported, or the error.
+        /// The status that the session reported, or the error of the request for it.
         var answer: Answer = .notAsked
     }
 
