@@ -1,4 +1,4 @@
-// One download in full: where it is from, what is here of it, and how each attempt went.
+// The details of one download: its addresses, its fetched parts, and its attempts.
 
 import { call } from "./api.js";
 import { bytes, element, recordTime, span, time, words } from "./format.js";
