@@ -22,7 +22,7 @@ public final class DownloadTask: Sendable, Identifiable {
 
     // MARK: Waiting
 
-    /// Waits until the download is complete, and returns the finished file, which has its final name.
+    /// The finished file, under its final name. Reading this property waits until the download has ended.
     ///
     /// If the waiting Swift task is cancelled, the download is cancelled as well. Its resume data is on disk when the
     /// error is thrown; see ``resumeData``.
