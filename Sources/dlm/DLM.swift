@@ -62,8 +62,7 @@ protocol ContextAction {
 }
 
 /// A command of the argument parser. Each command sets its name explicitly, because deriving the names from the types
-/// would
-/// take 2 ms at each start of the program.
+/// would take 2 ms at each start of the program.
 protocol ContextCommand: ParsableCommand, ContextAction {}
 
 @main

@@ -14,8 +14,7 @@ struct BackgroundDoor {
     private static let pace = Duration.milliseconds(20)
 
     /// Returns the live session. If there is none, starts the host program. Without a host program, starts a session in
-    /// this
-    /// process.
+    /// this process.
     func service(orHere manager: () throws -> SessionManager) async throws -> any DownloadService {
         guard Self.isUsable(identifier) else {
             throw DownloadError.sessionUnavailable(.unusableIdentifier(identifier))

@@ -43,8 +43,7 @@ public final class DownloadTask: Sendable, Identifiable {
     }
 
     /// The progress of the download: the current progress, then updates a few times a second while bytes arrive and at
-    /// each
-    /// change of state. The sequence ends when the download ends. A slow reader gets only the newest element.
+    /// each change of state. The sequence ends when the download ends. A slow reader gets only the newest element.
     public var progress: AsyncStream<DownloadProgress> { observer.progress(of: id) }
 
     /// The events of this download from now on. The sequence ends when the session ends.
@@ -105,8 +104,7 @@ public final class DownloadTask: Sendable, Identifiable {
     public func setRateLimit(_ limit: Int64?) async throws { _ = try await service.change([id], .rateLimit(limit)) }
 
     /// Continues the download of the same file from another URL, for example when the old URL has expired. Bytes on
-    /// disk are
-    /// compared with the file at the new URL.
+    /// disk are compared with the file at the new URL.
     public func setURL(_ url: String) async throws {
         let request = try DownloadRequest(url)
         _ = try await service.change([id], .url(request.url, request.credential))

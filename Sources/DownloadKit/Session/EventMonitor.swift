@@ -4,8 +4,7 @@ import DownloadCore
 /// `EventMonitor`.
 public protocol EventMonitor: Sendable {
     /// Handles an event. Events are delivered in order, one at a time. A slow monitor does not delay the session or
-    /// other
-    /// monitors.
+    /// other monitors.
     /// - Parameters:
     ///   - session: The identifier of the session.
     ///   - event: The event, with the download at that moment.

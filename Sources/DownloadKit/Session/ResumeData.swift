@@ -27,8 +27,7 @@ public struct ResumeData: Codable, Sendable, Equatable {
     public var partialFile: String? { record.finalPath.map { FileNaming.partial($0) } }
 
     /// Whether the data is plausible. False if the name leads out of the folder, or if there are bytes beyond the end
-    /// of the
-    /// file.
+    /// of the file.
     var isUsable: Bool {
         let isName = record.fileName.map { !$0.contains("/") && FileNaming.isUsable($0) } ?? true
         let end = record.resume.written.ranges.last?.upperBound ?? 0

@@ -41,8 +41,7 @@ extension DownloadSession {
     }
 
     /// Cancels every download of the session, and then ends the session. The resume data of the downloads is saved. A
-    /// background
-    /// session in another process is also asked to end.
+    /// background session in another process is also asked to end.
     public func invalidateAndCancel() async throws {
         guard beginEnd() else { return }
         let ids = try await snapshots([.queued, .running, .waiting, .paused]).map(\.id)
@@ -52,8 +51,7 @@ extension DownloadSession {
     }
 
     /// Closes the session. Downloads that run in this process are paused, and their resume data is saved. They continue
-    /// when
-    /// they are requested again. A background session in another process continues to run.
+    /// when they are requested again. A background session in another process continues to run.
     public func close() async {
         guard beginEnd() else { return }
         await end.close()

@@ -2,8 +2,7 @@ import DownloadCore
 import Synchronization
 
 /// The observer of one session's downloads, for all ``DownloadTask`` handles. It reads the events of the session once
-/// for
-/// all handles. While any stream of progress is open, it regularly reads the progress of all downloads together.
+/// for all handles. While any stream of progress is open, it regularly reads the progress of all downloads together.
 final class TaskObserver: Sendable {
     let service: any DownloadService
     private let time: any TimeSource

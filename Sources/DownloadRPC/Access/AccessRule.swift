@@ -1,8 +1,7 @@
 import Foundation
 
 /// The rule that decides by `Host` and `Origin` which requests are answered. A browser sends the requests of any page
-/// that
-/// it shows, so an untrusted page must not be able to change anything.
+/// that it shows, so an untrusted page must not be able to change anything.
 struct AccessRule: Sendable {
     /// The names of the server, in lower case.
     private let hosts: Set<String>
@@ -17,10 +16,8 @@ struct AccessRule: Sendable {
     private static let extensions = ["chrome-extension", "moz-extension", "safari-web-extension"]
 
     /// Returns whether the `Host` fields of a request name this server. Unknown names are refused: the owner of a name
-    /// could
-    /// let it point to this machine (DNS rebinding), so that the owner's page would count as the server's own page.
-    /// With
-    /// a numeric address, this attack is impossible.
+    /// could let it point to this machine (DNS rebinding), so that the owner's page would count as the server's own
+    /// page. With a numeric address, this attack is impossible.
     func answersTo(_ fields: [String]) -> Bool { host(fields) != nil }
 
     private func host(_ fields: [String]) -> HostName? {
@@ -31,8 +28,7 @@ struct AccessRule: Sendable {
     /// Returns whether a request with these `Origin` fields is permitted. The `Host` fields must have been checked
     /// before.
     /// - Returns: True for programs, which send no origin, for the server's own page, for browser extensions, and for
-    ///   the
-    ///   origins in the configuration. The origin `null` means any page that hides its origin.
+    ///   the origins in the configuration. The origin `null` means any page that hides its origin.
     func permits(_ origins: [String], host fields: [String]) -> Bool {
         if origins.isEmpty { return true }
         guard origins.count == 1 else { return false }
@@ -45,8 +41,7 @@ struct AccessRule: Sendable {
     }
 
     /// Returns whether a request comes from a program or from the server's own page. Some programs send the server
-    /// itself as
-    /// their origin.
+    /// itself as their origin.
     func isOwn(_ origins: [String], host fields: [String]) -> Bool {
         origins.isEmpty || origins.count == 1 && isOwn(origins[0].lowercased(), fields)
     }

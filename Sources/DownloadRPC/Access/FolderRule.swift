@@ -36,8 +36,7 @@ struct FolderRule: Sendable {
             }
         }
         // If one permitted folder is inside another, the inner folder is used. A hidden folder that the user has
-        // permitted
-        // would be refused as a subfolder of the outer one.
+        // permitted would be refused as a subfolder of the outer one.
         if let place = places.min(by: { $0.rest.count < $1.rest.count }) {
             return try resolve(place.rest, below: place.root)
         }
@@ -96,8 +95,7 @@ struct FolderRule: Sendable {
 
     /// Splits a relative path such as `a/b/name`, which aria2's option `out` allows, into folders and a name.
     /// - Throws: ``WireProblem`` for a path that leads out of the folder of the download, has hidden parts, or has
-    ///   parts that
-    ///   ``FileNaming`` would change.
+    ///   parts that ``FileNaming`` would change.
     static func name(_ text: String) throws(WireProblem) -> (folders: [String], name: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard let name = parts.last, parts.count <= 16, parts.allSatisfy({ FileNaming.sanitized($0) == $0 }) else {

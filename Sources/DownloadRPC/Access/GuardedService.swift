@@ -2,8 +2,7 @@ import DownloadControl
 import DownloadCore
 
 /// The service for network clients. It first checks every request with ``RequestRule``. All requests from the network
-/// go
-/// through this service, so that no part of the server can forget the rule.
+/// go through this service, so that no part of the server can forget the rule.
 struct GuardedService: DownloadService {
     let service: any DownloadService
     let rule: RequestRule
@@ -57,8 +56,7 @@ struct GuardedService: DownloadService {
     }
 
     /// - Throws: ``WireProblem`` if a network client could not have added one of these downloads, either as it is now
-    ///   or after
-    ///   the change.
+    ///   or after the change.
     private func requireOfNetwork(
         _ ids: [DownloadID], after change: (DownloadRequest) -> DownloadRequest
     ) async throws {

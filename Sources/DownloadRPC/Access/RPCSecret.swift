@@ -52,8 +52,7 @@ package struct RPCSecret: Sendable {
     }
 
     /// Creates the file of the secret. The file is first written under another name, so that it never exists without
-    /// its
-    /// content.
+    /// its content.
     private static func make(_ path: String) throws(DownloadError) {
         var generator = SystemRandomNumberGenerator()
         let random = hexadecimal((0..<size).map { _ in UInt8.random(in: 0...255, using: &generator) })
@@ -81,8 +80,7 @@ package struct RPCSecret: Sendable {
     }
 
     /// Compares a text with the secret. The duration does not depend on the first byte that differs, so it gives no
-    /// hint to
-    /// somebody who guesses.
+    /// hint to somebody who guesses.
     func matches(_ other: String) -> Bool {
         let (mine, given) = (Array(text.utf8), Array(other.utf8))
         var difference = UInt8(mine.count == given.count ? 0 : 1)

@@ -38,10 +38,8 @@ struct RequestRule: Sendable {
     }
 
     /// Returns whether a network client could have added a download. Only for these downloads, network clients may
-    /// change
-    /// where the bytes come from. Other downloads may be saved anywhere, may run a program at their end, and may use
-    /// files
-    /// with secrets.
+    /// change where the bytes come from. Other downloads may be saved anywhere, may run a program at their end, and may
+    /// use files with secrets.
     func mightHaveAdded(_ request: DownloadRequest) -> Bool {
         guard let checked = try? checked(request) else { return false }
         return checked.network.refusesPrivateAddresses == request.network.refusesPrivateAddresses

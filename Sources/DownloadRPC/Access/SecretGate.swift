@@ -31,8 +31,7 @@ actor SecretGate {
     /// Judges the token of a request.
     /// - Parameters:
     ///   - token: The token; nil if the request has none. A request without a token is refused after the delay, but is
-    /// not
-    ///     counted as a guess.
+    ///     not counted as a guess.
     ///   - other: Another token that is also accepted.
     func judge(_ token: String?, from client: String, or other: String? = nil) async -> Verdict {
         guard let token else { return await refuse() }
@@ -56,8 +55,7 @@ actor SecretGate {
     }
 
     /// Returns the key under which the guesses of a client are counted. It is the IPv4 address, or the /64 network of
-    /// the IPv6
-    /// address, because one client may use many IPv6 addresses.
+    /// the IPv6 address, because one client may use many IPv6 addresses.
     static func client(_ peer: SocketAddress?) -> String {
         guard let address = peer?.ipAddress else { return "local" }
         var six = in6_addr()

@@ -109,8 +109,7 @@ extension Aria2Session {
     }
 
     /// Answers with the version of aria2 whose RPC dlm implements, because clients compare this version. dlm's own
-    /// version
-    /// is in the field `dlm`.
+    /// version is in the field `dlm`.
     func version() async throws -> JSONValue {
         [
             "version": "1.37.0",

@@ -25,8 +25,7 @@ struct JSONRPC: Sendable {
         var isGranted = false
         var rows = 0
         /// The error after a wrong secret. Further secrets in the same document are not checked. Otherwise one document
-        /// could
-        /// try a thousand guesses for the delay of one.
+        /// could try a thousand guesses for the delay of one.
         var failure: RPCError?
     }
 

@@ -28,8 +28,7 @@ enum QueueOrder {
     }
 
     /// Returns the changed entries that move an entry to another place. If possible, only the priority of the moved
-    /// entry
-    /// changes. Otherwise the priorities of entries above it change too.
+    /// entry changes. Otherwise the priorities of entries above it change too.
     static func moves(_ entries: [Entry], from index: Int, to target: Int) -> [Entry] {
         var order = entries
         let moved = order.remove(at: index)

@@ -124,8 +124,7 @@ function askToRemove(rows) {
 }
 
 // Moves a download to the place before another in the queue. The places result from the priorities. If possible, only
-// the
-// priority of the moved download is changed.
+// the priority of the moved download is changed.
 async function moveBefore(id, target) {
   const queue = [...downloads.rows.values()].filter((row) => ["queued", "paused", "waiting"].includes(row.state))
     .sort((one, other) => other.priority - one.priority || one.id - other.id);

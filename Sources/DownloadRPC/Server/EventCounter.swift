@@ -29,8 +29,7 @@ actor EventCounter {
     private var running: Set<DownloadID> = []
 
     /// The greatest number of hosts that are counted separately. Without a limit, a list of a million hosts would fill
-    /// the
-    /// memory.
+    /// the memory.
     private static let mostHosts = 1000
     private static let mostRunning = 10_000
 
@@ -59,8 +58,7 @@ actor EventCounter {
     }
 
     /// Returns the result of the attempt that an event ends, or nil if the event ends no attempt. A small file may end
-    /// without
-    /// an event for its start.
+    /// without an event for its start.
     private func result(of event: LoggedEvent) -> Result? {
         if event.kind == .started {
             if running.count < Self.mostRunning { running.insert(event.id) }

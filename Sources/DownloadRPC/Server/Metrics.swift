@@ -4,8 +4,7 @@ import Foundation
 
 /// The metrics of the session for Prometheus and similar programs (`/metrics`). They are written as OpenMetrics text
 /// (openmetrics.io, 1.0), or in the older format if the client does not accept OpenMetrics. Counters count the events
-/// in
-/// the store's log, starting with the first request.
+/// in the store's log, starting with the first request.
 struct Metrics: Sendable {
     /// The token that permits only reading the metrics. It is derived from the secret, so no other file is needed.
     let token: String?

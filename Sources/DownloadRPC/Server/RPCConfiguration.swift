@@ -7,8 +7,7 @@ package struct RPCConfiguration: Sendable, Equatable {
     /// The port on which the server listens. 0 means any free port.
     package var port = 6800
     /// The folders in which network clients may save downloads, with all their subfolders. The first folder is used if
-    /// a
-    /// client names no folder.
+    /// a client names no folder.
     package var folders: [String]
     /// The origins of other web pages whose requests are answered, such as `https://example.org`.
     package var origins: [String] = []
@@ -19,8 +18,7 @@ package struct RPCConfiguration: Sendable, Equatable {
     /// The state folder, which has the files of the secret and the GIDs.
     package var stateFolder: String
     /// The folders of dlm itself. Network clients may not save anything in these folders, even if they are below a
-    /// permitted
-    /// folder.
+    /// permitted folder.
     package var protectedFolders: [String] = []
 
     package init(folders: [String], stateFolder: String) {

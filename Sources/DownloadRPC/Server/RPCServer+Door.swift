@@ -13,8 +13,7 @@ extension RPCServer {
     }
 
     /// Creates a file that leads a browser to the page. In the address, the secret follows after `#`, and browsers do
-    /// not send
-    /// this part. The page removes the secret from the address at once.
+    /// not send this part. The page removes the secret from the address at once.
     /// - Returns: The path of the file. Only its owner may read it.
     package static func makeDoor(
         in stateFolder: String, to address: String, _ secret: RPCSecret

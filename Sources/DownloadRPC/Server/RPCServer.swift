@@ -6,8 +6,7 @@ import NIOHTTP1
 import NIOWebSocket
 
 /// The HTTP server of the background session. It serves aria2's RPC, the web page, dlm's own API and the metrics. All
-/// of
-/// them, except the files of the page, require the secret.
+/// of them, except the files of the page, require the secret.
 package final class RPCServer: Sendable {
     private let server: ConnectionServer
     private let notifier: Notifier
@@ -112,8 +111,7 @@ package final class RPCServer: Sendable {
     }
 
     /// Deletes the address of a server that was killed. Another program may listen at this address now, and `dlm rpc
-    /// open`
-    /// would send the secret to it.
+    /// open` would send the secret to it.
     /// - Throws: ``DownloadError`` if the file cannot be deleted.
     package static func forgetAddress(in stateFolder: String) throws(DownloadError) {
         let file = addressFile(in: stateFolder)

@@ -1,8 +1,7 @@
 import DownloadCore
 
 /// The sender of notifications to the WebSockets, about downloads of all sessions. It reads the log of the store from
-/// the
-/// start of the server, so that a client that has just connected misses nothing.
+/// the start of the server, so that a client that has just connected misses nothing.
 actor Notifier {
     private let follower: LogFollower
     private let session: Aria2Session

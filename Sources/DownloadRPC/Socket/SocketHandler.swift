@@ -5,8 +5,7 @@ import NIOCore
 import NIOWebSocket
 
 /// The handler of one WebSocket. Calls are answered one after another, and notifications are sent between the answers.
-/// The
-/// handler must be used only on the event loop.
+/// The handler must be used only on the event loop.
 final class SocketHandler: ChannelDuplexHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundIn = WebSocketFrame
@@ -17,8 +16,7 @@ final class SocketHandler: ChannelDuplexHandler {
     private let gate: EventLoopGate
     private let limits: ControlLimits
     /// Whether the client receives notifications. Programs on this machine receive them at once, other clients after a
-    /// call
-    /// with the secret.
+    /// call with the secret.
     private var hears: Bool
     private var number: Int?
     /// The timer that ends the connection if the client has not sent the secret by then.

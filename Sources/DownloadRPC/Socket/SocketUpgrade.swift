@@ -4,8 +4,7 @@ import NIOHTTP1
 import NIOWebSocket
 
 /// The upgrade of a connection to a WebSocket (RFC 6455), if the connection's first request is for `/jsonrpc`. A
-/// browser
-/// lets any page open a WebSocket to any host, so the server must check the origin.
+/// browser lets any page open a WebSocket to any host, so the server must check the origin.
 struct SocketUpgrade: Sendable {
     let access: AccessRule
     let rpc: JSONRPC
@@ -42,10 +41,8 @@ struct SocketUpgrade: Sendable {
     }
 
     /// Returns whether the client is a program on this machine. A local program receives notifications without the
-    /// secret, as
-    /// aria2p expects. This is safe, because a notification contains only a GID. Web pages and other machines must
-    /// first send
-    /// the secret.
+    /// secret, as aria2p expects. This is safe, because a notification contains only a GID. Web pages and other
+    /// machines must first send the secret.
     private func isLocalProgram(_ channel: any Channel, _ head: HTTPRequestHead) -> Bool {
         let hosts = head.headers["host"]
         guard access.isOwn(head.headers["origin"], host: hosts), hosts.count == 1,

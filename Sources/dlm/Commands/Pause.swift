@@ -19,8 +19,7 @@ struct Pause: ContextCommand {
 
     func run(in context: Context) async throws -> Int32 {
         // Paused downloads are included. Otherwise downloads that were paused because the background session was
-        // stopped
-        // would resume at its next start.
+        // stopped would resume at its next start.
         let active = Set(DownloadState.Kind.allCases.filter { $0.isActive || $0 == .paused })
         return try await Changing(context: context, output: output, event: "paused")
             .apply(.pause, to: selection.chosen(all: active))

@@ -4,8 +4,7 @@ import Foundation
 import Synchronization
 
 /// The completions for commands that accept downloads: the numbers of downloads, with name and state as description.
-/// The
-/// shell runs `dlm ---completion` each time the user presses the completion key.
+/// The shell runs `dlm ---completion` each time the user presses the completion key.
 enum DownloadCompletion {
     static let ids = CompletionKind.custom { words, _, _ in
         candidates(words, environment: ProcessInfo.processInfo.environment).map { snapshot in

@@ -53,8 +53,7 @@ struct BackgroundHandover {
     }
 
     /// Reports one added download in detail, as JSON or with `-v`. ``add(_:)`` prints plain ids many at a time, because
-    /// a
-    /// list may have a million lines.
+    /// a list may have a million lines.
     private func tell(_ download: AddedDownload) {
         let snapshot = DownloadSnapshot(record: download.record)
         let verb = download.kind == .joined ? "joined" : "added"
@@ -64,8 +63,7 @@ struct BackgroundHandover {
     }
 
     /// Adds the requests to the background session. If the session is just ending, a new background session is started,
-    /// and
-    /// gets the requests.
+    /// and gets the requests.
     private mutating func added(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
         for _ in 1..<Self.attempts {
             do {

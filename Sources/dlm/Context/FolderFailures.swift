@@ -39,8 +39,7 @@ struct FolderFailures {
     }
 
     /// Removes the collected failures and returns one line for each folder. If only one download failed in a folder,
-    /// the
-    /// line is the download's own message.
+    /// the line is the download's own message.
     mutating func take() -> [String] {
         defer { groups = [] }
         return groups.map { group in

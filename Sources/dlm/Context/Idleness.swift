@@ -30,8 +30,7 @@ struct Idleness {
     }
 
     /// Returns whether the download was interrupted by the end of its session. It resumes when the background session
-    /// starts
-    /// again.
+    /// starts again.
     static func isInterrupted(_ snapshot: DownloadSnapshot) -> Bool {
         guard snapshot.record.session != nil, !snapshot.isAttended else { return false }
         return snapshot.record.state.kind.isActive

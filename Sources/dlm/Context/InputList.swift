@@ -4,8 +4,7 @@ import Glibc
 import Synchronization
 
 /// The lines of the list of `-i`, which are read as they arrive. The list may have any length, and may be a pipe to
-/// which
-/// another program is still writing.
+/// which another program is still writing.
 final class InputList: Sendable {
     struct Line: Equatable, Sendable {
         let number: Int
@@ -35,8 +34,7 @@ final class InputList: Sendable {
 
     private static let bufferSize = 1 << 16
     /// The time in milliseconds for which the last line of a pipe waits for option lines below it. Without this limit,
-    /// a
-    /// program that writes one URL and waits for the file would wait forever.
+    /// a program that writes one URL and waits for the file would wait forever.
     private static let patience: Int32 = 1000
 
     let name: String
@@ -73,8 +71,7 @@ final class InputList: Sendable {
     static func name(_ path: String) -> String { path == "-" ? "standard input" : path }
 
     /// Returns at least one line and at most `limit` lines, or nil at the end. Waiting for a pipe blocks a separate
-    /// thread
-    /// instead of the downloads.
+    /// thread instead of the downloads.
     /// - Throws: `CancellationError` if the task is cancelled while it waits for a pipe.
     func next(_ limit: Int) async throws -> [Line]? {
         try await withTaskCancellationHandler {
@@ -105,16 +102,14 @@ final class InputList: Sendable {
     }
 
     /// Returns whether the descriptor becomes readable within a time. The limit prevents that lines that were already
-    /// read
-    /// from a pipe wait for further lines.
+    /// read from a pipe wait for further lines.
     private static func isReadable(_ descriptor: Int32, within milliseconds: Int32) -> Bool {
         var question = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&question, 1, milliseconds) > 0
     }
 
     /// Adds lines. A line with an option belongs to the URL above it. If that URL was already returned, or if there is
-    /// no
-    /// URL above, the option becomes a separate line.
+    /// no URL above, the option becomes a separate line.
     private static func take(_ lines: [Line], _ state: inout State) {
         for line in lines {
             let isOption = OptionText.isOption(line.text)

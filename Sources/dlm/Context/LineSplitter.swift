@@ -53,8 +53,7 @@ struct LineSplitter {
     }
 
     /// Returns whether a byte is a lower-case letter. Lines that begin with a letter and have only visible ASCII bytes,
-    /// as
-    /// most lines do, are not comments and need no trimming.
+    /// as most lines do, are not comments and need no trimming.
     private static func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
 
     private static func isVisible(_ byte: UInt8) -> Bool { (0x21...0x7E).contains(byte) }

@@ -17,8 +17,7 @@ struct Narrator: Sendable {
     /// Whether unfinished downloads can be resumed.
     let keepsUnfinished: Bool
     /// Whether only failures are reported (`--quiet` without `--json`). The value is stored, because reading an option
-    /// of
-    /// the parser costs a look-up.
+    /// of the parser costs a look-up.
     private let isSilent: Bool
     let time: any TimeSource
     /// The notification on the terminal when all downloads have ended; nil if it was not requested.
@@ -149,8 +148,7 @@ struct Narrator: Sendable {
     func tellFolders() { for line in folders.take() { console.report(line) } }
 
     /// Prints the last progress row and the path of a complete download. If a terminal shows only the number of
-    /// complete
-    /// downloads, no row is printed, and no path on the same terminal.
+    /// complete downloads, no row is printed, and no path on the same terminal.
     private func tellFile(
         of snapshot: DownloadSnapshot, _ display: ProgressDisplay, isCounted: Bool, wasComplete: Bool = false
     ) {
@@ -225,8 +223,7 @@ private final class ToldFolders: Sendable {
     func take() -> [String] { failures.withLock { $0.take() } }
 
     /// Returns whether the deletion of this download's folder was already reported. The first download creates the
-    /// folder
-    /// again. The other downloads then find only that their partial files are gone.
+    /// folder again. The other downloads then find only that their partial files are gone.
     func wasTold(_ record: DownloadRecord, _ why: String) -> Bool {
         let folder = record.request.destination.folder
         return restarted.withLock { told in

@@ -104,8 +104,7 @@ struct RequestMaker: Sendable {
     }
 
     /// Returns a function that makes requests for documents that belong to the files, such as checksum lists. Header
-    /// fields
-    /// and credentials are sent only if the document and all `urls` have the same origin.
+    /// fields and credentials are sent only if the document and all `urls` have the same origin.
     func companion(of urls: [String]) -> (SourceURL) throws -> DownloadRequest {
         let origins = Set(urls.map { try? Self.address($0).get().0.origin })
         return { [templates] url in

@@ -8,8 +8,7 @@ final class RequestTemplates: Sendable {
     private let settings: Settings
     private let workingFolder: String?
     /// The requests by the numbers of their sections, which are joined into one text. With an array as the key, each
-    /// start
-    /// of the program would search through all its types.
+    /// start of the program would search through all its types.
     private let made = Mutex<[String: DownloadRequest]>([:])
     /// The request for URLs that match no section.
     private let common: DownloadRequest
@@ -29,8 +28,7 @@ final class RequestTemplates: Sendable {
 
     /// Returns a request for a document that belongs to the files, such as a list of checksums.
     /// - Parameter isForeign: Whether the document is on another server than the files. If so, the secrets for the
-    ///   files
-    ///   are left out.
+    ///   files are left out.
     func companion(for url: SourceURL, isForeign: Bool) throws -> DownloadRequest {
         var options = options
         options.http = options.http.withoutContent

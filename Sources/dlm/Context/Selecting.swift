@@ -23,8 +23,7 @@ extension DownloadService {
     }
 
     /// Calls `body` with the chosen downloads in order, in parts that fit into memory. If an id is unknown, throws an
-    /// error
-    /// before the first call.
+    /// error before the first call.
     func eachPart(of chosen: Chosen, _ body: ([DownloadSnapshot]) async throws -> Void) async throws {
         switch chosen {
         case .ids(let ids):

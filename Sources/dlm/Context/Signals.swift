@@ -24,10 +24,8 @@ final class Signals: Sendable {
     }
 
     /// Blocks the signals. Also ignores SIGPIPE and SIGXFSZ, because write(2) reports the same conditions: a closed
-    /// stdout,
-    /// and a file that may not grow. Gives SIGQUIT its default action. Otherwise Swift's runtime would print a crash
-    /// report
-    /// with contents of the memory, and the process would continue.
+    /// stdout, and a file that may not grow. Gives SIGQUIT its default action. Otherwise Swift's runtime would print a
+    /// crash report with contents of the memory, and the process would continue.
     func block() {
         for number in [SIGPIPE, SIGXFSZ] { Glibc.signal(number, SIG_IGN) }
         if !Self.isIgnored(SIGQUIT) { Glibc.signal(SIGQUIT, SIG_DFL) }

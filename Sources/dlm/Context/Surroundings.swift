@@ -26,8 +26,8 @@ enum Surroundings {
     }
 
     /// Returns the home folder to set. Returns nil if the environment has a `HOME`, or if no home folder is known. A
-    /// relative
-    /// `HOME` is not replaced, because the caller set it. Code that cannot use a relative path reports an error.
+    /// relative `HOME` is not replaced, because the caller set it. Code that cannot use a relative path reports an
+    /// error.
     static func home(inEnvironment given: String?, entry: String?) -> String? {
         guard given ?? "" == "", let entry, entry.hasPrefix("/") else { return nil }
         return entry
@@ -64,8 +64,7 @@ enum Surroundings {
     }
 
     /// The address space that dlm needs, in bytes: the stacks of all threads that may start, and their memory. If no
-    /// thread
-    /// can be started, libdispatch waits forever. If there is too little memory, Swift ends the process.
+    /// thread can be started, libdispatch waits forever. If there is too little memory, Swift ends the process.
     static var addressSpaceNeeded: Int {
         var stack = rlimit()
         getrlimit(Int32(RLIMIT_STACK.rawValue), &stack)
@@ -74,8 +73,7 @@ enum Surroundings {
     }
 
     /// Returns whether the address space that dlm needs is available. If there is a limit, this method reserves the
-    /// address
-    /// space and releases it again. Reserving uses no memory.
+    /// address space and releases it again. Reserving uses no memory.
     private static func hasAddressSpace() -> Bool {
         var limit = rlimit()
         getrlimit(Int32(RLIMIT_AS.rawValue), &limit)

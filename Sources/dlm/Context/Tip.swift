@@ -29,8 +29,7 @@ enum Tip: String, CaseIterable, Sendable {
 
     /// Records in the state folder that the tip was printed.
     /// - Returns: Whether the tip has not been printed before. Also false if the record cannot be written, because the
-    ///   tip
-    ///   would then be printed each time.
+    ///   tip would then be printed each time.
     func isFirst(in stateFolder: String) -> Bool {
         let path = FileNaming.path(stateFolder, "tips")
         let file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)

@@ -5,8 +5,7 @@ struct UnknownCommand {
     let message: String
 
     /// Returns nil if the arguments begin with an option or a known command. If the command has subcommands, the next
-    /// word
-    /// must be an option or a known subcommand, too.
+    /// word must be an option or a known subcommand, too.
     /// - Parameter isPath: Whether all arguments are names of commands, as after `dlm help`.
     init?(_ arguments: some Collection<String>, isPath: Bool = false) {
         // The parser's description of the commands can always be read: the manual is made from it, too.
@@ -45,8 +44,7 @@ struct UnknownCommand {
     }
 
     /// Returns the number of letters that must be added, removed, changed or swapped with a neighbour to turn one word
-    /// into
-    /// the other (optimal string alignment).
+    /// into the other (optimal string alignment).
     static func distance(_ first: String, _ second: String) -> Int {
         let (first, second) = (Array(first), Array(second))
         var rows = [Array(0...second.count)]

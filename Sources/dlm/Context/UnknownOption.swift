@@ -26,8 +26,7 @@ struct UnknownOption {
     }
 
     /// Returns the option that the parser's message names. The parser reads a word such as `-output` as single letters,
-    /// and
-    /// names one letter. In this case the whole word is returned, because the user meant the word.
+    /// and names one letter. In this case the whole word is returned, because the user meant the word.
     private static func named(_ text: String, _ arguments: [String]) -> String? {
         guard let match = text.firstMatch(of: /^[Uu]nknown option '(-[^'=]*)/) else { return nil }
         let option = String(match.1)

@@ -59,8 +59,7 @@ struct VerifySubject {
     }
 
     /// Returns the reason why the file cannot be verified: no checksum is known. Throws if the file is missing or does
-    /// not
-    /// have the recorded size, because these errors are worse.
+    /// not have the recorded size, because these errors are worse.
     private func unknown() throws(DownloadError) -> String {
         let size = try FileHash.size(of: path)
         let remedy = "give one with --checksum or --checksum-file"

@@ -21,8 +21,7 @@ struct ProxyEnvironment: Equatable, Sendable {
     private static let general = ["all_proxy", "ALL_PROXY"]
 
     /// Returns the variables that name a proxy for a scheme. HTTP_PROXY is left out: in a CGI program, the client that
-    /// sends
-    /// the request can set this variable.
+    /// sends the request can set this variable.
     private static func names(_ scheme: String) -> [String] {
         ["\(scheme)_proxy"] + (scheme == "http" ? [] : ["\(scheme.uppercased())_PROXY"])
     }
@@ -45,8 +44,7 @@ struct ProxyEnvironment: Equatable, Sendable {
     }
 
     /// The variable HTTP_PROXY, which libcurl does not read. Nil if it is not set, or if http_proxy or an option names
-    /// a
-    /// proxy.
+    /// a proxy.
     var ignored: Named? {
         environment["http_proxy"] == nil && settings.proxy == nil ? first(["HTTP_PROXY"]) : nil
     }

@@ -3,8 +3,7 @@ import Foundation
 /// The names and folders of the files, and the options for a name that already exists.
 extension DropInParts {
     /// Returns the name that wget and curl give the file: the last part of the URL's path. Returns nil if dlm must
-    /// choose
-    /// the name, for example because the server's name is requested. The name never leads to another folder.
+    /// choose the name, for example because the server's name is requested. The name never leads to another folder.
     func named(_ url: String) -> Output? {
         if options.contains("--content-disposition") { return nil }
         let rest = url.range(of: "://").map { url[$0.upperBound...] } ?? url[...]

@@ -78,8 +78,7 @@ struct DropInParts {
     }
 
     /// Returns an option of `dlm get` with its value. A value that begins with a dash is attached with `=`. Otherwise
-    /// dlm
-    /// would read the value as another option.
+    /// dlm would read the value as another option.
     static func words(_ option: String, _ value: String) -> [String] {
         value.hasPrefix("-") && value != "-" ? ["\(option)=\(value)"] : [option, value]
     }

@@ -68,8 +68,7 @@ final class HookProcess: Sendable {
     }
 
     /// Waits until the program has ended. After `limit`, or when the task is cancelled, the program is ended. This
-    /// method
-    /// must be called only once.
+    /// method must be called only once.
     func end(within limit: Duration) async -> Ending {
         let timer = Task {
             try await time.sleep(for: limit)

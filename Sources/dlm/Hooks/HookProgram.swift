@@ -30,8 +30,7 @@ struct HookProgram: Equatable, Sendable {
                 throw ValidationError("the working folder is gone; give an absolute path")
             }
             // If the path is a symbolic link to the program, the link is not resolved, because some programs depend on
-            // the
-            // name by which they are called.
+            // the name by which they are called.
             let (folder, name) = Self.parts(FolderPath.joined(workingFolder, word))
             path = FileNaming.path(FolderPath.canonical(folder), name)
             if let fault = Self.fault(of: path) { throw ValidationError("\(fault); give the path of a program") }

@@ -13,8 +13,7 @@ enum FileNameRule: String, ExpressibleByArgument, CaseIterable, Sendable {
 }
 
 /// The names of files by a ``FileNameRule``. No two URLs of a list get the same name, even if different workers
-/// download
-/// them (docs/scale.md).
+/// download them (docs/scale.md).
 struct FileNamer: Sendable {
     /// A path below the folder of the command.
     struct Place: Equatable {

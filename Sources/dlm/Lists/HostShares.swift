@@ -9,8 +9,7 @@ struct HostShares: Sendable {
     }
 
     /// The greatest number of hosts in ``counts``. At the end, ``counts`` has every host with more than 1/(counters +
-    /// 1) of
-    /// all URLs.
+    /// 1) of all URLs.
     private let counters: Int
     /// A lower bound for the number of URLs of each counted host.
     private var counts: [String: Int] = [:]

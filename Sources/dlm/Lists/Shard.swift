@@ -14,10 +14,8 @@ struct Shard: Equatable, Sendable, CustomStringConvertible {
     var description: String { "\(index)/\(count)" }
 
     /// Returns the number of the shard to which a key belongs. It is the number in the first 8 bytes of the key's
-    /// SHA-256
-    /// digest (most significant byte first), modulo the number of shards (docs/scale.md). So it is the same on all
-    /// machines
-    /// and in all versions of dlm.
+    /// SHA-256 digest (most significant byte first), modulo the number of shards (docs/scale.md). So it is the same on
+    /// all machines and in all versions of dlm.
     static func number(of key: String, count: Int) throws(DownloadError) -> Int {
         Int(try TextDigest(key).number % UInt64(count))
     }

@@ -17,8 +17,7 @@ struct ShardFilter: Sendable {
     /// Returns whether a URL belongs to the shard.
     /// - Parameters:
     ///   - text: The URL as it is written. A text that is no URL is used as the name of a host, so that exactly one
-    /// shard
-    ///     reports the error.
+    ///     shard reports the error.
     ///   - position: The position of the URL in the list, from 0.
     mutating func takes(_ text: String, at position: Int) throws(DownloadError) -> Bool {
         if rule == .line { return position % shard.count == shard.index }

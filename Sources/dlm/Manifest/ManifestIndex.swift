@@ -1,8 +1,7 @@
 import DownloadKit
 
 /// An index of the last line of each URL in one or several manifests. The index needs 40 bytes of memory for each URL,
-/// and
-/// does not keep the lines.
+/// and does not keep the lines.
 struct ManifestIndex: Sendable {
     private struct Place {
         let file: Int32
@@ -20,8 +19,7 @@ struct ManifestIndex: Sendable {
     var count: Int { places.count }
 
     /// Adds the lines of a file. If the file has several lines for a URL, the last one is used. If several files have
-    /// the URL,
-    /// a line with the status `done` is used, otherwise the line of the last file.
+    /// the URL, a line with the status `done` is used, otherwise the line of the last file.
     mutating func add(_ file: ManifestFile) throws {
         let number = Int32(files.count)
         files.append(file)

@@ -5,8 +5,7 @@ import Glibc
 import Synchronization
 
 /// The writer of a manifest, which appends lines in batches. Lines that are added while a batch is written form the
-/// next
-/// batch. Each batch needs only one `fdatasync`.
+/// next batch. Each batch needs only one `fdatasync`.
 final class ManifestWriter: Sendable {
     private struct State {
         var pending: [ManifestEntry] = []
@@ -22,8 +21,7 @@ final class ManifestWriter: Sendable {
     private let state = Mutex(State())
 
     /// - Parameter hashes: Whether the SHA-256 digest of a file is computed if it is not known yet. For the digest, the
-    ///   file
-    ///   is read, usually from the page cache.
+    ///   file is read, usually from the page cache.
     init(_ path: String, hashes: Bool) throws(DownloadError) {
         self.path = path
         self.hashes = hashes
@@ -51,8 +49,7 @@ final class ManifestWriter: Sendable {
     }
 
     /// Leaves out the lines of files that must still be hashed, because the process is about to end. The next run adds
-    /// these
-    /// lines.
+    /// these lines.
     func hurry() { state.withLock { $0.isHurried = true } }
 
     // MARK: Writing

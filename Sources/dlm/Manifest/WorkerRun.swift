@@ -56,8 +56,7 @@ final class WorkerRun: Sendable {
     func lost(_ error: DownloadError) { outcome.withLock { $0.end(isRetryable: error.isWorthAnotherRun) } }
 
     /// Records a line of the list that did not become a download. If the manifest already has the line as failed for
-    /// good,
-    /// the line is only counted as left out, so that not each run adds an entry.
+    /// good, the line is only counted as left out, so that not each run adds an entry.
     func rejected(_ document: RejectedDocument) {
         if let url = document.url, let entry = try? index.entry(for: url), rule.leavesOutFailed(entry) {
             return outcome.withLock { $0.leaveOut(entry) }

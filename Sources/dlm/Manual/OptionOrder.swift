@@ -4,8 +4,7 @@ enum OptionOrder {
     static let first = ["output", "directory", "input-file", "background", "connections", "max-concurrent", "continue"]
 
     /// Returns the arguments by group. Operands, the options of ``first`` and options without a group come first. After
-    /// a
-    /// group, they would seem to belong to it. The groups follow in the order of their first options.
+    /// a group, they would seem to belong to it. The groups follow in the order of their first options.
     static func groups(
         _ arguments: [CommandDescription.Argument]
     ) -> [(title: String?, arguments: [CommandDescription.Argument])] {

@@ -11,8 +11,7 @@ struct ChecksumOptions: ParsableArguments {
     var checksum: String?
 
     /// The beginnings of checksums that shell completion offers, such as `sha256:`. In zsh an unescaped colon separates
-    /// the
-    /// description, so the colon is escaped.
+    /// the description, so the colon is escaped.
     private static var beginnings: [String] {
         let colon = CompletionShell.requesting == .zsh ? "\\:" : ":"
         return Checksum.Algorithm.allCases.map { $0.rawValue + colon }

@@ -112,8 +112,7 @@ struct CredentialOptions: ParsableArguments {
                 throw ValidationError("--netrc: no home folder: set HOME, or give --netrc-file")
             }
             // As in curl and wget, a missing file is not an error, and there are no passwords. A file that cannot be
-            // read
-            // is an error when the attempt begins.
+            // read is an error when the attempt begins.
             let file = home + "/.netrc"
             if access(file, F_OK) == 0 || errno != ENOENT { request.secretFiles.netrc = file }
         }

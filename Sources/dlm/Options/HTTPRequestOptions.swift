@@ -63,8 +63,7 @@ struct HTTPRequestOptions: ParsableArguments {
     }
 
     /// The options for fetching a file that belongs to the downloads, such as a checksum list. `--query`,
-    /// `--compressed`
-    /// and `--method` are left out.
+    /// `--compressed` and `--method` are left out.
     var withoutContent: HTTPRequestOptions {
         var others = self
         (others.query, others.compressed, others.method) = ([], false, nil)

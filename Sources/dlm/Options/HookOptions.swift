@@ -51,8 +51,7 @@ struct HookOptions: ParsableArguments {
     }
 
     /// Applies the options that were given, and changes nothing else. The programs are searched for here instead of
-    /// when
-    /// the options are read. So a missing program in a setting does not stop other commands.
+    /// when the options are read. So a missing program in a setting does not stop other commands.
     /// - Parameter workingFolder: the absolute path from which relative paths start.
     func apply(to request: inout DownloadRequest, in workingFolder: String?) throws {
         let isGiven = onComplete != nil || onError != nil || urlCommand != nil || hookTimeout != nil

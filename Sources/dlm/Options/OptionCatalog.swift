@@ -102,8 +102,8 @@ extension OptionCatalog.Option {
     private static let longest = 8 << 10
 
     /// Returns the option and its value as arguments for the parser. A value that is not empty is attached with `=`, so
-    /// that
-    /// the parser does not read it as another option. Returns no arguments for a flag that is off and has no opposite.
+    /// that the parser does not read it as another option. Returns no arguments for a flag that is off and has no
+    /// opposite.
     func arguments(_ value: String, in catalog: OptionCatalog) throws(ValidationError) -> [String] {
         // The parser's time grows faster than the length of an argument.
         guard value.utf8.count <= Self.longest else { throw ValidationError("longer than 8 KiB") }

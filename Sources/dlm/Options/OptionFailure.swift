@@ -27,8 +27,7 @@ struct OptionFailure {
     }
 
     /// Removes an option from the beginning of a message such as `--retries -1: give 0 or more`, because ``text(_:)``
-    /// names
-    /// the option as the user wrote it.
+    /// names the option as the user wrote it.
     private static func withoutOption(_ message: String) -> String {
         guard message.hasPrefix("-"), let colon = message.firstRange(of: ": ") else { return message }
         return String(message[colon.upperBound...])

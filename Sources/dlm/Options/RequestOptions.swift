@@ -17,8 +17,7 @@ protocol RenewableOptions {
 
 extension RenewableOptions {
     /// Asks for the password, and reads the files of the body. Both must happen only once, but the options may be
-    /// applied
-    /// several times.
+    /// applied several times.
     mutating func prepare(in context: Context) throws {
         try credentials.askForPassword(in: context)
         try body.prepare()

@@ -208,8 +208,7 @@ protocol ScannedGroup: ParsableArguments {
 }
 
 /// Options in plain properties, without the property wrappers of the argument parser. With the wrappers, each group
-/// would
-/// cost a search through all types of the program.
+/// would cost a search through all types of the program.
 protocol ScannedOptions {
     /// The same options for the argument parser.
     associatedtype Arguments: ParsableArguments

@@ -7,8 +7,7 @@ struct SchemelessAddress: Equatable {
     let port: Int?
 
     /// Returns the schemes to try, in order. Without a port, https is tried first, and then http. Port 443 means https,
-    /// and
-    /// any other port means http, as in curl.
+    /// and any other port means http, as in curl.
     /// - Parameter allowed: The schemes that the user's options allow. If the options exclude all of the schemes above,
     ///   https is returned if it is allowed, otherwise http if it is allowed.
     func schemes(allowed: [String]) -> [String] {
@@ -52,8 +51,7 @@ struct SchemelessAddress: Equatable {
     }
 
     /// Returns whether a text is a host. A name without a dot, such as `lst`, is a host only if a port follows.
-    /// Otherwise it
-    /// is probably a mistyped command.
+    /// Otherwise it is probably a mistyped command.
     private static func isHost(_ text: Substring, hasPort: Bool) -> Bool {
         if text.first == "[" {
             return text.dropFirst().dropLast().contains(":")

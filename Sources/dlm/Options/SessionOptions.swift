@@ -28,8 +28,7 @@ struct SessionOptions: ParsableArguments {
 
     /// Applies the options to a configuration that already has the values of the settings.
     /// - Parameter limitsEach: Whether the command gives a speed limit for each download. If so, there is no limit for
-    ///   all
-    ///   downloads together.
+    ///   all downloads together.
     func apply(to configuration: inout SessionConfiguration, _ settings: Settings, limitsEach: Bool) {
         if let maxConcurrent {
             configuration.maxConcurrent = maxConcurrent

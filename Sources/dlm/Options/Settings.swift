@@ -136,8 +136,7 @@ extension Context {
     func settings() throws(SettingsError) -> Settings { try settingsMemory.settings(environment) }
 
     /// The settings for code that cannot throw. If the settings have an error, which the command has already reported,
-    /// no
-    /// settings are returned.
+    /// no settings are returned.
     var knownSettings: Settings { (try? settings()) ?? Settings() }
 }
 

@@ -42,8 +42,7 @@ struct URLPatterns {
     static func hasPlace(_ name: String) -> Bool { name.firstMatch(of: /#[0-9]/) != nil }
 
     /// Returns the name with the value of a pattern in the place of each placeholder. A placeholder whose number
-    /// belongs to
-    /// no pattern is not changed.
+    /// belongs to no pattern is not changed.
     static func filled(_ name: String, _ values: [String]) -> String {
         name.replacing(/#([0-9]+)/) { match in
             guard let number = Int(match.1), values.indices.contains(number - 1) else { return String(match.0) }

@@ -2,8 +2,7 @@ import ArgumentParser
 import DownloadKit
 
 /// The options of `get` for one of many workers that share a list of URLs. They select the worker's part of the list,
-/// and
-/// they record the results for the workflow engine.
+/// and they record the results for the workflow engine.
 struct WorkerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

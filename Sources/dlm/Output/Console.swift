@@ -97,8 +97,7 @@ final class Console: Sendable {
     }
 
     /// Replaces the lines of the progress block without drawing them. They are drawn together with the next line that
-    /// is
-    /// printed above the block.
+    /// is printed above the block.
     func outdateBlock(by lines: [String]) { state.withLock { $0.block.outdate(by: lines) } }
 
     /// Keeps the progress block on the terminal permanently. An echoed key such as `^C` is overwritten.
@@ -123,8 +122,7 @@ final class Console: Sendable {
     var isOutputClosed: Bool { state.withLock(\.isOutputClosed) }
 
     /// Waits until stdout has no reader any more, or the task is cancelled. Without this method, a command that only
-    /// prints
-    /// events would not end before the next event. For a pipe without a reader, poll(2) reports POLLERR.
+    /// prints events would not end before the next event. For a pipe without a reader, poll(2) reports POLLERR.
     func outputClosed(_ time: any TimeSource) async {
         while !Task.isCancelled, !isOutputClosed {
             var output = pollfd(fd: output, events: 0, revents: 0)
@@ -134,8 +132,7 @@ final class Console: Sendable {
     }
 
     /// Removes the progress block, and returns the exit status of the program. The status is not 0 if a line of data
-    /// was
-    /// lost.
+    /// was lost.
     func finish(_ status: Int32) -> Int32 {
         let failure = state.withLock { state in
             send(state.block.erase(columns: size.columns))

@@ -16,8 +16,7 @@ enum Escaping {
     }
 
     /// Returns an encoded JSON value in which the same characters are escaped. A JSON parser turns the escape `\u009b`
-    /// back
-    /// into the character.
+    /// back into the character.
     static func json(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isDangerous) else { return text }
         var result = ""

@@ -3,8 +3,7 @@ import DownloadKit
 /// A group of options of one download whose values can be read from the stored request.
 protocol TellingOptions {
     /// Returns the long names and the values of the options that `dlm show` prints under `options`. The value is nil
-    /// for an
-    /// option that was not given, and empty for a flag. Values that are secret are not shown.
+    /// for an option that was not given, and empty for a flag. Values that are secret are not shown.
     static func given(in request: DownloadRequest) -> GivenOptions.List
 }
 

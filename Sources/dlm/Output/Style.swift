@@ -50,8 +50,7 @@ struct Style: Equatable {
     }
 
     /// Returns whether the terminal shows more characters than ASCII. If a locale is set, its encoding must be UTF-8.
-    /// If no
-    /// locale is set, as in containers, the terminal is assumed to show UTF-8.
+    /// If no locale is set, as in containers, the terminal is assumed to show UTF-8.
     private static func isUnicode(_ environment: [String: String]) -> Bool {
         for name in ["LC_ALL", "LC_CTYPE", "LANG"] {
             guard let value = environment[name]?.lowercased().utf8, !value.isEmpty else { continue }

@@ -32,8 +32,7 @@ enum SummaryText {
     }
 
     /// Returns the name of the checksum algorithm if all downloads were verified with the same algorithm, otherwise an
-    /// empty
-    /// text.
+    /// empty text.
     private static func algorithm(_ ledger: Ledger) -> String {
         ledger.algorithms.count == 1 ? ledger.algorithms.map { "\($0.rawValue) " }.joined() : ""
     }

@@ -1,8 +1,7 @@
 import Foundation
 
 /// Sizes (1024-based), rates and times as text for users. Sizes and rates are rounded down, so that the text never
-/// shows
-/// more bytes than there are.
+/// shows more bytes than there are.
 enum Units {
     private static let names = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
 
@@ -13,8 +12,7 @@ enum Units {
     }
 
     /// Returns the received bytes and the total in the unit of the total: `412/654 MiB`, `2.0/9.5 MiB`. Returns only
-    /// the
-    /// received bytes, such as `7.0 MiB`, if the total is unknown or everything was received.
+    /// the received bytes, such as `7.0 MiB`, if the total is unknown or everything was received.
     static func part(_ received: Int64, of total: Int64?) -> String {
         if let total, received >= total { return size(received) }
         let unit = unit(of: Double(total ?? received))

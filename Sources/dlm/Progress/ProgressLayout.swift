@@ -59,8 +59,7 @@ struct ProgressLayout: Equatable {
     private var numbers: Int { (hasSpeed ? Self.gap + Self.speed : 0) + (hasTime ? Self.gap + Self.time : 0) }
 
     /// The space for a note in place of other columns: of speed and time (`short`), of size, speed and time (`long`),
-    /// or of
-    /// everything after the name (`all`).
+    /// or of everything after the name (`all`).
     var noteRooms: (short: Int, long: Int, all: Int) {
         (max(0, numbers - Self.gap) + spare, max(0, details - Self.gap) + spare, fixed - Self.gap + spare)
     }

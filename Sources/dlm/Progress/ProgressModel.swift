@@ -25,8 +25,7 @@ struct ProgressModel {
     private var failures: [ProgressFrame.Row] = []
 
     /// The greatest number of failed downloads that are kept. If so many downloads of other processes are known,
-    /// further
-    /// ones are kept only if they run or wait.
+    /// further ones are kept only if they run or wait.
     private static let rows = 64
 
     mutating func update(_ progress: DownloadProgress) {
@@ -90,10 +89,8 @@ struct ProgressModel {
     }
 
     /// Returns the time until all downloads are done, in seconds. It is the time for all bytes together, but at least
-    /// the
-    /// time of the slowest download. For a waiting download, it is the rest of the wait, and then the time for its
-    /// bytes at
-    /// the speed of all downloads together. Returns nil if the end of a wait is unknown.
+    /// the time of the slowest download. For a waiting download, it is the rest of the wait, and then the time for its
+    /// bytes at the speed of all downloads together. Returns nil if the end of a wait is unknown.
     private func secondsLeft(_ rows: [ProgressFrame.Row], _ now: Date) -> Double? {
         guard var left = totals.secondsLeft, let speed = totals.speed.speed else { return nil }
         for row in rows {

@@ -9,10 +9,8 @@ struct ProgressRenderer {
     var widest = 0
 
     /// Returns the lines of a frame. They fill at most half of the terminal, or four rows if the terminal is very
-    /// small, so
-    /// that the lines of complete downloads above them can be read. If there is no room for all rows, active downloads
-    /// come
-    /// first, then failed downloads, and a line shows the number of the others.
+    /// small, so that the lines of complete downloads above them can be read. If there is no room for all rows, active
+    /// downloads come first, then failed downloads, and a line shows the number of the others.
     mutating func lines(_ frame: ProgressFrame) -> [String] {
         var room = max(0, max(height / 2, min(height - 1, 4)) - (frame.total == nil ? 0 : 1))
         var all = frame.rows

@@ -3,8 +3,7 @@ import Foundation
 
 extension ProgressFrame.Row {
     /// Creates the last row of a complete download, with its speed or with a note such as `sha256 verified`. Returns
-    /// nil for
-    /// other downloads.
+    /// nil for other downloads.
     /// - Parameter wasComplete: Whether the download was complete before this command.
     init?(settled record: DownloadRecord, wasComplete: Bool = false) {
         guard record.state == .completed, let file = record.completed else { return nil }

@@ -1,8 +1,7 @@
 import DownloadKit
 
 /// The progress in the taskbar or the tab of the terminal (the sequence OSC 9;4 of ConEmu). The sequence is sent only
-/// to
-/// terminals that are known to support it, because other terminals would show it as a notification.
+/// to terminals that are known to support it, because other terminals would show it as a notification.
 struct TaskbarProgress {
     private let isSupported: Bool
     /// The state that the terminal shows.
@@ -33,8 +32,7 @@ struct TaskbarProgress {
     }
 
     /// Returns whether the terminal supports the sequence. Multiplexers such as tmux are excluded, because they pass on
-    /// the
-    /// environment of the terminal, but not the sequence.
+    /// the environment of the terminal, but not the sequence.
     private static func isSupported(_ environment: [String: String]) -> Bool {
         func has(_ name: String) -> Bool { !(environment[name] ?? "").isEmpty }
         if has("TMUX") || has("STY") || has("ZELLIJ") { return false }

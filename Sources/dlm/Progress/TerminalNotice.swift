@@ -9,8 +9,7 @@ struct TerminalNotice: Sendable, Equatable {
     let sequence: Sequence
 
     /// Chooses the sequence by the environment. Multiplexers such as tmux are excluded, because they pass on the
-    /// environment
-    /// of the terminal, but not the sequence.
+    /// environment of the terminal, but not the sequence.
     init(environment: [String: String]) {
         func has(_ name: String) -> Bool { !(environment[name] ?? "").isEmpty }
         if has("TMUX") || has("STY") || has("ZELLIJ") || DesktopNotice.hasDesktop(environment) {

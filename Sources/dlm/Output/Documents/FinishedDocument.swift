@@ -19,8 +19,7 @@ struct FinishedDocument: Document, Equatable {
     private(set) var url: String
     private(set) var effectiveURL: String?
     /// Whether nothing was fetched because the file already existed. Either the server said that the file is current,
-    /// or
-    /// the download was skipped.
+    /// or the download was skipped.
     let wasCurrent: Bool
     let attempts: Int
     let error: ErrorDocument?

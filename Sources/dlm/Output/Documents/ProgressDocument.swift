@@ -17,8 +17,7 @@ struct ProgressDocument: Document, Equatable {
     /// The present activity of the download, or the reason why it waits, as text for the user.
     let note: String?
     /// What a waiting download waits for: `retry`, `network` or `schedule`. ``waitingUntil`` is the end of the wait, if
-    /// it is
-    /// known.
+    /// it is known.
     let waitingFor: String?
     let waitingUntil: Date?
 
