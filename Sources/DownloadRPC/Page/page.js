@@ -48,7 +48,7 @@ function draw() {
   for (const id of list.chosen) if (!downloads.rows.has(id)) list.chosen.delete(id);
   list.show(rows);
   $("empty").hidden = rows.length > 0;
-  $("empty").textContent = text ? `Nothing matches “${address().get("q")}”.` : counts.all ? "Nothing here." : "No downloads yet. Paste addresses here, drop a list, or press Add.";
+  $("empty").textContent = text ? `Nothing matches “${address().get("q")}”.` : counts.all ? "No downloads in this view." : "No downloads yet. Paste addresses here, drop a list, or press Add.";
   $("retry").hidden = !counts.failed;
   $("retry").textContent = `Retry all failed (${counts.failed})`;
   drawChosen();
@@ -131,7 +131,7 @@ async function moveBefore(id, target) {
   const moved = downloads.rows.get(id);
   const rest = queue.filter((row) => row.id !== id);
   const at = rest.findIndex((row) => row.id === target);
-  if (!moved || at < 0 || !queue.includes(moved)) return tell("Only downloads that wait have a place in the queue");
+  if (!moved || at < 0 || !queue.includes(moved)) return tell("Only waiting downloads have a place in the queue");
   const places = rest.map(({ id, priority }) => ({ id, priority }));
   places.splice(at, 0, { id, priority: moved.priority });
   const precedes = (one, other) => one.priority > other.priority || (one.priority === other.priority && one.id < other.id);
@@ -216,7 +216,7 @@ async function openAdd(text = "") {
 
 function tellRoom() {
   const free = $("folder").selectedOptions[0]?.dataset.free;
-  $("room").textContent = free ? `${bytes(Number(free))} free` : "The folder is made when it is needed.";
+  $("room").textContent = free ? `${bytes(Number(free))} free` : "The folder will be created when it is needed.";
 }
 
 async function add() {
@@ -226,7 +226,7 @@ async function add() {
   const document = { urls, folder: $("folder").value + (below ? `/${below}` : ""), ifExists: $("exists").value };
   const value = (id) => $(id).value.trim();
   if (value("name")) {
-    if (urls.length > 1) throw new Error("A name is for a single address");
+    if (urls.length > 1) throw new Error("A name can be given only for a single address");
     document.file = value("name");
   }
   if (value("checksum")) document.checksum = value("checksum");
