@@ -63,8 +63,8 @@ struct GuardedService: DownloadService {
         for request in try await service.snapshots(.ids(ids)).map(\.record.request) {
             guard rule.mightHaveAdded(request), rule.mightHaveAdded(change(request)) else {
                 throw WireProblem(
-                    "\(request.url.string): the network may not change where the bytes of this download come from, because "
-                        + "the network could not have added it; change the download on the machine itself")
+                    "\(request.url.string): network clients may not change where the bytes of this download come from, "
+                        + "because they could not have added it; change the download on the machine itself")
             }
         }
     }

@@ -37,7 +37,7 @@ package struct RPCSecret: Sendable {
             throw unusable(path, "not a file")
         }
         guard information.st_uid == geteuid(), information.st_mode & 0o077 == 0 else {
-            throw unusable(path, "others may read it; delete it, and a new secret is made")
+            throw unusable(path, "other users may read it; delete it, and a new secret is created")
         }
         var bytes = [UInt8](repeating: 0, count: 256)
         let count = Glibc.read(descriptor, &bytes, bytes.count)
@@ -46,7 +46,7 @@ package struct RPCSecret: Sendable {
         // The user may have written another secret into the file, so the length is checked.
         guard text.utf8.count >= Self.size, count < bytes.count, text.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
         else {
-            throw unusable(path, "give it one line of at least 16 characters of ASCII, or delete it")
+            throw unusable(path, "write one line of at least 16 ASCII characters into it, or delete it")
         }
         return RPCSecret(text: text)
     }

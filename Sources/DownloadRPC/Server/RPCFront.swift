@@ -71,7 +71,7 @@ struct RPCFront: Sendable {
     /// Calls aria2's methods. Only POST is accepted, because a link or a picture on any page could send a GET.
     private func callMethods(_ request: ControlRequest) async -> ControlAnswer {
         guard request.method == "POST" else {
-            return .refusal(405, "aria2's RPC is asked by POST, or over a WebSocket", request)
+            return .refusal(405, "call aria2's RPC by POST, or over a WebSocket", request)
         }
         let reply = await rpc.answer(request.body, from: SecretGate.client(request.peer))
         return ControlAnswer(

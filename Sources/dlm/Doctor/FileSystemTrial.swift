@@ -132,10 +132,11 @@ struct FileSystemFindings {
     private func space(_ name: String) -> Finding {
         let text = "\(Units.size(trial.free)) free"
         if trial.free < 1 << 20 {
-            return .problem(.files, "\(name) space", status, text, advice: "free some, or \(elsewhere) on another disk")
+            return .problem(
+                .files, "\(name) space", status, text, advice: "free some space, or \(elsewhere) on another disk")
         }
         if trial.free < Self.littleSpace {
-            return .warning(.files, "\(name) space", text, advice: "free some before a large download")
+            return .warning(.files, "\(name) space", text, advice: "free some space before a large download")
         }
         return .ok(.files, "\(name) space", text)
     }
@@ -143,7 +144,7 @@ struct FileSystemFindings {
     private func network(_ name: String) -> Finding {
         let advice =
             purpose == .state
-            ? "SQLite's log needs a local disk; set XDG_STATE_HOME to a folder on one"
+            ? "SQLite's log needs a local disk; set XDG_STATE_HOME to a folder on a local disk"
             : "downloads work, but changes by other programs to a partial file may go unnoticed; a local disk is safer"
         return .warning(.files, name, "\(path) is on a network file system (\(trial.name ?? "?"))", advice: advice)
     }

@@ -47,7 +47,7 @@ enum FolderFindings {
             return [.problem(section, "state", 12, "\(check.path): \(why)", advice: advice)]
         }
         guard let mode = check.mode else {
-            return [.ok(section, "state", "\(check.path): not there yet; made when it is needed")]
+            return [.ok(section, "state", "\(check.path): does not exist yet; created when it is needed")]
         }
         guard check.isFolder else {
             return [.problem(section, "state", 12, "\(check.path): is not a folder", advice: "move it away")]
@@ -59,7 +59,7 @@ enum FolderFindings {
         if mode & 0o077 != 0 {
             return [
                 .warning(
-                    section, "state", "\(text): others may enter it",
+                    section, "state", "\(text): other users may enter it",
                     advice: "chmod 700 \(ShellWord.quoted(check.path))")
             ]
         }
@@ -77,7 +77,7 @@ enum FolderFindings {
                     advice: "move it away: rm \(ShellWord.quoted(check.path))"))
         }
         let length = socket.utf8.count
-        let text = "\(length) of \(longestPath) bytes of a socket's path"
+        let text = "\(length) bytes, at most \(longestPath) are possible"
         if length <= longestPath {
             findings.append(.ok(section, "socket path", text))
         } else if canReachLongPaths {
@@ -95,7 +95,7 @@ enum FolderFindings {
         guard let path else { return .ok(.settings, "config.yaml", "none: there is no home folder") }
         // The message already names the file and the line.
         if let error { return .problem(.settings, "config.yaml", 2, error, advice: "see: dlm config") }
-        return .ok(.settings, "config.yaml", exists ? path : "\(path): not there, and not needed")
+        return .ok(.settings, "config.yaml", exists ? path : "\(path): does not exist, and is not needed")
     }
 
     /// The longest path that `sockaddr_un` can have, in bytes, without its closing zero (unix(7)).

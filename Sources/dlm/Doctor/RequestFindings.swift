@@ -86,7 +86,7 @@ struct RequestFindings {
     private func answer(_ step: ProbedRequest.Step, _ head: ResponseHead, isLast: Bool) -> Finding {
         if head.httpVersion.isEmpty { return .ok(Self.section, "login", "accepted, and the file can be read") }
         var text = "\(head.status)\(head.phrase.isEmpty ? "" : " \(head.phrase)") over HTTP/\(head.httpVersion)"
-        if !isLast, let location = head.redirectURL { text += ", leads to \(Redaction.hidden(location))" }
+        if !isLast, let location = head.redirectURL { text += ", redirects to \(Redaction.hidden(location))" }
         if isLast, probed.abilities?.offersHTTP3 ?? false { text += "; HTTP/3 is offered" }
         return .ok(Self.section, isLast ? "answer" : "redirect", text)
     }
@@ -96,12 +96,12 @@ struct RequestFindings {
     private func ranges(_ ranges: ServerAbilities.Ranges) -> Finding {
         switch ranges {
         case .honoured:
-            .ok(Self.section, "ranges", "yes: a download can be continued, and go over several connections")
+            .ok(Self.section, "ranges", "yes: a download can be continued, and can use several connections")
         case .unsatisfiable: .ok(Self.section, "ranges", "yes, and the file is empty")
         case .ignored:
             .warning(
                 Self.section, "ranges", "no: the server sends the whole file",
-                advice: "an interrupted download starts over, and has one connection; try a mirror")
+                advice: "an interrupted download starts over, and uses only one connection; try a mirror")
         }
     }
 
@@ -120,24 +120,25 @@ struct RequestFindings {
         }
         return .warning(
             Self.section, "validator", weak.isEmpty ? "none" : weak,
-            advice: "nothing proves that a partial file is of the same file: give --checksum")
+            advice: "nothing proves that a partial file belongs to the same file: give --checksum")
     }
 
     /// Returns the finding about the data that identify the version of a file on an FTP or SSH server.
     private func version(_ validators: Validators) -> Finding {
         guard let time = validators.lastModified else {
             return .warning(
-                Self.section, "validator", "no time of change",
+                Self.section, "validator", "no modification time",
                 advice: "a partial file is fetched again and compared: give --checksum")
         }
-        return .ok(Self.section, "validator", "its size, its time of change (\(time)) and the end of what is here")
+        return .ok(
+            Self.section, "validator", "its size, its modification time (\(time)) and the end of the partial file")
     }
 
     private func size(_ abilities: ServerAbilities) -> Finding {
         let type = [abilities.mediaType, abilities.contentEncoding].compactMap { $0.map { ", \($0)" } }.joined()
         guard let total = abilities.total else {
             return .warning(
-                Self.section, "size", "not said\(type)",
+                Self.section, "size", "unknown\(type)",
                 advice: "only the end of the answer shows that the file is complete: give --checksum")
         }
         return .ok(Self.section, "size", "\(Units.size(total)) (\(total) bytes)\(type)")

@@ -40,7 +40,7 @@ struct HookProgram: Equatable, Sendable {
         guard
             let found = folders.map({ FolderPath.joined(String($0), word) }).first(where: { Self.fault(of: $0) == nil })
         else {
-            let hint = word.contains(where: \.isWhitespace) ? "; it takes no arguments; write a script" : ""
+            let hint = word.contains(where: \.isWhitespace) ? "; a hook cannot have arguments; write a script" : ""
             throw ValidationError("no program of this name in PATH\(hint)")
         }
         path = found

@@ -23,7 +23,7 @@ enum JSONLine {
         guard case .one(let url)? = object["url"], !url.isEmpty else {
             throw ListOptions.Failure(
                 line: line.number,
-                message: "url: is missing, or is not a string; give {\"url\": ...}")
+                message: "url: it is missing or not a string; give {\"url\": ...}")
         }
         var plain = line
         plain.text = url
@@ -34,7 +34,7 @@ enum JSONLine {
                 guard !(name + text).unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }),
                     !name.contains("=")
                 else {
-                    throw ListOptions.Failure(line: line.number, message: "\(name): holds a control character")
+                    throw ListOptions.Failure(line: line.number, message: "\(name): contains a control character")
                 }
                 options.append(InputList.Line(number: line.number, text: " \(name)=\(text)"))
             }

@@ -26,7 +26,7 @@ struct TaskVariables {
         let shard = try shard(of: count, engine)
         guard (0..<shard.count).contains(shard.index) else {
             let hint = engine == .slurm ? "; give the array consecutive numbers, or --shard I/N" : "; give --shard I/N"
-            throw ValidationError("--shard auto: \(names) says shard \(shard), which is not one of them\(hint)")
+            throw ValidationError("--shard auto: \(names) says shard \(shard), which does not exist\(hint)")
         }
         return shard
     }
@@ -50,8 +50,8 @@ struct TaskVariables {
         case .parallel:
             guard let count else {
                 throw ValidationError(
-                    "--shard auto: PARALLEL_SEQ is the number of the shard, but nothing gives the number of shards; "
-                        + "give --shard auto/N")
+                    "--shard auto: PARALLEL_SEQ gives the number of this shard, but the number of all shards is "
+                        + "unknown; give --shard auto/N")
             }
             // GNU parallel counts from 1.
             return Shard(index: index - 1, count: count)

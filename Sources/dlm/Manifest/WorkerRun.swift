@@ -74,7 +74,7 @@ final class WorkerRun: Sendable {
         let outcome = outcome.withLock { $0 }
         guard outcome.isOverLimit else { return nil }
         return "stopped: \(outcome.failed) of \(outcome.ended) downloads failed, more than --max-failures allows; "
-            + "run the same command again for the others"
+            + "run the same command again for the other downloads"
     }
 
     /// Waits until the manifest is on the disk.
