@@ -180,7 +180,11 @@ extension Aria2Option {
         ("save-cookies", write), ("server-stat-of", write), ("log", write), ("dht-file-path", write),
         ("dht-file-path6", write), ("dry-run", "There is no download without fetching; leave out this option."),
         ("hash-check-only", "Network clients cannot verify files. Verify them on the machine where the server runs."),
-        ("interface", interface), ("multiple-interface", interface),
+        ("interface", "The network interface is set by the user of the machine, with `interface` in config.yaml."),
+        (
+            "multiple-interface",
+            "The network interface is set by the user of the machine, with `interface` in config.yaml."
+        ),
         ("async-dns-server", "Name servers are chosen by the user of the machine."),
         ("rpc-secret", server), ("rpc-user", server), ("rpc-passwd", server), ("enable-rpc", server),
         ("rpc-listen-port", server), ("rpc-listen-all", server), ("rpc-allow-origin-all", server),
@@ -192,7 +196,5 @@ extension Aria2Option {
     private static let program = "Programs are not run for network clients."
     private static let read = "Files of this machine are not read for network clients."
     private static let write = "The server writes no files for network clients except their downloads."
-    private static let interface =
-        "The network interface is set by the user of the machine, with `interface` in config.yaml."
     private static let server = "The server is set up by the user of the machine, with the `rpc-` keys in config.yaml."
 }
