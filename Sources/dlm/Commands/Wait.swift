@@ -1,7 +1,7 @@
 import ArgumentParser
 import DownloadKit
 
-/// `dlm wait ID...`: waits until downloads are finished, in whichever process they run.
+/// `dlm wait ID...`: waits until downloads are finished, also downloads that another process runs.
 struct Wait: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "wait",

@@ -87,7 +87,7 @@ struct BackgroundHandover {
 
     private static let attempts = 5
 
-    /// Returns the error for a download that was joined but lacks the checksum asked for. This command does not wait
+    /// Returns the error for a download that was joined but lacks the requested checksum. This command does not wait
     /// for the end of the download, so it cannot verify the file.
     private static func joinedUnverified(_ id: DownloadID) -> DownloadError {
         .verificationFailed(

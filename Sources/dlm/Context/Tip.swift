@@ -17,7 +17,7 @@ enum Tip: String, CaseIterable, Sendable {
         }
     }
 
-    /// The time from which a command counts as long, in seconds.
+    /// The duration of a command, in seconds, after which ``background`` is printed.
     static let long = 60.0
 
     /// Returns the tip at the end of a command, or nil.

@@ -1,7 +1,8 @@
 /// The conversion of another program's value into a value of `dlm get`.
 enum DropInConversion: Sendable {
     case same
-    /// The number of all attempts. dlm counts only the attempts after the first. 0 and `inf` mean no limit.
+    /// The number of all attempts. dlm's option `--retries` counts only the attempts after the first. 0 and `inf` mean
+    /// no limit.
     case attempts
     /// A time in seconds. 0 means the default of dlm.
     case time

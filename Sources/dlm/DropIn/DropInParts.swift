@@ -143,7 +143,7 @@ struct DropInParts {
             common + placed(target ?? named(url), takenWords) + operands([url])
         }
         if let list { lines.append(common + placed(target, takenWords) + Self.words("--input-file", list)) }
-        // Without a URL and a list, the files are those of a Metalink document.
+        // Without a URL and a list, a Metalink document names the files.
         if lines.isEmpty { lines.append(common + placed(target, takenWords)) }
         return lines
     }

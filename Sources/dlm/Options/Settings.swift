@@ -5,7 +5,8 @@ import Synchronization
 /// The settings in the environment and in `config.yaml`. A value in the environment overrides the sections of the file
 /// (hosts and rules), and a section overrides the rest of the file.
 struct Settings: Sendable {
-    /// The entries of the file, then those of the environment. If two entries have the same key, the later one is used.
+    /// The entries of the file, then the entries of the environment. If two entries have the same key, the later one is
+    /// used.
     let entries: [SettingsEntry]
     private let home: String?
     /// The settings without the sections for hosts; nil if nothing is set.

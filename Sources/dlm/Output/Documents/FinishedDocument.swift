@@ -68,7 +68,7 @@ struct FinishedDocument: Document, Equatable {
             return record.state == .cancelled ? "cancelled" : "failed"
         }
         guard file.wasCurrent else { return "downloaded" }
-        // If a download was skipped, dlm knows only that its file is there.
+        // If a download was skipped, dlm knows only that the file exists, not whether it is up to date.
         return record.request.destination.ifExists == .skip && file.validators.isEmpty ? "skipped" : "up-to-date"
     }
 }
