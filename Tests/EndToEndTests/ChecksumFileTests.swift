@@ -252,7 +252,7 @@ extension EndToEnd {
                 #expect(await server.waitUntil { $0.bytesSent > 10_000 })
                 let handed = try await sandbox.run("get", "-b", "--checksum", right, server.url())
                 expectFailure(9, of: handed)
-                #expect(handed.stderr.contains("1: is already being downloaded without this checksum"))
+                #expect(handed.stderr.contains("1: this file is already being downloaded without this checksum"))
                 let others = try [right, wrong].map {
                     try sandbox.start("get", "--json", "--checksum", $0, server.url())
                 }

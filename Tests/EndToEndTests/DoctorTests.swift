@@ -247,7 +247,7 @@ extension EndToEnd {
             try await withDlm(script) { sandbox, server in
                 let lines = try await sandbox.run("doctor", server.url("/a"), "--json").findings()
                 #expect(lines.named("redirect").map(\.detail).map { String($0.prefix(3)) } == ["301", "302"])
-                #expect(lines.named("redirect").allSatisfy { $0.detail.contains("leads to http://") })
+                #expect(lines.named("redirect").allSatisfy { $0.detail.contains("redirects to http://") })
                 #expect(lines.named("request").last?.detail == server.url("/c"))
                 #expect(lines.named("phases").count == 3)
                 let loop = try await sandbox.run("doctor", server.url("/loop"), "--json")

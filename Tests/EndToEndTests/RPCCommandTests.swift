@@ -123,7 +123,7 @@ extension EndToEnd {
                     try await sandbox.run("rpc", "secret"),
                 ] {
                     #expect(result.ending != .exited(0) && result.errorLines.count == 1, "\(result.stderr)")
-                    #expect(result.stderr.contains("others may read it"), "\(result.stderr)")
+                    #expect(result.stderr.contains("other users may read it"), "\(result.stderr)")
                 }
             }
         }

@@ -21,7 +21,7 @@ SECRET = "0123456789abcdef0123456789abcdef"
 DIFFERENT = {
     "GET with a method": "there is no GET: a link on any web page could call it",
     "OPTIONS": "a preflight is answered 204 without a body",
-    "a torrent": "BitTorrent is not spoken",
+    "a torrent": "BitTorrent is not supported",
     "saveSession": "everything is on disk already; aria2 refuses without a file",
     'document {"a":01}': "01 is no number of JSON (RFC 8259), and aria2 reads it as one",
     "and again": "aria2 says that there is no URI; dlm says that the GID is not unique",

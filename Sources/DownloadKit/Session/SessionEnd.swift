@@ -1,6 +1,6 @@
 import DownloadCore
 
-/// The parts of a session that are closed with it.
+/// The parts of a session that are closed when the session ends.
 struct SessionEnd: Sendable {
     let local: SessionManager?
     let observer: TaskObserver
@@ -8,12 +8,12 @@ struct SessionEnd: Sendable {
     let joined: [TaskObserver]
     let monitoring: [Task<Void, Never>]
 
-    /// Pauses the downloads that run in this process, with their resume data on disk, and closes the parts.
+    /// Pauses the downloads that run in this process, saves their resume data, and closes the parts.
     func close() async {
         if let local {
             await local.pauseAll(.terminate)
             await local.close()
-            // Monitors get all events to the end.
+            // Monitors must get all events, including the last ones.
             for task in monitoring { await task.value }
             await observer.waitUntilFinished()
         } else {
@@ -26,12 +26,12 @@ struct SessionEnd: Sendable {
 }
 
 extension DownloadSession {
-    /// Lets every download of the session end, and then ends the session. Downloads that are paused stay paused. A
-    /// background session in another process is asked to end as well.
+    /// Waits until every download of the session has ended, and then ends the session. Paused downloads stay paused. A
+    /// background session in another process is also asked to end.
     public func finishAndInvalidate() async throws {
         guard beginEnd() else { return }
         let streams = try await snapshots([.queued, .running, .waiting]).map { ($0.id, observer.events(of: $0.id)) }
-        // Downloads that have ended between the two reads send no more events.
+        // Downloads that have ended between the two calls of `snapshots` send no more events.
         let left = Set(try await snapshots([.queued, .running, .waiting]).map(\.id))
         for (id, events) in streams where left.contains(id) {
             for await event in events where event.endsWait { break }
@@ -40,8 +40,8 @@ extension DownloadSession {
         await end.close()
     }
 
-    /// Cancels every download of the session, with its resume data on disk, and then ends the session. A background session
-    /// in another process is asked to end as well.
+    /// Cancels every download of the session, and then ends the session. The resume data of the downloads is saved. A
+    /// background session in another process is also asked to end.
     public func invalidateAndCancel() async throws {
         guard beginEnd() else { return }
         let ids = try await snapshots([.queued, .running, .waiting, .paused]).map(\.id)
@@ -50,7 +50,7 @@ extension DownloadSession {
         await end.close()
     }
 
-    /// Leaves the session. Downloads that run in this process are paused with their resume data on disk, and continue
+    /// Closes the session. Downloads that run in this process are paused, and their resume data is saved. They continue
     /// when they are requested again. A background session in another process continues to run.
     public func close() async {
         guard beginEnd() else { return }
@@ -59,7 +59,7 @@ extension DownloadSession {
 }
 
 extension DownloadEvent {
-    /// Whether the download stops with this event until a caller continues it.
+    /// Whether the download has ended, or is paused until a caller resumes it.
     fileprivate var endsWait: Bool {
         switch self {
         case .didPause, .didCancel, .didRemove, .didComplete, .didFail: true

@@ -79,7 +79,7 @@ struct Aria2Method: Sendable {
     static let multicall = "system.multicall"
 }
 
-/// The notifications to clients with a WebSocket, without the notification of BitTorrent.
+/// The notifications to clients with a WebSocket. aria2 has one more, for BitTorrent.
 enum Aria2Notification: String, CaseIterable, Sendable {
     case start = "aria2.onDownloadStart"
     case pause = "aria2.onDownloadPause"
@@ -108,8 +108,8 @@ extension Aria2Session {
         snapshots.map { status($0).object(keys) }
     }
 
-    /// Answers with the version of aria2 whose RPC this is, because clients compare it. dlm's own version is in another
-    /// field.
+    /// Answers with the version of aria2 whose RPC dlm implements, because clients compare this version. dlm's own
+    /// version is in the field `dlm`.
     func version() async throws -> JSONValue {
         [
             "version": "1.37.0",

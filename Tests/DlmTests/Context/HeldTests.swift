@@ -67,7 +67,7 @@ struct HeldTests {
         let (status, captured) = try await run(["get"] + urls, service)
         #expect(status == 0)
         #expect(captured.errorLines.count == 11)
-        #expect(captured.errorLines.last == "dlm: more are paused; see: dlm list")
+        #expect(captured.errorLines.last == "dlm: more downloads are paused; see: dlm list")
     }
 
     @Test("A paused download has a row in the display")

@@ -217,7 +217,7 @@ struct DropInCommandLineTests {
             (.aria2c, "-T x", "aria2c: -T: dlm has no BitTorrent", 28),
             (.aria2c, "--max-tries=x http://h/x", "aria2c: --max-tries: 'x' is not a number of attempts", 28),
             (.aria2c, "--continue=x http://h/x", "aria2c: --continue: give true or false", 28),
-            (.aria2c, "-o", "aria2c: -o: gives no value", 28), (.aria2c, "", "aria2c: no URL given", 28),
+            (.aria2c, "-o", "aria2c: -o: a value is missing", 28), (.aria2c, "", "aria2c: no URL given", 28),
             (.wget, "-r http://h/", "wget: -r: dlm downloads files, not sites", 2),
             (.wget, "-np http://h/", "wget: -np: dlm downloads files, not sites", 2),
             (.wget, "-e timeout=3 http://h/", "wget: -e: dlm does not know the setting 'timeout'", 2),
@@ -225,11 +225,11 @@ struct DropInCommandLineTests {
                 .wget, "-O x http://h/a http://h/b", "wget: -O: dlm does not join several files into one; give one URL",
                 2
             ),
-            (.curl, "-sI http://h/", "curl: -I: dlm downloads the body, and nothing else", 2),
+            (.curl, "-sI http://h/", "curl: -I: dlm downloads only the body", 2),
             (.curl, "-C 5 -o x http://h/x", "curl: -C: dlm finds out by itself where to continue; give -", 2),
             (.curl, "-U a:b http://h/", "curl: the name for the proxy needs the proxy's URL on the command line", 2),
             (.wget, "-nX http://h/", "wget: -nX: dlm does not know this option", 2),
-            (.curl, "-L --write-out x http://h/", "curl: --write-out: dlm downloads the body, and nothing else", 2),
+            (.curl, "-L --write-out x http://h/", "curl: --write-out: dlm downloads only the body", 2),
         ] as [(DropInProgram, String, String, Int32)])
     func refused(program: DropInProgram, line: String, message: String, status: Int32) throws {
         let failure = #expect(throws: DropInFailure.self) { try lines(program, line) }

@@ -90,7 +90,8 @@ struct TextTests {
                 == ["1 download continues in another process; see: dlm list"])
         #expect(
             PausedText.lines(ids: [4], snapshots: [], elsewhere: 3) == [
-                "1 download paused; continue with: dlm resume 4", "3 downloads continue elsewhere; see: dlm list",
+                "1 download paused; continue with: dlm resume 4",
+                "3 downloads continue in other processes; see: dlm list",
             ])
     }
 
