@@ -202,7 +202,7 @@ package struct SegmentPlanner: Sendable {
         case .refused:
             dismiss(index)
             // The server may still count the connection that it has closed.
-            let wasServing = keepsConnections && connection.firstAnswer != nil
+            let wasServing = keepsConnections && connection.pace.firstAnswer != nil
             ramp.refuse(serving: connections.count, wasServing: wasServing, now: now)
         }
     }
@@ -236,8 +236,8 @@ package struct SegmentPlanner: Sendable {
         let running = connections.filter(\.isAsked)
         ramp.observe(
             ConnectionRamp.Observation(
-                now: now, window: window, isSteady: running.allSatisfy { $0.isSteady(at: now, burst: burst) },
-                bytes: steadyBytes, allBrought: { start in running.allSatisfy { $0.steadyMoved > start } },
+                now: now, window: window, isSteady: running.allSatisfy { $0.pace.isSteady(at: now, burst: burst) },
+                bytes: steadyBytes, allBrought: { start in running.allSatisfy { $0.pace.steadyMoved > start } },
                 left: running.reduce(free.count) { $0 + $1.left }))
     }
 
@@ -302,7 +302,7 @@ package struct SegmentPlanner: Sendable {
         // Over a long round trip, a lease that is too short for its line costs more than cutting a lease that is too
         // long.
         var length = (latency.fresh ?? 0) > Self.longWay ? .max : Self.leaseSize
-        if let speed = connection.speed.value {
+        if let speed = connection.pace.speed.value {
             let trip = latency.kept ?? (latency.fresh ?? 0) / 2
             length = max(
                 min(Self.leaseSize, Int64(speed * Self.leaseTime)), Int64(speed * Self.leaseTrips * trip), Self.crumb)
