@@ -85,7 +85,7 @@ struct LocalCopy: AttemptPhase {
         try delivery.complete()
     }
 
-    private var limits: [RateLimit] { [context.rateLimit, control.rateLimit] }
+    private var limits: [RateLimit] { context.requests.limits(for: control) }
 
     /// Waits until the rate limits allow some bytes, and returns their number.
     private func nextCount(upTo most: Int64, _ allowance: any RateAllowance) async throws -> Int64 {
