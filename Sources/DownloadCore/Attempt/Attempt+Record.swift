@@ -146,14 +146,6 @@ extension Attempt {
     }
 }
 
-extension DownloadRecord {
-    /// The record of the running attempt.
-    var lastAttempt: AttemptRecord {
-        get { attempts[attempts.count - 1] }
-        _modify { yield &attempts[attempts.count - 1] }
-    }
-}
-
 extension ResumeData {
     mutating func changeSources(_ change: (inout SourceBook) -> Void) {
         var book = sources ?? SourceBook()

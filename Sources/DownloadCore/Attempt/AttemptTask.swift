@@ -165,7 +165,13 @@ package final class AttemptTask: AttemptPhase {
     }
 
     /// Whether the file of an earlier completion is kept without a request.
-    private var keepsUnasked: Bool { @inline(never) get { attempt.record.keepUnasked() } }
+    private var keepsUnasked: Bool {
+        @inline(never) get {
+            guard let file = EarlierCompletion.unasked(of: attempt.record) else { return false }
+            attempt.record.keepCurrent(file)
+            return true
+        }
+    }
 
     /// Returns why the answer is of another version than the file that is here; nil if it is not, or is compared.
     @inline(never)

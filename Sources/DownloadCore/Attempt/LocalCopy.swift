@@ -14,7 +14,7 @@ struct LocalCopy: AttemptPhase {
     @inline(never)
     func run(_ naming: Naming) async throws -> ExistingFile? {
         let source = try LocalSource(try record.request.url.localPath())
-        let candidate = record.currentFile
+        let candidate = EarlierCompletion(of: record)?.current
         let segment = try probe.makeSegment(asksRange: true, isConditional: false)
         let answer = answer(from: source, to: segment)
         switch segment.verdict {

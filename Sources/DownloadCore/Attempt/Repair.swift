@@ -66,9 +66,3 @@ struct Repair: AttemptPhase {
         attempt.resume(in: try await context.disk.onWriter(open), written: right.ranges)
     }
 }
-
-extension DownloadError {
-    /// A file is to be repaired whose pieces have no known digests.
-    package static let piecesUnknown = DownloadError.verificationFailed(
-        .unverifiable("the digests of its pieces are not known; a Metalink document with these digests is needed"))
-}

@@ -115,17 +115,3 @@ enum StopReason: Equatable {
         if case .pause = self { true } else { false }
     }
 }
-
-extension DownloadRecord {
-    /// Returns the time at which the schedule lets the download run. Nil if it may run now.
-    func closedUntil(at date: Date) -> Date? {
-        guard case .closed(let until)? = request.schedule?.answer(at: date) else { return nil }
-        return until
-    }
-
-    /// Returns the time at which the schedule stops the download. Nil if it never does.
-    func closes(at date: Date) -> Date? {
-        guard case .open(let until)? = request.schedule?.answer(at: date) else { return nil }
-        return until
-    }
-}
