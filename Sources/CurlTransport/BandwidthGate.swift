@@ -31,7 +31,7 @@ struct BandwidthGate {
     /// 0, the transfer is suspended until `release` returns the transfer.
     mutating func admits(_ count: Int, for transfer: CurlTransfer, now: Int64) -> Int {
         guard transfer.request.isLimited else { return count }
-        transfer.isKnownToLimiter = true
+        transfer.delivery.isKnownToLimiter = true
         let admitted = shared.limiter.withLock {
             $0.take(count, for: ObjectIdentifier(transfer), under: transfer.request.rateLimits, now: now)
         }
@@ -44,7 +44,7 @@ struct BandwidthGate {
 
     /// Gives reserved bytes back to the limiter, for a transfer that did not take them after all.
     func giveBack(_ count: Int, from transfer: CurlTransfer, now: Int64) {
-        guard transfer.isKnownToLimiter else { return }
+        guard transfer.delivery.isKnownToLimiter else { return }
         shared.limiter.withLock { $0.giveBack(count, from: ObjectIdentifier(transfer), now: now) }
     }
 
@@ -70,7 +70,7 @@ struct BandwidthGate {
 
     /// Removes a transfer that has ended.
     mutating func forget(_ transfer: CurlTransfer) {
-        guard transfer.isKnownToLimiter else { return }
+        guard transfer.delivery.isKnownToLimiter else { return }
         shared.limiter.withLock { $0.forget(ObjectIdentifier(transfer)) }
         held.removeAll { $0 === transfer }
         if held.isEmpty { deadline = nil }

@@ -21,7 +21,7 @@ extension CurlLoop {
         nudging.mayBeNeeded = !waiting.isEmpty
         nudging.next = now + Self.nudgeInterval
         for transfer in waiting {
-            guard transfer.easy != nil, let multi = transfer.multi, let socket = transfer.socket else { continue }
+            guard let multi = transfer.attachment?.multi, let socket = transfer.socket else { continue }
             survive(multi, multi.socketReady(socket, flags: DLM_READABLE.rawValue))
         }
         if nudging.mayBeNeeded { collectFinished() }

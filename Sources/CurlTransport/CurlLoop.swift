@@ -31,6 +31,8 @@ final class CurlLoop: @unchecked Sendable {
         var isClosed = false
     }
 
+    /// The number of the engine in the roster; nil for the side engine.
+    let number: Int?
     private let inbox = Mutex(Inbox())
     private let wakeUp: Int32
     let sockets: SocketWatch
@@ -55,7 +57,9 @@ final class CurlLoop: @unchecked Sendable {
     private static let stallCheckInterval: Int64 = 200
     private static let wakeUpTag: UInt64 = .max
 
-    init(name: String, shared: SharedState) throws(DownloadError) {
+    /// - Parameter number: The number of the engine in the roster; nil for the side engine.
+    init(_ number: Int?, shared: SharedState) throws(DownloadError) {
+        self.number = number
         self.shared = shared
         gate = BandwidthGate(shared)
         sockets = SocketWatch(epoll: dlm_epoll_create())
@@ -68,7 +72,7 @@ final class CurlLoop: @unchecked Sendable {
         else { throw .unexpected("libcurl cannot make a multi handle") }
         multis = [bulk, mux]
         let thread = Thread { [self] in
-            dlm_name_thread(name)
+            dlm_name_thread("dlm-engine-" + (number.map(String.init) ?? "side"))
             run()
             ended.signal()
         }
@@ -194,9 +198,8 @@ final class CurlLoop: @unchecked Sendable {
         }
         chooseAnswer(for: transfer, easy)
         if transfer.needsNudging { nudging.mayBeNeeded = true }
-        transfer.easy = easy
-        transfer.multi = multi
-        transfer.lastActivity = now
+        transfer.attachment = CurlTransfer.Attachment(easy: easy, multi: multi)
+        transfer.activity.observe(at: now)
         if let code = easy.setupError {
             return finish(transfer, TransferResult(.failed(easy.failure(code, of: transfer))))
         }
@@ -231,15 +234,15 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private func resume(_ transfer: CurlTransfer) {
-        if transfer.hold == .sink { goOn(transfer) }
+        if transfer.delivery.hold == .sink { goOn(transfer) }
     }
 
     /// Resumes a transfer in libcurl. libcurl delivers the stored bytes within `curl_easy_pause`. If the write callback
     /// fails then, the error is the result of that call, and no message follows.
     private func goOn(_ transfer: CurlTransfer) {
         guard let easy = transfer.easy else { return }
-        transfer.hold = nil
-        transfer.lastActivity = now
+        transfer.delivery.resume()
+        transfer.activity.observe(at: now)
         let code = curl_easy_pause(easy.pointer, CURLPAUSE_CONT)
         if code != CURLE_OK { finish(transfer, result(transfer, code)) }
     }
@@ -263,16 +266,16 @@ final class CurlLoop: @unchecked Sendable {
     /// Chooses between Basic and Digest if the request does not state the scheme.
     private func chooseAnswer(for transfer: CurlTransfer, _ easy: EasyHandle) {
         guard let credential = transfer.request.credential else { return }
-        if transfer.answer == nil {
-            transfer.answer = ChallengeAnswer(transfer.request) {
+        if transfer.head.answer == nil {
+            transfer.head.answer = ChallengeAnswer(transfer.request) {
                 shared.digestOrigins.withLock { $0.contains(transfer.origin) }
             }
         }
-        if transfer.answer?.usesDigest == true { easy.answerWithDigest(credential) }
+        if transfer.head.answer?.usesDigest == true { easy.answerWithDigest(credential) }
     }
 
     private func beginAgain(_ transfer: CurlTransfer) {
-        if let answer = transfer.answer {
+        if let answer = transfer.head.answer {
             shared.digestOrigins.withLock {
                 if answer.usesDigest { _ = $0.insert(transfer.origin) } else { $0.remove(transfer.origin) }
             }
@@ -303,10 +306,10 @@ final class CurlLoop: @unchecked Sendable {
 
     /// Removes the transfer from libcurl.
     private func release(_ transfer: CurlTransfer) {
-        if let easy = transfer.easy, active.removeValue(forKey: easy.pointer) != nil, let multi = transfer.multi {
-            curl_multi_remove_handle(multi.pointer, easy.pointer)
+        if let attachment = transfer.attachment, active.removeValue(forKey: attachment.easy.pointer) != nil {
+            curl_multi_remove_handle(attachment.multi.pointer, attachment.easy.pointer)
         }
-        transfer.easy = nil
+        transfer.attachment = nil
     }
 
     func finish(_ transfer: CurlTransfer, _ result: TransferResult) {
@@ -337,7 +340,7 @@ final class CurlLoop: @unchecked Sendable {
     private func cutStalled() {
         nextStallCheck = now + Self.stallCheckInterval
         for transfer in Array(active.values) {
-            if let deadline = transfer.discardDeadline, now > deadline {
+            if let deadline = transfer.discarded?.deadline, now > deadline {
                 transfer.verdict = .complete
                 finish(transfer, result(transfer, CURLE_OK))
             } else if isStalled(transfer) {
@@ -353,16 +356,15 @@ final class CurlLoop: @unchecked Sendable {
     /// Returns whether the transfer is stalled. Before a connection exists, the connect timeout applies instead. A
     /// transfer that its sink or a limit suspends is not stalled.
     private func isStalled(_ transfer: CurlTransfer) -> Bool {
-        if transfer.hold != nil { return false }
-        if !transfer.isConnected, let easy = transfer.easy {
+        if transfer.delivery.hold != nil { return false }
+        if !transfer.activity.isConnected, let easy = transfer.easy {
             // An FTP or SSH server sends data as soon as the connection exists, so the stall timeout counts from the
             // connect. With HTTP, it counts from the time when the request can be sent.
             let info = transfer.remote == nil ? CURLINFO_PRETRANSFER_TIME_T : CURLINFO_CONNECT_TIME_T
             guard easy.seconds(info) > 0 else { return false }
-            transfer.isConnected = true
-            transfer.lastActivity = max(transfer.lastActivity, now - Self.stallCheckInterval)
+            transfer.activity.connect(since: now - Self.stallCheckInterval)
         }
-        return Double(now - transfer.lastActivity) > transfer.request.stallTimeout * 1000
+        return transfer.activity.isStalled(at: now, after: transfer.request.stallTimeout)
     }
 
     /// Ends all transfers of a multi handle that has failed, because the handle cannot be repaired. The transfers end
@@ -370,7 +372,7 @@ final class CurlLoop: @unchecked Sendable {
     func survive(_ multi: MultiHandle, _ code: CURLMcode) {
         guard code != CURLM_OK, code != CURLM_BAD_SOCKET else { return }
         let message = String(cString: curl_multi_strerror(code))
-        for transfer in active.values where transfer.multi === multi {
+        for transfer in active.values where transfer.attachment?.multi === multi {
             finish(transfer, TransferResult(.failed(.unexpected("libcurl: \(message)"))))
         }
     }

@@ -7,73 +7,52 @@ import Synchronization
 /// One transfer: the handle that callers have, and the state that the engine keeps for the transfer. Only the engine
 /// thread uses the `var` properties.
 final class CurlTransfer: Transfer, @unchecked Sendable {
-    /// The reason why a transfer is suspended. Each piece is offered first to the rate limits and then to the sink,
-    /// so only one of them suspends the transfer at a time.
-    enum Hold { case sink, limit }
+    /// The handles with which libcurl runs a transfer.
+    struct Attachment {
+        let easy: EasyHandle
+        let multi: MultiHandle
+    }
 
     let request: TransferRequest
     let origin: String
     let loop: CurlLoop
-    /// The number of the engine in the roster; nil for the side engine.
-    private let engine: Int?
-    /// The head of a challenge (401) that libcurl may answer itself.
-    private var challenge: ResponseHead?
-    /// The choice between Basic and Digest; nil if the request states the scheme, or has no name and password.
-    var answer: ChallengeAnswer?
-    private var isPresented = false
+    private(set) var sink: (any TransferSink)?
+    /// The handles of the transfer; nil while libcurl does not run the transfer.
+    var attachment: Attachment?
+    /// The socket of the transfer's connection; nil until libcurl first waits for the socket.
+    var socket: Int32?
     /// The state of the file on a server without HTTP; nil with HTTP.
     var remote: RemoteFile?
-
-    private(set) var sink: (any TransferSink)?
-    var easy: EasyHandle?
-    var multi: MultiHandle?
-    var parser: ResponseHeadParser
-    var hold: Hold?
-    var isKnownToLimiter = false
-    /// The number of bytes that the sink has already taken of the piece that libcurl will deliver again.
-    private(set) var ahead = 0
+    var head: HeadReader
+    var delivery = BodyDelivery()
+    private var bodyEnd = BodyEnd()
+    /// The progress of an unwanted body; nil for a body that is wanted.
+    private(set) var discarded: DiscardedBody?
+    var activity = Activity()
     /// Whether the transfer must start again, on a connection of its own.
     var needsOwnConnection = false
     /// The ending that the engine itself decided; nil while libcurl decides.
     var verdict: TransferResult.Ending?
-    /// The loop time in ms until which an unwanted body is read; nil for a body that is wanted.
-    private(set) var discardDeadline: Int64?
-    private var discarded = 0
-    /// The loop time in ms of the last activity.
-    var lastActivity: Int64 = 0
-    var isConnected = false
-    private(set) var received: Int64 = 0
     /// The trace of the connection; nil if the request is not traced.
     var trace: ConnectionTrace?
-    /// Whether the TLS session has been closed in order; nil unless the body ends only with its TLS connection.
-    private var isTLSClosed: Bool?
 
-    /// The socket of the transfer's connection; nil until libcurl first waits for the socket.
-    var socket: Int32?
-    private var overrun: BodyOverrun?
-    private var isSecure = false
-
-    /// The most bytes of an unwanted body that are read to keep the connection usable.
-    private static let discardLimit = 64 << 10
-    /// The longest time that an unwanted body is read, in ms.
-    private static let discardPatience: Int64 = 1000
-
-    init(request: TransferRequest, origin: String, sink: any TransferSink, loop: CurlLoop, engine: Int?) {
+    init(request: TransferRequest, origin: String, sink: any TransferSink, loop: CurlLoop) {
         self.request = request
         self.origin = origin
-        parser = ResponseHeadParser(after: loop.lastHead)
-        self.engine = engine
+        head = HeadReader(after: loop.lastHead)
         if !request.url.isHTTP { remote = RemoteFile(range: request.range) }
         self.sink = sink
         self.loop = loop
     }
 
+    var easy: EasyHandle? { attachment?.easy }
+
     /// Whether the transfer leaves nothing but the URL in its easy handle, because the engine neither watches it nor
     /// answers a challenge.
     var leavesNothing: Bool {
         request.url.isHTTP && request.body == nil && request.credential == nil && request.unixSocket == nil
-            && request.cookies?.isEmpty != false && !request.isTraced && overrun == nil && isTLSClosed == nil
-            && verdict == nil && answer == nil && challenge == nil
+            && request.cookies?.isEmpty != false && !request.isTraced && bodyEnd.watchesNothing && verdict == nil
+            && head.isPlain
     }
 
     func cancel() { loop.send(.cancel(self)) }
@@ -82,34 +61,24 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
 
     /// Handles a header line, as CURLOPT_HEADERFUNCTION delivers it. Returns false to end the transfer.
     func takeHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
-        lastActivity = loop.now
+        activity.observe(at: loop.now)
         if remote != nil {
             remote?.note(reply: line)
             return true
         }
-        switch parser.take(line) {
+        switch head.take(line, of: request) {
         case .incomplete: return true
         case .tooLarge:
             verdict = .failed(.protocolViolated(.malformedReply("the header section is too large")))
             return false
-        case .head(let head):
-            if answer?.turns(at: head) == true {
-                needsOwnConnection = true
-                return false
-            }
-            guard isAnswered(head) else { return present(head) }
-            challenge = head
+        case .sendAgain:
+            needsOwnConnection = true
+            return false
+        case .challenge(let head):
             endUnframedBody(of: head)
-            parser = ResponseHeadParser(after: loop.lastHead)
             return true
+        case .final(let head): return present(head)
         }
-    }
-
-    /// Returns whether libcurl may answer the challenge itself, with another request. If libcurl does not, a body or
-    /// the end of the transfer follows.
-    private func isAnswered(_ head: ResponseHead) -> Bool {
-        let isBasic = (request.authentication ?? (answer?.usesDigest == true ? .digest : .basic)) == .basic
-        return head.status == 401 && !isBasic && request.credential != nil
     }
 
     /// Ends the connection of a challenge whose body has no length. libcurl reads the body of a challenge before it
@@ -124,16 +93,13 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
 
     /// Presents to the sink a challenge that libcurl did not answer. Returns false to end the transfer.
     func presentChallenge() -> Bool {
-        guard let head = challenge else { return true }
-        challenge = nil
-        isPresented = true
+        guard let head = self.head.takeChallenge() else { return true }
         return present(head)
     }
 
     /// Presents to the sink the head of the response. Returns false to end the transfer.
     private func present(_ head: ResponseHead) -> Bool {
         var head = head
-        challenge = nil
         guard let easy, let sink else { return false }
         head.httpVersion = easy.httpVersion
         head.isDecoded = request.decodesContent && ResponseJudge.contentEncoding(head) != nil
@@ -146,29 +112,23 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
             }
         }
         needsOwnConnection = endsUnproved(head)
-        if endsWithTLS(head) {
-            isTLSClosed = false
-            easy.watchReads(for: self)
-        }
-        overrun = BodyOverrun(head, request)
-        if overrun != nil {
-            isSecure = easy.isSecure
+        bodyEnd = BodyEnd(head, request)
+        if bodyEnd.watchesTLSEnd { easy.watchReads(for: self) }
+        if bodyEnd.watchesBytes {
+            bodyEnd.isSecure = easy.isSecure
             easy.watchBytes(for: self)
         }
-        if trace != nil, let names = easy.tlsNames {
-            trace?.tlsVersion = names.version
-            trace?.cipher = names.cipher
-        }
+        traceTLS()
         loop.didReceiveHead(self, head)
         if needsOwnConnection { return false }
-        if overrun?.isEmpty == true { lookBehindBody(delivered: 0) }
+        if bodyEnd.isEmpty { bodyEnd.look(behind: 0, easy, socket) }
         switch sink.transferDidReceiveHead(head) {
         case .accept:
-            guard overrun?.isOver(behind: 0) == true else { return true }
+            guard bodyEnd.isOver(behind: 0) else { return true }
             verdict = .complete
             return false
         case .discard:
-            discardDeadline = loop.now + Self.discardPatience
+            discarded = DiscardedBody(at: loop.now)
             return true
         case .refuse:
             verdict = .refused
@@ -184,57 +144,45 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
             && ResponseJudge.contentLength(head) == nil
     }
 
+    /// Records the TLS version and cipher of the connection, if the request is traced.
+    func traceTLS() {
+        guard trace != nil, let names = easy?.tlsNames else { return }
+        trace?.tlsVersion = names.version
+        trace?.cipher = names.cipher
+    }
+
     /// Discards what was received of the response, so that the transfer can start again.
     func beginAgain() {
         needsOwnConnection = false
-        (challenge, isPresented) = (nil, false)
-        ahead = 0
-        overrun = nil
-        parser = ResponseHeadParser(after: loop.lastHead)
-        isConnected = false
-    }
-
-    /// Returns whether the body ends only with its TLS connection. Then only close_notify distinguishes the end of
-    /// the body from a connection that was cut (RFC 9112 section 9.8).
-    private func endsWithTLS(_ head: ResponseHead) -> Bool {
-        guard request.url.scheme == "https", request.method != .head, head.httpVersion.hasPrefix("1") else {
-            return false
-        }
-        let isChunked = head.fields.value(.transferEncoding)?.lowercased().contains("chunked") ?? false
-        return !isChunked && ResponseJudge.contentLength(head) == nil
-    }
-
-    /// Checks for bytes that follow the body, once the whole body was delivered.
-    private func lookBehindBody(delivered: Int64) {
-        guard let easy else { return }
-        overrun?.look(behind: delivered) { easy.unread(socket, isSecure: isSecure) }
+        head.beginAgain()
+        delivery.beginAgain()
+        bodyEnd = BodyEnd()
+        activity.beginAgain()
     }
 
     /// Records bytes that libcurl has read while the body is watched. `noteText` records libcurl's messages.
-    func noteBytes(_ bytes: UnsafeRawBufferPointer) { overrun?.note(read: bytes) }
+    func noteBytes(_ bytes: UnsafeRawBufferPointer) { bodyEnd.note(read: bytes) }
 
-    func noteText(_ text: UnsafeRawBufferPointer) { overrun?.note(text: text) }
+    func noteText(_ text: UnsafeRawBufferPointer) { bodyEnd.note(text: text) }
 
-    func noteTLSEnd() {
-        if isTLSClosed != nil, let easy { isTLSClosed = easy.tlsWasClosed }
+    func noteRead() {
+        if let easy { bodyEnd.noteRead(easy) }
     }
 
-    /// Whether the TLS connection ended without close_notify, so that the body may be cut short. libcurl before 8.15
-    /// takes any end of the connection for the end of the body.
-    var isCutShort: Bool { isTLSClosed == false && discardDeadline == nil }
+    /// Whether the body may be cut short, because its connection ended without close_notify.
+    var isCutShort: Bool { bodyEnd.isCutShort && discarded == nil }
 
     /// Handles a piece of the body, as CURLOPT_WRITEFUNCTION delivers it.
     func takeBody(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
-        lastActivity = loop.now
-        if challenge != nil, !presentChallenge() { return .refuse }
-        if discardDeadline != nil {
-            discarded += bytes.count
-            guard discarded > Self.discardLimit else { return .taken }
+        activity.observe(at: loop.now)
+        if !presentChallenge() { return .refuse }
+        if let goesOn = discarded?.take(bytes.count) {
+            if goesOn { return .taken }
             verdict = .complete
             return .refuse
         }
         if remote != nil { return takePart(bytes) }
-        guard parser.isDone || isPresented else {
+        guard head.isDone else {
             // libcurl treats the bytes after a 101 as a body.
             verdict = .failed(.protocolViolated(.malformedReply("a body without a head")))
             return .refuse
@@ -246,31 +194,29 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     /// transfer, libcurl later delivers the whole piece again, perhaps split differently.
     func offer(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
         guard let sink else { return .refuse }
-        var taken = min(ahead, bytes.count)
-        lookBehindBody(delivered: received + Int64(bytes.count - taken))
+        var taken = delivery.taken(of: bytes.count)
+        if let easy { bodyEnd.look(behind: delivery.received + Int64(bytes.count - taken), easy, socket) }
         while taken < bytes.count {
             let count = loop.gate.admits(bytes.count - taken, for: self, now: loop.now)
             if count == 0 {
-                hold = .limit
-                ahead = taken
+                delivery.suspend(.limit, after: taken)
                 return .pause
             }
             switch sink.transferDidReceive(UnsafeRawBufferPointer(rebasing: bytes[taken..<taken + count])) {
             case .taken:
-                received += Int64(count)
+                delivery.add(count)
                 taken += count
             case .pause:
                 loop.gate.giveBack(count, from: self, now: loop.now)
-                hold = .sink
-                ahead = taken
+                delivery.suspend(.sink, after: taken)
                 return .pause
             case .refuse:
                 verdict = .refused
                 return .refuse
             }
         }
-        ahead = max(0, ahead - bytes.count)
-        guard overrun?.isOver(behind: received) == true else { return .taken }
+        delivery.endPiece(bytes.count)
+        guard bodyEnd.isOver(behind: delivery.received) else { return .taken }
         // libcurl 7.88 would read the rest as the next response. Refusing the piece ends the transfer, which libcurl
         // reports as a write error.
         verdict = .complete
@@ -282,10 +228,13 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         guard let sink else { return }
         self.sink = nil
         // The roster is updated first, because a transfer that the sink starts may use the same connection.
-        if let engine { loop.shared.roster.withLock { $0.ended(origin, on: engine) } }
+        // The roster knows only HTTP. An engine of the roster may take the place of the side engine.
+        if let number = loop.number, request.url.isHTTP {
+            loop.shared.roster.withLock { $0.ended(origin, on: number) }
+        }
         var result = result
-        result.metrics.received = received
-        result.exceedsLength = overrun?.isFound ?? false
+        result.metrics.received = delivery.received
+        result.exceedsLength = bodyEnd.exceedsLength
         result.connection = trace
         sink.transferDidFinish(result)
     }

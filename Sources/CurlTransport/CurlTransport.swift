@@ -28,7 +28,7 @@ package final class CurlTransport: Transport {
         mostEngines = max(1, engines)
         shared = SharedState(
             authorities: CertificateAuthorities(environment: environment), logins: LoginFiles(environment: environment))
-        self.engines = Mutex(Engines(loops: [try CurlLoop(name: "dlm-engine-0", shared: shared)]))
+        self.engines = Mutex(Engines(loops: [try CurlLoop(0, shared: shared)]))
     }
 
     static func load() throws(DownloadError) {
@@ -49,8 +49,8 @@ package final class CurlTransport: Transport {
         // libcurl would copy a local file in one call, and the engine thread could do nothing else meanwhile.
         if request.url.known == .file { return Unmoved(request, sink) }
         if !request.url.isHTTP { return startAside(request, sink: sink) }
-        let (number, loop) = engine(for: request, to: origin)
-        let transfer = CurlTransfer(request: request, origin: origin, sink: sink, loop: loop, engine: number)
+        let loop = engine(for: request, to: origin)
+        let transfer = CurlTransfer(request: request, origin: origin, sink: sink, loop: loop)
         loop.send(.start(transfer))
         return transfer
     }
@@ -60,19 +60,19 @@ package final class CurlTransport: Transport {
     private func startAside(_ request: TransferRequest, sink: any TransferSink) -> any Transfer {
         let loop = engines.withLock { engines in
             if engines.side == nil, !engines.isClosed {
-                engines.side = try? CurlLoop(name: "dlm-engine-side", shared: shared)
+                engines.side = try? CurlLoop(nil, shared: shared)
             }
             // If the side engine cannot be started, the first engine takes the transfer.
             return engines.side ?? engines.loops[0]
         }
-        let transfer = CurlTransfer(request: request, origin: request.url.origin, sink: sink, loop: loop, engine: nil)
+        let transfer = CurlTransfer(request: request, origin: request.url.origin, sink: sink, loop: loop)
         loop.send(.start(transfer))
         return transfer
     }
 
-    /// Returns the engine for a transfer, with its number. Transfers that may be small files are spread over two
+    /// Returns the engine for a transfer. Transfers that may be small files are spread over two
     /// engines, because a third engine only adds cost. Parts of large files are spread over all engines.
-    private func engine(for request: TransferRequest, to origin: String) -> (Int, CurlLoop) {
+    private func engine(for request: TransferRequest, to origin: String) -> CurlLoop {
         let isPart = request.range.map { $0 != "0-" } ?? false
         return engines.withLock { engines in
             var most = min(mostEngines, isPart ? 3 : 2)
@@ -80,7 +80,7 @@ package final class CurlTransport: Transport {
             var number = shared.roster.withLock { $0.choose(origin, limit: most) }
             if number == engines.loops.count {
                 do throws(DownloadError) {
-                    engines.loops.append(try CurlLoop(name: "dlm-engine-\(number)", shared: shared))
+                    engines.loops.append(try CurlLoop(number, shared: shared))
                 } catch {
                     // If the engine cannot be started, a running engine takes the transfer.
                     number = shared.roster.withLock { roster in
@@ -89,7 +89,7 @@ package final class CurlTransport: Transport {
                     }
                 }
             }
-            return (number, engines.loops[number])
+            return engines.loops[number]
         }
     }
 

@@ -34,7 +34,7 @@ private func onProgress(
     _ uploaded: curl_off_t
 ) -> Int32 {
     guard let context else { return 0 }
-    Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().noteTLSEnd()
+    Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().noteRead()
     return 0
 }
 
@@ -49,6 +49,25 @@ private func onDebug(
     case CURLINFO_TEXT: transfer.noteText(UnsafeRawBufferPointer(start: bytes, count: count))
     default: break
     }
+    return 0
+}
+
+private func onAddress(_ context: UnsafeMutableRawPointer?, _ address: UnsafePointer<CChar>?) {
+    guard let context, let address else { return }
+    let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+    transfer.trace?.addresses.append(String(cString: address))
+}
+
+private func onHostKey(
+    _ context: UnsafeMutableRawPointer?, _ key: dlm_host_key, _ bytes: UnsafePointer<CChar>?, _ count: Int
+) -> Int32 {
+    guard let context else { return 0 }
+    let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+    if key == DLM_HOST_KEY_KNOWN, transfer.trace == nil { return 1 }
+    let fingerprint = bytes.flatMap { Fingerprint.sha256(UnsafeRawBufferPointer(start: $0, count: count)) }
+    transfer.trace?.hostKey = fingerprint
+    if key == DLM_HOST_KEY_KNOWN { return 1 }
+    transfer.remote?.hostKey = RemoteFile.HostKey(isChanged: key == DLM_HOST_KEY_CHANGED, fingerprint: fingerprint)
     return 0
 }
 
@@ -106,5 +125,31 @@ extension EasyHandle {
         check(dlm_set_data_callback(pointer, CURLOPT_WRITEFUNCTION, onBody))
         check(dlm_set_pointer(pointer, CURLOPT_WRITEDATA, context))
         check(dlm_set_pointer(pointer, CURLOPT_PRIVATE, context))
+    }
+
+    /// Records the connection in the transfer's trace. Engine thread only.
+    func trace(_ transfer: CurlTransfer) {
+        transfer.trace = ConnectionTrace()
+        check(dlm_watch_addresses(pointer, onAddress, Unmanaged.passUnretained(transfer).toOpaque()))
+    }
+
+    /// The TLS version and cipher of the transfer's connection; nil if the connection is not encrypted, or not by
+    /// OpenSSL.
+    var tlsNames: (version: String, cipher: String)? {
+        var version: UnsafePointer<CChar>?
+        var cipher: UnsafePointer<CChar>?
+        guard let session = dlm_openssl_session(pointer), dlm_tls_names(session, &version, &cipher) != 0,
+            let version, let cipher
+        else { return nil }
+        return (String(cString: version), String(cString: cipher))
+    }
+
+    /// Lets libcurl check the server's SSH key against the known hosts.
+    func checkHostKey(for transfer: CurlTransfer, _ logins: LoginFiles) {
+        let trust = transfer.request.trust
+        guard trust.verifiesServer else { return }
+        // Without a file, libcurl would not check any key.
+        let known = trust.knownHosts ?? logins.knownHosts ?? "/dev/null"
+        check(dlm_check_host_key(pointer, known, onHostKey, Unmanaged.passUnretained(transfer).toOpaque()))
     }
 }

@@ -9,7 +9,12 @@ private func isPublicAddress(_ address: UnsafePointer<CChar>?) -> Int32 {
     return PrivateAddress.contains(String(cString: address)) ? 0 : 1
 }
 
-/// The options for the way to the server and for the verification of the server.
+extension TransferRequest {
+    /// Whether FTP is, or may be, encrypted.
+    var isEncryptedFTP: Bool { url.known == .ftps || url.known == .ftp && trust.ftpTLS != nil }
+}
+
+/// The options for the way to the server and for the verification of the server, and those of FTP and SSH.
 extension EasyHandle {
     func configureTrust(_ request: TransferRequest, _ authorities: CertificateAuthorities) {
         // A name server is asked over https, with the same settings of trust.
@@ -89,5 +94,42 @@ extension EasyHandle {
         let lines = sequence(first: list) { $0?.pointee.next }.prefix { $0 != nil }
             .compactMap { $0?.pointee.data.map { String(cString: $0) } }
         return TransferResult.KnownCookies(host: request.url.host, sent: sent, lines: Array(lines))
+    }
+
+    // MARK: Servers without HTTP
+
+    func configureFileServer(_ request: TransferRequest, _ setting: Setting, _ logins: LoginFiles) {
+        set(CURLOPT_FILETIME, 1)
+        if setting.offset > 0 { check(dlm_set_offset(pointer, CURLOPT_RESUME_FROM_LARGE, curl_off_t(setting.offset))) }
+        // A proxy must tunnel the connection. Otherwise the proxy would fetch the file itself, over HTTP.
+        set(CURLOPT_HTTPPROXYTUNNEL, 1)
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        let credential = request.credential
+        if request.url.known.isFTP {
+            let encryption =
+                switch request.trust.ftpTLS {
+                case nil: Int32(0)
+                case .attempted: Int32(1)
+                case .required: Int32(2)
+                }
+            check(dlm_prepare_ftp(pointer, encryption))
+            set(CURLOPT_SERVER_RESPONSE_TIMEOUT, Int(max(1, min(request.stallTimeout, 3600))))
+            if let credential { check(dlm_log_in(pointer, credential.user, credential.password ?? "")) }
+            return
+        }
+        let password = credential?.password ?? ""
+        let usesOwn = request.trust.refusesOwnLogins != true
+        let key = request.trust.sshKey ?? (usesOwn ? logins.key : nil)
+        if password.isEmpty { onlyKey = key }
+        if let user = credential?.user ?? logins.user { check(dlm_log_in(pointer, user, password)) }
+        check(dlm_use_ssh_authentication(pointer, key, usesOwn ? 1 : 0, password.isEmpty ? 0 : 1))
+        // Without this empty passphrase, a passphrase for the key would be asked for on the terminal.
+        set(CURLOPT_KEYPASSWD, "")
+        if !request.trust.verifiesServer || request.trust.knownHosts != nil || !usesOwn {
+            // libcurl checks the key of a server and logs in once for each connection. A connection that is reused could
+            // have been checked under other rules, and could have been logged in with the user's own key.
+            set(CURLOPT_FRESH_CONNECT, 1)
+            set(CURLOPT_FORBID_REUSE, 1)
+        }
     }
 }

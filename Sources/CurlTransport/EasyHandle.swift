@@ -65,6 +65,12 @@ final class EasyHandle {
         return dlm_get_long(pointer, info, &value) == CURLE_OK ? value : 0
     }
 
+    /// Returns a number about the transfer from libcurl, or nil if libcurl does not know it.
+    func offset(_ info: CURLINFO) -> Int64? {
+        var value: curl_off_t = -1
+        return dlm_get_offset(pointer, info, &value) == CURLE_OK && value >= 0 ? Int64(value) : nil
+    }
+
     func string(_ info: CURLINFO) -> String? {
         var value: UnsafePointer<CChar>?
         guard dlm_get_string(pointer, info, &value) == CURLE_OK, let value else { return nil }
@@ -85,7 +91,7 @@ final class EasyHandle {
         if code == CURLE_NOT_BUILT_IN || code == CURLE_UNKNOWN_OPTION {
             return .requestInvalid(.notForScheme(request.url.string, what: RequestFailure.beyondLibcurl))
         }
-        if let remote = transfer.remote, let error = fileServerFailure(code, remote, request.url) { return error }
+        if let error = FileServerFailure(code, self, of: transfer)?.error { return error }
         let errno = Int32(truncatingIfNeeded: number(CURLINFO_OS_ERRNO))
         if let path = request.unixSocket {
             return .transport(code, unixSocket: path, message: message(code), errno: errno)

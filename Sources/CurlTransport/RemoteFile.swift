@@ -105,8 +105,8 @@ extension CurlTransfer {
         }
         guard openPart(isEmpty: false) else { return .refuse }
         guard let remote, let end = remote.end else { return offer(bytes) }
-        // The sink has already taken `ahead` bytes of this piece, and `received` includes them.
-        let wanted = Int(clamping: max(0, end - remote.offset - received)) + ahead
+        // The sink has already taken the first bytes of this piece, and `received` includes them.
+        let wanted = Int(clamping: max(0, end - remote.offset - delivery.received)) + delivery.ahead
         let part = UnsafeRawBufferPointer(rebasing: bytes.prefix(wanted))
         let disposition = offer(part)
         guard disposition == .taken, bytes.count >= wanted else { return disposition }
@@ -124,10 +124,7 @@ extension CurlTransfer {
             return startAgain()
         }
         remote?.hasHead = true
-        if trace != nil, let names = easy.tlsNames {
-            trace?.tlsVersion = names.version
-            trace?.cipher = names.cipher
-        }
+        traceTLS()
         switch sink.transferDidReceiveHead(head) {
         case .accept: return true
         case .discard: verdict = .complete

@@ -35,6 +35,9 @@ struct ResponseHeadParser {
 
     init(after last: LastHead = LastHead()) { self.last = last }
 
+    /// Discards what has come, for the head of another response.
+    mutating func beginAgain() { self = ResponseHeadParser(after: last) }
+
     mutating func take(_ line: UnsafeRawBufferPointer) -> Step {
         size += line.count
         if size > Self.sizeLimit { return .tooLarge }

@@ -1,4 +1,5 @@
 import CCurl
+import CSystem
 import Foundation
 
 /// The facts about a private key that can be known without using the key.
@@ -31,5 +32,18 @@ enum SSHKey {
         let begin = lines.dropFirst().prefix(4).joined()
         guard let bytes = Data(base64Encoded: String(begin.prefix(begin.count / 4 * 4))) else { return false }
         return bytes.range(of: Data("ssh-rsa".utf8)) != nil
+    }
+}
+
+/// The fingerprint of a public key, in the format of OpenSSH.
+enum Fingerprint {
+    static func sha256(_ key: UnsafeRawBufferPointer) -> String? {
+        guard let digest = dlm_digest_create("SHA256") else { return nil }
+        defer { dlm_digest_free(digest) }
+        var out = [UInt8](repeating: 0, count: 64)
+        guard dlm_digest_update(digest, key.baseAddress, key.count) == 0, dlm_digest_finish(digest, &out) == 32 else {
+            return nil
+        }
+        return "SHA256:" + Data(out.prefix(32)).base64EncodedString().replacing("=", with: "")
     }
 }

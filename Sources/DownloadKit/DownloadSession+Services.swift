@@ -1,6 +1,6 @@
 import CurlTransport
-import DownloadControl
 import DownloadCore
+import DownloadRPC
 import DownloadStorage
 import Foundation
 
@@ -36,7 +36,10 @@ extension DownloadSession {
         notice: @escaping @Sendable (String) -> Void, transport: @escaping @Sendable (any Transport) -> any Transport
     ) async throws -> DownloadRouter {
         let registry = SessionRegistry(stateFolder: configuration.stateFolder, time: configuration.time)
-        let manager = try manager(configuration, registry, environment, listener: nil, hooks, notice, transport)
+        let manager = try SessionAssembly(
+            configuration: configuration, registry: registry, environment: environment, hooks: hooks, notice: notice,
+            transport: transport
+        ).manager()
         Task {
             for await mode in manager.shutdownRequests {
                 if mode == .finish { await manager.finish() }
@@ -62,8 +65,9 @@ extension DownloadSession {
         notice: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> SessionManager {
         let registry = SessionRegistry(stateFolder: configuration.stateFolder, time: configuration.time)
-        let environment = ProcessInfo.processInfo.environment
-        let manager = try manager(configuration, registry, environment, listener: listener, hooks, notice)
+        let manager = try SessionAssembly(
+            configuration: configuration, registry: registry, listener: listener, hooks: hooks, notice: notice
+        ).manager()
         do {
             try await manager.start()
         } catch {
@@ -112,53 +116,74 @@ extension DownloadSession {
         HSTSStore.path(in: environment).map { HSTSStore(path: $0, time: time) }
     }
 
-    static func manager(
-        _ configuration: SessionConfiguration, _ registry: SessionRegistry, _ environment: [String: String],
-        listener: Int32?, _ hooks: (any HookRunner)?, _ notice: @escaping @Sendable (String) -> Void,
-        _ transport: @escaping @Sendable (any Transport) -> any Transport = { $0 },
-        adapter: (any RequestAdapter)? = nil, retrier: (any RequestRetrier)? = nil,
-        network: any LocalNetwork = KernelNetwork()
-    ) throws -> SessionManager {
-        let identifier = identifier(of: configuration.kind)
-        let (isRecorded, time) = (configuration.kind.isRecorded, configuration.time)
-        let stream: StreamOutput? =
-            if case .stream(let descriptor) = configuration.kind { StreamOutput(descriptor: descriptor) } else { nil }
-        let store: any DownloadStore =
-            isRecorded
-            ? try SQLiteDownloadStore(folder: configuration.stateFolder, isAlive: registry.isAlive, time: time)
-            : InMemoryDownloadStore(time: time)
-        let location = SessionLocation(stateFolder: configuration.stateFolder, identifier: identifier)
-        let parts = SessionParts(
-            store: store, identifier: identifier, version: version,
-            start: {
-                if isRecorded, try !registry.register(identifier) {
-                    throw DownloadError.sessionUnavailable(.alreadyRunning(identifier))
-                }
-                return transport(try CurlTransport(environment: environment))
-            },
-            end: { if isRecorded { registry.unregister(identifier) } },
-            serve: { service in
-                guard isRecorded else { return {} }
-                let server = try await ControlServer.start(service, at: location, listener: listener, time: time)
-                return { await server.stop() }
-            },
-            isAlive: registry.isAlive, notice: notice, hooks: hooks, keepsUnfinished: isRecorded, stream: stream,
-            network: network, strictHosts: isRecorded ? strictHosts(environment, time) : nil, adapter: adapter,
-            retrier: retrier, time: time)
-        return SessionManager(
-            parts: parts, maxConcurrent: configuration.maxConcurrent, maxPerHost: configuration.maxPerHost,
-            hostLimits: configuration.hostLimits,
-            rateLimit: configuration.rateLimit, timetable: configuration.timetable, historyAge: configuration.historyAge
-        )
+    /// Serves aria2's RPC, the page and dlm's own API over HTTP, for the background session of this process. Clients
+    /// see the downloads of all sessions of the store, as commands do.
+    /// - Throws: ``DownloadError/sessionUnavailable(_:)`` if the address cannot be used.
+    package static func serveRPC(
+        _ manager: SessionManager, _ configuration: RPCConfiguration, time: any TimeSource,
+        report: @escaping @Sendable (String) -> Void
+    ) async throws(DownloadError) -> RPCServer {
+        let others = sessions(stateFolder: configuration.stateFolder, time: time)
+        let router = DownloadRouter(local: manager, directory: OwnBackground(own: manager, others: others))
+        return try await RPCServer.start(
+            router, configuration, identifier: manager.identifier, time: time, report: report)
     }
 
-    /// Returns the identifier of a session. A foreground session is never looked up by its name, so the process id
-    /// and a random part make the name unique.
-    static func identifier(of kind: SessionConfiguration.Kind) -> String {
-        switch kind {
-        case .foreground, .ephemeral, .stream:
-            "foreground-\(getpid())-\(String(UInt32.random(in: 0...UInt32.max), radix: 36))"
-        case .background(let identifier): identifier
-        }
+    // MARK: For `dlm doctor`: without a store and a session
+
+    /// Returns the features of this machine's libcurl.
+    /// - Throws: ``DownloadError`` if libcurl cannot be loaded.
+    package static func transportFeatures(environment: [String: String]) throws(DownloadError) -> TransportFeatures {
+        try CurlTransport.features(environment: environment)
     }
+
+    /// Checks a store, if there is one. The check of a large store takes a few seconds.
+    package static func storeHealth(stateFolder: String) -> StoreHealth {
+        storeHealth(stateFolder: stateFolder, time: SystemTime())
+    }
+
+    package static func storeHealth(stateFolder: String, time: any TimeSource) -> StoreHealth {
+        StoreCheck.health(ofStoreIn: stateFolder, time)
+    }
+
+    /// Returns what live and dead sessions have left in a state folder.
+    package static func sessionTraces(stateFolder: String) -> [SessionTrace] {
+        SessionRegistry(stateFolder: stateFolder).traces()
+    }
+
+    /// Requests the first byte of a URL, and returns everything that was learned from the answer.
+    /// - Parameter environment: Names the certificate authorities to trust and the home folder.
+    /// - Throws: ``DownloadError`` if libcurl cannot be loaded.
+    package static func probe(
+        _ request: DownloadRequest, environment: [String: String] = ProcessInfo.processInfo.environment
+    ) async throws -> ProbedRequest {
+        try await probe(request, environment: environment, time: SystemTime())
+    }
+
+    package static func probe(
+        _ request: DownloadRequest, environment: [String: String], time: any TimeSource
+    ) async throws -> ProbedRequest {
+        let transport = try CurlTransport(environment: environment)
+        defer { transport.shutdown() }
+        return await RequestProbe(
+            request, over: transport, userAgent: "dlm/\(version)", strictHosts: strictHosts(environment, time),
+            time: time
+        ).run()
+    }
+}
+
+/// The sessions of a store for the background session itself, which needs no socket to reach its own downloads.
+private struct OwnBackground: SessionDirectory {
+    let own: SessionManager
+    let others: any SessionDirectory
+
+    func isAlive(_ identifier: String) -> Bool { others.isAlive(identifier) }
+    func liveSessions() -> [String] { others.liveSessions() }
+
+    func connect(to identifier: String) async throws -> any DownloadService {
+        identifier == own.identifier ? own : try await others.connect(to: identifier)
+    }
+
+    func startBackground() async throws -> any DownloadService { own }
+    func close() { others.close() }
 }

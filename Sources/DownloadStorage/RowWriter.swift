@@ -15,7 +15,7 @@ struct RowWriter {
     /// Writes all columns if the row still belongs to `owner`. Returns false if it does not.
     func update(_ row: DownloadRow, ownedBy owner: String?) throws -> Bool {
         if let hook = row.hook {
-            try db.cachedStatement(sql: SQLiteDownloadStore.hookDue)
+            try db.cachedStatement(sql: HookRows.insertDue)
                 .execute(arguments: [hook, row.id, owner, row.state.rawValue])
         }
         try execute(inPlace, row, owner, withPlace: true)

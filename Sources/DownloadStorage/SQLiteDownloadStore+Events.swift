@@ -1,123 +1,34 @@
 import DownloadCore
-import Foundation
-import GRDB
 
-/// Reading and shortening the log of events.
+/// The log of events, due hooks and host profiles.
 extension SQLiteDownloadStore {
     package func events(after cursor: EventCursor, limit: Int) async throws -> [LoggedEvent] {
-        try await read { db in
-            let statement = try db.cachedStatement(
-                sql: "SELECT \(EventReader.columns) FROM event WHERE seq > ? ORDER BY seq")
-            let rows = try Row.fetchCursor(statement, arguments: [cursor])
-            var events: [LoggedEvent] = []
-            while events.count < limit, let row = try rows.next() {
-                let reader = EventReader(row: row)
-                if reader.batch == nil {
-                    if let event = reader.event() { events.append(event) }
-                } else {
-                    events += try reader.events(after: cursor, db).prefix(limit - events.count)
-                }
-            }
-            return events
-        }
+        try await read { db in try EventLog(db: db).events(after: cursor, limit: limit) }
     }
 
     package func eventBounds() async throws -> (dropped: EventCursor, last: EventCursor) {
-        try await perform(Self.bounds)
+        try await perform { db in try EventLog(db: db).bounds() }
     }
 
     package func dropEvents(keeping count: Int) async throws {
         // Events are deleted in steps, because other processes wait meanwhile.
-        var isDone = false
-        while !isDone {
-            isDone = try await write { db in
-                let bounds = try Self.bounds(db)
-                let end = bounds.last - EventCursor(max(0, count))
-                let step = min(end, bounds.dropped + Self.droppedAtOnce)
-                if step <= bounds.dropped { return true }
-                try db.cachedStatement(sql: "DELETE FROM event WHERE seq <= ?").execute(arguments: [step])
-                try EventBatch.cutFirst(at: step, db)
-                if step == end { try EventBatch.forgetItems(db) }
-                return step == end
-            }
+        while try await !write({ db in try EventLog(db: db).dropStep(keeping: count) }) {}
+    }
+
+    package func takeHook(session: String) async throws -> DueHook? {
+        // A hook is seldom due, and reading waits for no other process.
+        if try await perform({ db in try HookRows(db: db).isEmpty() }) { return nil }
+        // The deletion is durable, so that a hook does not run again even after a loss of power.
+        return try await write(durably: true) { [isAlive] db in
+            try HookRows(db: db).take(for: session, isAlive: isAlive)
         }
     }
 
-    private static let droppedAtOnce: EventCursor = 20_000
-
-    @Sendable private static func bounds(_ db: Database) throws -> (dropped: EventCursor, last: EventCursor) {
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT (SELECT seq FROM sqlite_sequence WHERE name = 'event'),
-                    (SELECT seq - \(EventBatch.span) + 1 FROM event ORDER BY seq LIMIT 1)
-                """)
-        guard let row = try Row.fetchOne(statement) else { return (0, 0) }
-        let last: EventCursor = row[0] ?? 0
-        let first: EventCursor? = row[1]
-        return (first.map { $0 - 1 } ?? last, last)
-    }
-}
-
-/// A reader of one row of the log, which trusts no column.
-private struct EventReader {
-    private enum Column: Int, CaseIterable {
-        case seq, time, kind, download, name, url, session, state, stateDetail, received, total, batch
+    package func knowledge(ofHost origin: String) async throws -> HostKnowledge? {
+        try await perform { db in try HostRows(db: db).knowledge(of: origin) }
     }
 
-    static let columns = Column.allCases.map { "\($0)" }.joined(separator: ", ")
-
-    let row: Row
-
-    /// The items of a row that has events of several items; nil for a row of one download.
-    var batch: String? { value(.batch) }
-
-    /// Returns the events after the cursor of a row that has events of several items.
-    func events(after cursor: EventCursor, _ db: Database) throws -> [LoggedEvent] {
-        guard let batch, let last: EventCursor = value(.seq), let word: String = value(.kind),
-            let kind = LoggedEvent.Kind(rawValue: word)
-        else { return [] }
-        let items = try EventBatch.items(batch, db)
-        return items.enumerated().compactMap { index, item in
-            let number = last - EventCursor(items.count - 1 - index)
-            guard number > cursor, let id = DownloadID.fromDatabaseValue(item[0]) else { return nil }
-            let url = String.fromDatabaseValue(item[1]) ?? ""
-            let askedName = String.fromDatabaseValue(item[2])
-            // When the download was added, the file was not known yet.
-            let fileName = kind == .added ? nil : String.fromDatabaseValue(item[3])
-            let bytes = kind == .added ? nil : Int64.fromDatabaseValue(item[4])
-            return LoggedEvent(
-                cursor: number, time: DownloadRow.date(value(.time) ?? 0), kind: kind, id: id,
-                name: fileName ?? askedName ?? name(from: url), url: url, session: value(.session), state: state(),
-                received: kind == .completed ? bytes ?? 0 : 0, total: bytes)
-        }
-    }
-
-    /// Returns the event of a row. Returns nil if the kind or the download cannot be read. Other unreadable columns are
-    /// left out.
-    func event() -> LoggedEvent? {
-        guard let cursor: EventCursor = value(.seq), let id: DownloadID = value(.download),
-            let word: String = value(.kind), let kind = LoggedEvent.Kind(rawValue: word)
-        else { return nil }
-        let url: String = value(.url) ?? ""
-        return LoggedEvent(
-            cursor: cursor, time: DownloadRow.date(value(.time) ?? 0), kind: kind, id: id,
-            name: value(.name) ?? name(from: url), url: url, session: value(.session), state: state(),
-            received: value(.received) ?? 0, total: value(.total))
-    }
-
-    private func value<Value: DatabaseValueConvertible>(_ column: Column) -> Value? {
-        Value.fromDatabaseValue(row[column.rawValue])
-    }
-
-    /// Returns the name for a URL, as ``DownloadRecord/displayName`` does.
-    private func name(from url: String) -> String {
-        guard case .success(let parsed) = SourceURL.parse(url) else { return url }
-        return FileNaming.name(fromPath: parsed.url.path) ?? parsed.url.host
-    }
-
-    private func state() -> DownloadState? {
-        guard let word: String = value(.state), let kind = DownloadState.Kind(rawValue: word) else { return nil }
-        let detail: String? = value(.stateDetail)
-        return DownloadState(kind, detail: detail.flatMap { try? JSONText.decode(DownloadState.self, $0) })
+    package func learn(_ knowledge: HostKnowledge, ofHost origin: String) async throws {
+        try await write { db in try HostRows(db: db).learn(knowledge, of: origin) }
     }
 }

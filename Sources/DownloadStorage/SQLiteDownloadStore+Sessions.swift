@@ -72,7 +72,7 @@ extension SQLiteDownloadStore {
         if !hasAny { return [] }
         return try await write { [self] db in
             let ids = try old(db)
-            let records = try stored(ids, in: db).map(\.record)
+            let records = try StoredRows(db: db, coder: coder).stored(ids).map(\.record)
             let statement = try db.cachedStatement(sql: "DELETE FROM download WHERE id = ?")
             for id in ids { try statement.execute(arguments: [id]) }
             return records

@@ -32,4 +32,16 @@ import Testing
         #expect(Rule.walls["dlm"]?.intersection(Rule.walls.keys) == ["DownloadKit", "DownloadRPC"])
         #expect(Rule.walls["DownloadCore"]?.isDisjoint(with: ["CCurl", "GRDB", "FlyingFox", "ArgumentParser"]) == true)
     }
+
+    @Test("No type in Sources stands in more than four files of its module")
+    func scatteredTypes() throws {
+        let scattered = Rule.scatteredTypes(in: try SourceTree.files())
+        #expect(scattered.isEmpty, "\(scattered)")
+    }
+
+    @Test("Each exception from the limit of stored properties is needed", arguments: Rule.largeTypes.keys.sorted())
+    func largeType(_ name: String) throws {
+        let types = try SourceTree.files().filter(\.isSource).flatMap(DeclaredTypes.of)
+        #expect(types.contains { $0.name == name && $0.stored > Rule.typeLimits.properties })
+    }
 }

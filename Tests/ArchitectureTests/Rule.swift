@@ -5,7 +5,7 @@ struct Rule: Sendable, CustomStringConvertible {
 
     static let all: [Rule] = [
         imports, includes, publicWords, length, printing, curlNames, forcedTries, sleeping, clocks,
-        featureMacros, optionNames,
+        featureMacros, optionNames, properties,
     ]
 
     /// The walls of docs/architecture.md: the modules that each module may import. SwiftPM does not enforce them,

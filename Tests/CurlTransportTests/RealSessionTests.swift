@@ -19,7 +19,8 @@ struct RealSessionTests {
             manager = SessionManager(
                 parts: .init(
                     store: store, identifier: "foreground-\(name)", version: "test",
-                    start: { try CurlTransport(engines: 2, environment: [:]) }, end: {}, watchesWriters: false),
+                    resources: SessionResources(start: { try CurlTransport(engines: 2, environment: [:]) }, end: {}),
+                    watchesWriters: false),
                 maxConcurrent: 40, maxPerHost: 40)
             let stream = await manager.events()
             Task { [ends] in

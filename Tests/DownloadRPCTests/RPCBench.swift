@@ -29,7 +29,8 @@ struct RPCBench {
         manager = SessionManager(
             parts: SessionParts(
                 store: InMemoryDownloadStore(), identifier: "background", version: "0.0",
-                start: { try CurlTransport(environment: environment) }, end: {}, watchesWriters: false),
+                resources: SessionResources(start: { try CurlTransport(environment: environment) }, end: {}),
+                watchesWriters: false),
             maxConcurrent: 4, maxPerHost: 4)
         var configuration = RPCConfiguration(folders: [folder("downloads")], stateFolder: folder("state"))
         configuration.port = 0

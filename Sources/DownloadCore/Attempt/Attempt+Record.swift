@@ -149,14 +149,6 @@ extension Attempt {
     }
 }
 
-extension DownloadRecord {
-    /// The record of the running attempt, which is the last one.
-    var lastAttempt: AttemptRecord {
-        get { attempts[attempts.count - 1] }
-        _modify { yield &attempts[attempts.count - 1] }
-    }
-}
-
 extension ResumeData {
     mutating func changeSources(_ change: (inout SourceBook) -> Void) {
         var book = sources ?? SourceBook()

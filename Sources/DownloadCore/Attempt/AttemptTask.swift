@@ -166,7 +166,13 @@ package final class AttemptTask: AttemptPhase {
     }
 
     /// Whether the file of an earlier completed run is kept without a request.
-    private var keepsUnasked: Bool { @inline(never) get { attempt.record.keepUnasked() } }
+    private var keepsUnasked: Bool {
+        @inline(never) get {
+            guard let file = EarlierCompletion.unasked(of: attempt.record) else { return false }
+            attempt.record.keepCurrent(file)
+            return true
+        }
+    }
 
     /// Returns why the answer has another version than the bytes on disk. Returns nil if it has the same version, or if
     /// the bytes will be compared.

@@ -203,14 +203,3 @@ extension Committer.Job {
         record.resume = resume.afterCompletion
     }
 }
-
-extension DownloadRecord {
-    /// Marks the download as completed: its file has the final name, and no session runs it.
-    fileprivate mutating func complete(at time: Date) {
-        isFinishing = false
-        state = .completed
-        session = nil
-        speed = nil
-        updated = time
-    }
-}

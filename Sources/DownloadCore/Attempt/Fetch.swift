@@ -191,11 +191,3 @@ final class Fetch: AttemptPhase {
         try? await context.store.learn(knowledge, ofHost: answer.url.origin)
     }
 }
-
-extension DownloadError {
-    /// The error for a server that sends parts which nothing proves to be of one version.
-    package static let partsUnproved = DownloadError.verificationFailed(
-        .unverifiable(
-            "the server sends the file in parts, without a strong ETag or Last-Modified to prove that they are of one "
-                + "version; only a checksum can prove the file"))
-}

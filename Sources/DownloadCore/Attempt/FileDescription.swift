@@ -145,7 +145,7 @@ extension DocumentFetch {
         asked.validation = ResponseValidation()
         asked.http.acceptsCompressed = acceptsCompressed
         self.init(
-            asked, over: context.transport, userAgent: context.userAgent, largest: Metalink.largest,
+            asked, over: context.transport, userAgent: context.requests.userAgent, largest: Metalink.largest,
             strictHosts: context.strictHosts, sendsCredentials: sendsCredentials, time: context.time)
         remember(context.memory(of: attempt.record))
     }

@@ -15,7 +15,7 @@ struct LocalCopy: AttemptPhase {
     @inline(never)
     func run(_ naming: Naming) async throws -> ExistingFile? {
         let source = try LocalSource(try record.request.url.localPath())
-        let candidate = record.currentFile
+        let candidate = EarlierCompletion(of: record)?.current
         let segment = try probe.makeSegment(asksRange: true, isConditional: false)
         let answer = answer(from: source, to: segment)
         switch segment.verdict {
@@ -86,7 +86,7 @@ struct LocalCopy: AttemptPhase {
         try delivery.complete()
     }
 
-    private var limits: [RateLimit] { [context.rateLimit, control.rateLimit] }
+    private var limits: [RateLimit] { context.requests.limits(for: control) }
 
     /// Waits until the rate limits allow some bytes, and returns their number.
     private func nextCount(upTo most: Int64, _ allowance: any RateAllowance) async throws -> Int64 {

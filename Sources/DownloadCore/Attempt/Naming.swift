@@ -31,7 +31,7 @@ final class Naming: AttemptPhase {
     /// Returns the file that already has the requested name, if there is one. Called before a request is sent.
     @inline(never)
     func checkBeforehand() throws(DownloadError) -> ExistingFile? {
-        guard file == nil, record.currentFile == nil else { return nil }
+        guard file == nil, EarlierCompletion(of: record)?.current == nil else { return nil }
         let name =
             destination.fileName
             ?? (destination.continues && !isNamedByServer ? FileNaming.name(fromPath: record.request.url.path) : nil)

@@ -81,7 +81,7 @@ final class Probe: AttemptPhase {
         attempt.transfers.sources = SourcePool(record.source)
         route = routeToSource
         asksRange = record.request.asksRanges && !attempt.distrustsRanges
-        candidate = record.currentFile
+        candidate = EarlierCompletion(of: record)?.current
     }
 
     private var routeToSource: RequestRoute {
@@ -95,7 +95,7 @@ final class Probe: AttemptPhase {
     /// requested next.
     @inline(never)
     private func keepsDescribed() -> Bool {
-        if record.request.checksum != nil, let current = record.currentFile {
+        if record.request.checksum != nil, let current = EarlierCompletion(of: record)?.current {
             record.keepCurrent(current)
             return true
         }

@@ -68,9 +68,3 @@ struct Repair: AttemptPhase {
         attempt.resume(in: try await context.disk.onWriter(open), written: right.ranges)
     }
 }
-
-extension DownloadError {
-    /// The error for a repair of a file whose pieces have no known digests.
-    package static let piecesUnknown = DownloadError.verificationFailed(
-        .unverifiable("the digests of its pieces are not known; a Metalink document with these digests is needed"))
-}

@@ -90,7 +90,7 @@ struct Verification: AttemptPhase {
         guard let completed = record.completed, let asked = try? record.askedChecksum(of: completed.path),
             // A digest of the same algorithm is known already.
             asked.algorithm != completed.checksum?.algorithm, asked != completed.mismatched,
-            record.unchangedCompletion != nil
+            EarlierCompletion(of: record)?.unchanged != nil
         else { return }
         do {
             record.completed = try await verified(completed)

@@ -96,9 +96,3 @@ extension RequestDocument {
         return fields.first { !$0.isPossible }?.name
     }
 }
-
-extension DownloadRequest: Codable {
-    public init(from decoder: any Decoder) throws { self = try RequestDocument(from: decoder).request }
-
-    public func encode(to encoder: any Encoder) throws { try RequestDocument(self).encode(to: encoder) }
-}

@@ -65,6 +65,18 @@ extension DownloadRecord {
         guard let fate, fate != .there, let path = completed?.path ?? finalPath else { return nil }
         return .completedFile(fate, path: path)
     }
+
+    /// Makes a completed download whose file is gone like a new download. A partial file of the same name belongs to
+    /// another download.
+    mutating func forgetLostFile() {
+        guard let completed, !completed.isStream, !isFinishing, resume == resume.afterCompletion, resume.sources == nil,
+            !request.repairs, fileName.map({ $0 == FileNaming.lastComponent(completed.path) }) ?? true,
+            completed.fate(.of(completed.path)) == .gone
+        else { return }
+        fileName = nil
+        self.completed = nil
+        resume = ResumeData()
+    }
 }
 
 extension FileStatus {

@@ -106,6 +106,27 @@ extension DownloadError {
         default: nil
         }
     }
+
+    /// Whether another source may succeed.
+    var isOfSource: Bool {
+        switch self {
+        case .networkFailed(let failure, _): failure != .timeLimit
+        case .trustFailed, .authenticationFailed, .protocolViolated, .serverRefused: true
+        case .verificationFailed(.notItsBeginning), .verificationFailed(.streamBroken): false
+        case .verificationFailed: true
+        case .requestInvalid, .fileFailed, .noSuchDownload, .cancelled, .sessionUnavailable, .completedFile,
+            .unexpected:
+            false
+        }
+    }
+
+    /// Whether all bytes have come, but do not match a digest.
+    var isMismatch: Bool {
+        switch self {
+        case .verificationFailed(.checksum), .verificationFailed(.serverDigest), .verificationFailed(.wrongPieces): true
+        default: false
+        }
+    }
 }
 
 extension DownloadError {

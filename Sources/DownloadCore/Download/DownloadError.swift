@@ -28,6 +28,16 @@ public enum DownloadError: Error, Codable, Equatable, Sendable {
     case completedFile(CompletedFileFate, path: String)
     /// A failure of another kind, with a text that describes it.
     case unexpected(String)
+
+    /// The error for a server that sends parts which nothing proves to be of one version.
+    package static let partsUnproved = DownloadError.verificationFailed(
+        .unverifiable(
+            "the server sends the file in parts, without a strong ETag or Last-Modified to prove that they are of one "
+                + "version; only a checksum can prove the file"))
+
+    /// The error for a file that is to be repaired, and whose pieces have no known digests.
+    package static let piecesUnknown = DownloadError.verificationFailed(
+        .unverifiable("the digests of its pieces are not known; a Metalink document with these digests is needed"))
 }
 
 /// The reason why a request cannot be sent.

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The file `NAME.part` beside the final name: the only file that a download writes to. The file is locked against all
 /// other processes. Checkpoints record the ranges that this object keeps.
-package final class PartialFile: Sendable {
+package final class PartialFile: SegmentTarget, Sendable {
     package let folder: String
     /// The final name of the file, without `.part`.
     package let name: String

@@ -76,23 +76,6 @@ extension DownloadRequest {
     }
 }
 
-extension SourceURL {
-    /// Parses a URL, and returns its user information separately.
-    static func parsed(_ text: String) throws(DownloadError) -> (url: SourceURL, credential: Credential?) {
-        switch parse(text) {
-        case .success(let parsed): return parsed
-        case .failure(.malformed): throw .requestInvalid(.malformedURL(text))
-        case .failure(.missingScheme): throw .requestInvalid(.missingScheme(text))
-        case .failure(.unsupportedScheme): throw .requestInvalid(.unsupportedScheme(text))
-        case .failure(.folder): throw .requestInvalid(.folder(text))
-        }
-    }
-
-    /// Makes the URL of a source, for ``DownloadRequest/mirrors`` and the like.
-    /// - Throws: ``DownloadError/requestInvalid(_:)`` if the URL is malformed, or if its scheme is not supported.
-    public init(_ text: String) throws(DownloadError) { self = try Self.parsed(text).url }
-}
-
 extension Destination {
     /// Returns a destination in a folder. The server's answer, or else the URL, gives the name (RFC 6266).
     public static func folder(

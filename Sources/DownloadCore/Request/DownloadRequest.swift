@@ -137,6 +137,12 @@ public struct DownloadRequest: Sendable, Equatable {
     }
 }
 
+extension DownloadRequest: Codable {
+    public init(from decoder: any Decoder) throws { self = try RequestDocument(from: decoder).request }
+
+    public func encode(to encoder: any Encoder) throws { try RequestDocument(self).encode(to: encoder) }
+}
+
 extension DownloadRequest: DocumentObject {
     /// The fields of a request that are stored and sent, with their names. An object is written by its own type, or
     /// field by field.

@@ -105,4 +105,20 @@ extension DownloadRequest {
         default: isIdempotent
         }
     }
+
+    /// Returns whether the transfers of the request share connections.
+    func multiplexes(byDefault: Bool) -> Bool {
+        if http.authentication?.isOfConnection == true { return false }
+        return switch network.httpVersion {
+        case .http1: false
+        case .http2: true
+        case nil: byDefault && connections <= 1
+        }
+    }
+
+    /// Whether the request has secrets that nobody else may read.
+    package var showsSecrets: Bool {
+        credential != nil || http.body != nil || http.authentication != nil || http.signature != nil
+            || !secretFiles.isEmpty || headers.contains(where: \.isSecret)
+    }
 }

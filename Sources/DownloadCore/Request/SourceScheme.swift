@@ -41,7 +41,3 @@ package enum SourceScheme: String, CaseIterable, Sendable {
         path.utf8.percentDecoded?.contains { $0 < 0x20 || $0 == 0x7F } ?? true
     }
 }
-
-extension SourceURL {
-    package var known: SourceScheme { SourceScheme(rawValue: scheme) ?? .http }
-}

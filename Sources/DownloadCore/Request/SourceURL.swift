@@ -13,6 +13,8 @@ public struct SourceURL: Sendable, Hashable {
     /// The path with its query, percent-encoded, with the leading slash.
     public let path: String
 
+    package var known: SourceScheme { SourceScheme(rawValue: scheme) ?? .http }
+
     /// Whether the scheme is http or https (RFC 9110).
     package var isHTTP: Bool { scheme == "http" || scheme == "https" }
 
@@ -190,6 +192,23 @@ public struct SourceURL: Sendable, Hashable {
         if encodedUser.isEmpty, parts.password ?? "" == "" { return .some(nil) }
         return Credential(user: user, password: parts.password ?? "")
     }
+}
+
+extension SourceURL {
+    /// Parses a URL, and returns its user information separately.
+    static func parsed(_ text: String) throws(DownloadError) -> (url: SourceURL, credential: Credential?) {
+        switch parse(text) {
+        case .success(let parsed): return parsed
+        case .failure(.malformed): throw .requestInvalid(.malformedURL(text))
+        case .failure(.missingScheme): throw .requestInvalid(.missingScheme(text))
+        case .failure(.unsupportedScheme): throw .requestInvalid(.unsupportedScheme(text))
+        case .failure(.folder): throw .requestInvalid(.folder(text))
+        }
+    }
+
+    /// Makes the URL of a source, for ``DownloadRequest/mirrors`` and the like.
+    /// - Throws: ``DownloadError/requestInvalid(_:)`` for what is no URL of a scheme that can be downloaded from.
+    public init(_ text: String) throws(DownloadError) { self = try Self.parsed(text).url }
 }
 
 extension SourceURL: Codable {

@@ -19,23 +19,14 @@ struct PlannedConnection: Sendable {
     private(set) var start: Int64 = 0
     /// Whether another connection brings the bytes of this request.
     var isSuperseded = false
-    var speed = SpeedEstimate()
-    /// The time at which the connection was last known to be at `position`, and the time at which bytes last came.
-    private(set) var seen: Double
-    private(set) var moved: Double
-    /// The time at which bytes last came that were not part of a burst.
-    private(set) var steadyMoved: Double
-    private(set) var firstAnswer: Double?
-    private(set) var answer: Double?
+    private(set) var pace: ConnectionPace
 
     init(id: Int, range: Range<Int64>, now: Double) {
         self.id = id
         position = range.lowerBound
         end = range.upperBound
         leaseEnd = range.lowerBound
-        seen = now
-        moved = now
-        steadyMoved = -.infinity
+        pace = ConnectionPace(now: now)
     }
 
     /// The number of bytes in the territory that have not come yet.
@@ -44,14 +35,11 @@ struct PlannedConnection: Sendable {
     var unasked: Int64 { max(0, end - max(position, leaseEnd)) }
 
     mutating func asked(until end: Int64, at now: Double) {
-        speed.endAnswer()
+        pace.asked(at: now)
         isAsked = true
         isSuperseded = false
         start = position
         leaseEnd = end
-        answer = nil
-        seen = now
-        moved = now
     }
 
     /// Skips the bytes before `position`, which have already come.
@@ -63,31 +51,13 @@ struct PlannedConnection: Sendable {
     /// Gives up the whole territory.
     mutating func leaveAll() { (end, leaseEnd, duplicates, duplicatedBy) = (position, position, nil, nil) }
 
-    mutating func answered(at now: Double) {
-        answer = now
-        firstAnswer = firstAnswer ?? now
-        seen = now
-        moved = now
-    }
-
-    func isSteady(at now: Double, burst: Double) -> Bool {
-        firstAnswer.map { now >= $0 + burst } ?? false
-    }
+    mutating func answered(at now: Double) { pace.answered(at: now) }
 
     /// Records how far the request has come. Returns the number of bytes that tell something about the speed.
     mutating func move(to position: Int64, at now: Double, burst: Double) -> Int64 {
-        guard isAsked, answer != nil || position > self.position else { return 0 }
-        let begin = answer ?? seen
-        if answer == nil { answered(at: begin) }
+        guard isAsked, pace.answer != nil || position > self.position else { return 0 }
         let count = max(0, position - self.position)
-        let isBurst = seen < begin + burst
-        speed.observe(count, over: now - seen, isBurst: isBurst)
-        seen = now
-        if count > 0 {
-            self.position = position
-            moved = now
-            if !isBurst { steadyMoved = now }
-        }
-        return isBurst ? 0 : count
+        self.position = max(self.position, position)
+        return pace.observe(count, at: now, burst: burst)
     }
 }

@@ -46,14 +46,14 @@ extension SegmentPlanner {
     /// Returns the time in seconds until all connections end together, and the speed that is assumed for a connection
     /// without a measured speed.
     private func outlook(with index: Int, fresh: Double) -> (assumed: Double, time: Double) {
-        let known = connections.compactMap(\.speed.value).filter { $0 > 0 }
+        let known = connections.compactMap(\.pace.speed.value).filter { $0 > 0 }
         let assumed = known.isEmpty ? 1 : known.reduce(0, +) / Double(known.count)
         // Connections that are about to be opened are included.
         var speed = Double(max(0, ramp.target - connections.count)) * assumed
         // The wait for a first byte is counted as the bytes that the connection could have fetched in that time.
         var left = speed * fresh
         for other in connections.indices {
-            let own = connections[other].speed.low ?? assumed
+            let own = connections[other].pace.speed.low ?? assumed
             speed += own
             left += own * wait(of: connections[other], fresh)
             if other != index { left += Double(connections[other].left) }
@@ -65,7 +65,7 @@ extension SegmentPlanner {
     private func wait(of connection: PlannedConnection, _ fresh: Double) -> Double {
         let whole = connection.isFresh ? fresh : latency.kept ?? fresh / 2
         if !connection.isAsked { return whole }
-        return connection.answer == nil ? max(0, whole - (now - connection.seen)) : 0
+        return connection.pace.answer == nil ? max(0, whole - (now - connection.pace.seen)) : 0
     }
 
     /// A range that one connection may take from another.
@@ -92,11 +92,11 @@ extension SegmentPlanner {
     }
 
     private mutating func split(for index: Int) -> Bool {
-        let isTimed = connections.contains { $0.speed.value != nil }
+        let isTimed = connections.contains { $0.pace.speed.value != nil }
         let fresh = isTimed ? latency.fresh ?? 0 : 0
         let (assumed, common) = outlook(with: index, fresh: fresh)
         let taker = Taker(
-            index: index, speed: max(connections[index].speed.value ?? assumed, assumed / 10, 1e-9),
+            index: index, speed: max(connections[index].pace.speed.value ?? assumed, assumed / 10, 1e-9),
             wait: wait(of: connections[index], fresh), fresh: fresh, common: common, assumed: assumed, isTimed: isTimed)
         let offers = connections.indices.compactMap { $0 == index ? nil : offer(of: $0, to: taker) }
         let most = Double(offers.map(\.give).max() ?? 0)
@@ -117,9 +117,10 @@ extension SegmentPlanner {
     private func offer(of other: Int, to taker: Taker) -> Offer? {
         let victim = connections[other]
         if sharedStart(of: victim) != nil { return nil }
-        let speed = max(victim.speed.low ?? taker.assumed, 1e-9)
+        let speed = max(victim.pace.speed.low ?? taker.assumed, 1e-9)
         // The other connection has probably brought more bytes since its position was last reported.
-        let left = Double(victim.left) - (victim.isAsked ? min(speed * (now - victim.seen), Double(victim.left)) : 0)
+        let left =
+            Double(victim.left) - (victim.isAsked ? min(speed * (now - victim.pace.seen), Double(victim.left)) : 0)
         let rest = left / speed
         let together = (left + taker.speed * taker.wait) / (speed + taker.speed)
         let margin = max(Self.margin.bytes, speed * Self.margin.time)
@@ -134,7 +135,7 @@ extension SegmentPlanner {
         if give > victim.unasked, victim.unasked >= give / 2, victim.unasked >= Self.crumb { give = victim.unasked }
         // A connection that waits for its first byte, or is quiet, keeps its requested bytes. Otherwise two such
         // connections could take the same range from each other again and again.
-        if taker.isTimed, give > victim.unasked, victim.answer == nil || isStill(victim, for: quietTime) {
+        if taker.isTimed, give > victim.unasked, victim.pace.answer == nil || isStill(victim, for: quietTime) {
             give = victim.unasked
         }
         let isCut = give > victim.unasked
@@ -154,8 +155,8 @@ extension SegmentPlanner {
     /// Returns whether the connection is stalled: no byte came for the given time. A connection that waits for its
     /// first byte may wait longer if other answers were slow.
     private func isStill(_ connection: PlannedConnection, for time: Double) -> Bool {
-        let time = connection.answer == nil ? max(time, min(2 * slowestAnswer, replacedTime)) : time
-        return connection.isAsked && connection.left > 0 && now - connection.moved >= time
+        let time = connection.pace.answer == nil ? max(time, min(2 * slowestAnswer, replacedTime)) : time
+        return connection.isAsked && connection.left > 0 && now - connection.pace.moved >= time
     }
 
     private mutating func takeFromStill(_ index: Int, for time: Double) -> Bool {
@@ -175,7 +176,7 @@ extension SegmentPlanner {
         if sharedStart(of: still) != nil { return nil }
         if still.unasked >= Self.leastGiven.uncut { return max(still.position, still.leaseEnd)..<still.end }
         let begin = still.position + Self.reserve
-        return still.answer != nil && still.end - begin >= Self.leastGiven.uncut ? begin..<still.end : nil
+        return still.pace.answer != nil && still.end - begin >= Self.leastGiven.uncut ? begin..<still.end : nil
     }
 
     /// Assigns the range of a quiet connection to a second connection as well.

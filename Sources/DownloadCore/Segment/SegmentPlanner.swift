@@ -208,7 +208,7 @@ package struct SegmentPlanner: Sendable {
             dismiss(index)
             // If connections are not kept, the server may still count a connection that has just been closed. Then the
             // refusal does not mean that it accepts fewer connections than before.
-            let wasServing = keepsConnections && connection.firstAnswer != nil
+            let wasServing = keepsConnections && connection.pace.firstAnswer != nil
             ramp.refuse(serving: connections.count, wasServing: wasServing, now: now)
         }
     }
@@ -242,8 +242,8 @@ package struct SegmentPlanner: Sendable {
         let running = connections.filter(\.isAsked)
         ramp.observe(
             ConnectionRamp.Observation(
-                now: now, window: window, isSteady: running.allSatisfy { $0.isSteady(at: now, burst: burst) },
-                bytes: steadyBytes, allBrought: { start in running.allSatisfy { $0.steadyMoved > start } },
+                now: now, window: window, isSteady: running.allSatisfy { $0.pace.isSteady(at: now, burst: burst) },
+                bytes: steadyBytes, allBrought: { start in running.allSatisfy { $0.pace.steadyMoved > start } },
                 left: running.reduce(free.count) { $0 + $1.left }))
     }
 
@@ -308,7 +308,7 @@ package struct SegmentPlanner: Sendable {
         // If the round trip is long, a request that is too short for a fast connection costs more than a cut of a
         // request that is too long.
         var length = (latency.fresh ?? 0) > Self.longWay ? .max : Self.leaseSize
-        if let speed = connection.speed.value {
+        if let speed = connection.pace.speed.value {
             let trip = latency.kept ?? (latency.fresh ?? 0) / 2
             length = max(
                 min(Self.leaseSize, Int64(speed * Self.leaseTime)), Int64(speed * Self.leaseTrips * trip), Self.crumb)

@@ -6,5 +6,3 @@ package protocol SegmentTarget: AnyObject, Sendable {
     /// of the write queue, in order.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64)
 }
-
-extension PartialFile: SegmentTarget {}

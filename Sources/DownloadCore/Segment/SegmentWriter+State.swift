@@ -20,35 +20,38 @@ extension SegmentWriter {
         var verdict: ResponseJudge.Verdict?
         var refusal: Refusal?
         var file: (any SegmentTarget)?
-        /// The offset of the next byte.
-        var position: Int64
-        var end: Int64?
+        var range: SegmentRange
+        var answer: AnswerTime
+        var gathered = GatheredBytes()
         /// Whether the next bytes are reported to the runner.
         var tellsMove = false
-        /// The new end of the request, if it was shortened while the transfer was running.
-        var cut: Int64?
-        var begun: ContinuousClock.Instant
-        var answered: ContinuousClock.Instant?
-        /// Whether the head has come, and no byte of the body.
-        var awaitsFirstByte = false
-        /// The offset before which bytes are only compared and do not count as received.
-        var countedFrom: Int64
-        /// The offset from which bytes are only compared and do not count as received.
-        var countedTo: Int64 = .max
         var learnedCookies: [String]?
-        var buffer: PoolBuffer?
-        var filled = 0
         var isAnnounced = false
         var isFinished = false
         var waitsForFile = false
-        /// The offset of the first byte of a partly filled buffer that goes to the disk soon (see ``handOver(from:)``).
-        var handOver: Int64?
+    }
 
-        /// Records the time of the first byte of the body. The answer counts from then on, because some servers send
-        /// the head at once and look for the file afterwards.
+    /// The time at which the wanted bytes began to come. Some servers send the head at once and look for the file
+    /// afterwards, so the first byte of the body counts.
+    struct AnswerTime {
+        private let begun: ContinuousClock.Instant
+        private var answered: ContinuousClock.Instant?
+        /// Whether the head has come, and no byte of the body.
+        private var awaitsFirstByte = false
+
+        init(begun: ContinuousClock.Instant) { self.begun = begun }
+
+        mutating func headCame() { awaitsFirstByte = true }
+
         mutating func firstByteCame(_ time: any TimeSource) {
             if awaitsFirstByte { answered = time.now }
             awaitsFirstByte = false
+        }
+
+        /// Takes the time, with the seconds since the request. Returns nil the next time.
+        mutating func take() -> (at: ContinuousClock.Instant, after: Double)? {
+            defer { answered = nil }
+            return answered.map { ($0, ($0 - begun) / .seconds(1)) }
         }
     }
 
@@ -72,7 +75,7 @@ extension SegmentWriter {
     ) -> EndedTransfer {
         state.withLock { state in
             EndedTransfer(
-                result: result, verdict: state.verdict, refusal: state.refusal, isCut: state.cut != nil,
+                result: result, verdict: state.verdict, refusal: state.refusal, isCut: state.range.cut != nil,
                 hasAll: hasAll, maximumSize: judge.validation.maximumSize, excess: excess)
         }
     }
@@ -89,11 +92,11 @@ extension SegmentWriter {
                 case .refused where state.refusal == .tooLong, .failed(Self.overlong),
                     .failed(.protocolViolated) where isChunked:
                     begin
-                case .failed where isChunked && state.position != state.end, .cancelled where isChunked:
-                    max(begin, state.position - Self.chunkDoubt)
-                default: state.position
+                case .failed where isChunked && state.range.position != state.range.end, .cancelled where isChunked:
+                    max(begin, state.range.position - Self.chunkDoubt)
+                default: state.range.position
                 }
-            return kept..<max(kept, state.position)
+            return kept..<max(kept, state.range.position)
         }
     }
 

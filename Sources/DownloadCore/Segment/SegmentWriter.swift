@@ -30,12 +30,13 @@ package final class SegmentWriter: TransferSink {
         self.control = control
         state = Mutex(
             State(
-                file: file, position: judge.start, end: judge.end, begun: disk.time.now, countedFrom: countedFrom,
-                countedTo: countedTo))
+                file: file,
+                range: SegmentRange(position: judge.start, end: judge.end, counted: (countedFrom, countedTo)),
+                answer: AnswerTime(begun: disk.time.now)))
     }
 
     deinit {
-        if let buffer = state.withLock({ $0.buffer }) { disk.pool.give(buffer) }
+        if let buffer = state.withLock({ $0.gathered.buffer }) { disk.pool.give(buffer) }
     }
 
     // MARK: For the runner
@@ -45,19 +46,12 @@ package final class SegmentWriter: TransferSink {
     package var refusal: Refusal? { state.withLock { $0.refusal } }
     /// The rest of the range that was asked for, or of an announced whole file. Nil if its end is not known.
     package var unfinished: Range<Int64>? {
-        state.withLock { state in
-            let answersInPart = state.head?.status == 206
-            return (state.cut ?? (answersInPart ? judge.end ?? state.end : state.end)).map {
-                min(state.position, $0)..<$0
-            }
-        }
+        state.withLock { $0.range.unfinished(asked: $0.head?.status == 206 ? judge.end : nil) }
     }
-    package var position: Int64 { state.withLock { $0.position } }
-    var countedStart: Int64 { state.withLock { $0.countedFrom } }
+    package var position: Int64 { state.withLock { $0.range.position } }
+    var countedStart: Int64 { state.withLock { $0.range.countedFrom } }
     /// The range of new bytes that came, without the bytes that came only to be compared.
-    var brought: Range<Int64> {
-        state.withLock { $0.countedFrom..<max($0.countedFrom, min($0.position, $0.countedTo)) }
-    }
+    var brought: Range<Int64> { state.withLock { $0.range.brought } }
     /// The cookies that were known when the cookies of the head were learned. Nil if they were not learned.
     var learnedCookies: [String]? {
         get { state.withLock { $0.learnedCookies } }
@@ -67,10 +61,7 @@ package final class SegmentWriter: TransferSink {
     /// Takes the time at which wanted bytes began to come, with the seconds since the request. Returns nil the next
     /// time.
     package func takeAnswer() -> (at: ContinuousClock.Instant, after: Double)? {
-        state.withLock { state in
-            defer { state.answered = nil }
-            return state.answered.map { ($0, ($0 - state.begun) / .seconds(1)) }
-        }
+        state.withLock { $0.answer.take() }
     }
 
     package func begin(_ transport: any Transport, _ request: TransferRequest) {
@@ -97,10 +88,7 @@ package final class SegmentWriter: TransferSink {
     @discardableResult
     package func shorten(to end: Int64) -> Int64 {
         let (last, isThere) = state.withLock { state in
-            let last = max(end, state.position)
-            state.cut = last
-            // A transfer that is still comparing the bytes before its range is cancelled at once.
-            let isThere = max(state.position, state.countedFrom) >= end
+            let (last, isThere) = state.range.shorten(to: end)
             return (state.head?.fields.value(.transferEncoding) == nil ? last : end, isThere)
         }
         if isThere { cancel() }
@@ -114,7 +102,7 @@ package final class SegmentWriter: TransferSink {
     package func attach(_ file: any SegmentTarget) {
         let resumes = state.withLock { state in
             state.file = file
-            state.handOver = nil
+            state.gathered.cancelHandOver()
             if state.isFinished || state.waitsForFile || disk.pool.isContended { submit(&state) }
             defer { state.waitsForFile = false }
             return state.waitsForFile
@@ -126,7 +114,7 @@ package final class SegmentWriter: TransferSink {
     var wholeFile: (head: ResponseHead, size: Int64)? {
         state.withLock { state in
             guard let head = state.head, case .body(offset: 0, let end, let total?)? = state.verdict, end == total,
-                state.position == total, state.file == nil, state.cut == nil
+                state.range.position == total, state.file == nil, state.range.cut == nil
             else { return nil }
             return (head, total)
         }
@@ -134,16 +122,16 @@ package final class SegmentWriter: TransferSink {
 
     /// Lends the bytes of a whole small file that was never attached to a file.
     func withWhole<T>(_ body: (UnsafeRawBufferPointer) -> T) -> T {
-        state.withLock { state in
-            body(UnsafeRawBufferPointer(start: state.buffer.map { UnsafeRawPointer($0.bytes) }, count: state.filled))
-        }
+        state.withLock { body($0.gathered.bytes) }
     }
 
     /// Hands over a partly filled buffer because a checkpoint is due, or asks for a file to put the bytes in.
     package func flush() {
         let announces = state.withLock { state in
             if state.file != nil { submit(&state) }
-            guard state.file == nil, state.filled > 0, !state.isAnnounced, !state.isFinished else { return false }
+            guard state.file == nil, state.gathered.count > 0, !state.isAnnounced, !state.isFinished else {
+                return false
+            }
             state.isAnnounced = true
             return true
         }
@@ -153,9 +141,7 @@ package final class SegmentWriter: TransferSink {
     /// Gives the buffer back to the pool if no file was ever attached.
     package func discard() {
         let buffer = state.withLock { state -> PoolBuffer? in
-            guard state.file == nil else { return nil }
-            defer { state.buffer = nil }
-            return state.buffer
+            state.file == nil ? state.gathered.take()?.buffer : nil
         }
         if let buffer { disk.pool.give(buffer) }
     }
@@ -168,7 +154,7 @@ package final class SegmentWriter: TransferSink {
             state.head = head
             state.verdict = verdict
             switch verdict {
-            case .body, .newVersion: state.awaitsFirstByte = true
+            case .body, .newVersion: state.answer.headCame()
             default: break
             }
             switch verdict {
@@ -178,18 +164,14 @@ package final class SegmentWriter: TransferSink {
                     state.refusal = .verdict
                     return (.refuse, false)
                 }
-                if offset != judge.start { state.countedFrom = offset }
-                state.position = offset
-                state.end = end
+                state.range.begin(at: offset, end: end, countsAll: offset != judge.start)
                 return (.accept, announce(&state, total))
             case .newVersion(let total, _):
                 guard state.file == nil else {
                     state.refusal = .verdict
                     return (.refuse, false)
                 }
-                state.countedFrom = 0
-                state.position = 0
-                state.end = total
+                state.range.begin(at: 0, end: total, countsAll: true)
                 return (.accept, announce(&state, total))
             case .redirect, .askWithoutRange, .current: return (.discard, false)
             case .failed(.serverRefused), .failed(.authenticationFailed): return (.discard, false)
@@ -239,10 +221,10 @@ package final class SegmentWriter: TransferSink {
 
     /// Returns how to hand over the buffer. Nil if there is nothing to hand over, or if that was already arranged.
     private func nextHandOver(_ state: inout State) -> HandOver? {
-        let start = state.position - Int64(state.filled)
-        if state.filled == 0 || state.handOver == start { return nil }
-        if state.file == nil, state.isAnnounced || state.position == state.end { return nil }
-        state.handOver = start
+        let position = state.range.position
+        guard state.gathered.needsHandOver(at: position) else { return nil }
+        if state.file == nil, state.isAnnounced || position == state.range.end { return nil }
+        let start = state.gathered.arrangeHandOver(at: position)
         return state.file == nil ? .ifItIsSlow : .toDisk(from: start)
     }
 
@@ -250,11 +232,9 @@ package final class SegmentWriter: TransferSink {
     /// all waiting writes. If the disk is busy, the buffer is full by then.
     private func handOver(from start: Int64) {
         let gathered = state.withLock { state -> (any SegmentTarget, PoolBuffer, count: Int)? in
-            guard let file = state.file, let buffer = state.buffer, state.filled > 0,
-                state.position - Int64(state.filled) == start
+            guard let file = state.file, let taken = state.gathered.take(from: start, at: state.range.position)
             else { return nil }
-            defer { (state.buffer, state.filled) = (nil, 0) }
-            return (file, buffer, state.filled)
+            return (file, taken.buffer, taken.count)
         }
         guard let (file, buffer, count) = gathered else { return }
         disk.writeNow(buffer, count: count, to: file, at: start)
@@ -267,38 +247,30 @@ package final class SegmentWriter: TransferSink {
             state.refusal = .fileRefused
             return (.refuse, false, 0)
         }
-        assert(bytes.count <= Self.longestPiece)
-        state.firstByteCame(disk.time)
-        if let end = state.end, state.position + Int64(bytes.count) > end {
-            state.refusal = .tooLong
+        assert(bytes.count <= GatheredBytes.longestPiece)
+        state.answer.firstByteCame(disk.time)
+        if let refusal = state.range.refusal(of: bytes.count, maximumSize: judge.validation.maximumSize) {
+            state.refusal = refusal
             return (.refuse, false, 0)
         }
-        if let limit = judge.validation.maximumSize, state.position + Int64(bytes.count) > limit {
-            state.refusal = .tooLarge
-            return (.refuse, false, 0)
-        }
-        let wanted = state.cut.map { Int(max(0, $0 - state.position)) } ?? .max
+        let wanted = state.range.wanted
         // Room for all bytes is made first, because a pause must not leave a piece half taken.
         var rest = UnsafeRawBufferPointer(rebasing: bytes.prefix(wanted))
-        guard let second = makeRoom(for: rest.count, at: state.position, &state) else {
+        guard let second = makeRoom(for: rest.count, &state) else {
             return (.pause, state.waitsForFile && !state.isAnnounced && announceNow(&state), 0)
         }
-        let countedEnd = min(state.position + Int64(rest.count), state.countedTo)
-        let count = Int(max(0, countedEnd - max(state.position, state.countedFrom)))
+        let count = state.range.counted(of: rest.count)
         var spare = second.spare
         while !rest.isEmpty {
-            if state.buffer == nil {
-                state.buffer = spare
+            if state.gathered.buffer == nil {
+                state.gathered.begin(in: spare)
                 spare = nil
             }
-            guard let buffer = state.buffer else { break }
-            let capacity = Self.capacity(from: state.position - Int64(state.filled))
-            let part = min(rest.count, capacity - state.filled)
-            (buffer.bytes + state.filled).copyMemory(from: rest.baseAddress.unsafelyUnwrapped, byteCount: part)
-            state.filled += part
-            state.position += Int64(part)
-            rest = UnsafeRawBufferPointer(rebasing: rest[part...])
-            if state.filled == capacity, state.file != nil { submit(&state) }
+            let part = state.gathered.append(rest, at: state.range.position)
+            if part.count == 0 { break }
+            state.range.advance(by: part.count)
+            rest = UnsafeRawBufferPointer(rebasing: rest[part.count...])
+            if part.isFull, state.file != nil { submit(&state) }
         }
         if let spare { disk.pool.give(spare) }
         if bytes.count >= wanted {
@@ -315,14 +287,13 @@ package final class SegmentWriter: TransferSink {
 
     /// Makes room for the bytes. Returns nil if the transfer must pause. The result has a second buffer if the first one
     /// will overflow.
-    private func makeRoom(for count: Int, at position: Int64, _ state: inout State) -> (spare: PoolBuffer?, Void)? {
+    private func makeRoom(for count: Int, _ state: inout State) -> (spare: PoolBuffer?, Void)? {
         if count == 0 { return (nil, ()) }
-        if state.buffer == nil {
+        if state.gathered.buffer == nil {
             guard let buffer = takeBuffer() else { return nil }
-            state.buffer = buffer
-            state.filled = 0
+            state.gathered.begin(in: buffer)
         }
-        guard count > Self.capacity(from: position - Int64(state.filled)) - state.filled else { return (nil, ()) }
+        guard count > state.gathered.room(at: state.range.position) else { return (nil, ()) }
         guard state.file != nil else {
             state.waitsForFile = true
             return nil
@@ -335,17 +306,6 @@ package final class SegmentWriter: TransferSink {
         return (spare, ())
     }
 
-    /// The maximum length of a piece in bytes. A piece that begins a buffer always fits in it.
-    private static let longestPiece = 64 << 10
-
-    /// Returns the capacity of a buffer. Buffers end where the file offset is a multiple of their size. A buffer that
-    /// would be very short for that ends at the end of a page instead.
-    private static func capacity(from start: Int64) -> Int {
-        let size = BufferPool.bufferSize
-        let room = size - Int(start % Int64(size))
-        return room >= longestPiece ? room : size - Int(start % 4096)
-    }
-
     private func takeBuffer() -> PoolBuffer? {
         disk.pool.take { [weak self, pool = disk.pool] in
             if self?.resumeTransfer() != true { pool.wakeOne() }
@@ -353,11 +313,9 @@ package final class SegmentWriter: TransferSink {
     }
 
     private func submit(_ state: inout State) {
-        guard let file = state.file, let buffer = state.buffer else { return }
-        state.buffer = nil
-        if state.filled == 0 { return disk.pool.give(buffer) }
-        disk.write(buffer, count: state.filled, to: file, at: state.position - Int64(state.filled))
-        state.filled = 0
+        guard let file = state.file, let (buffer, count) = state.gathered.take() else { return }
+        if count == 0 { return disk.pool.give(buffer) }
+        disk.write(buffer, count: count, to: file, at: state.range.position - Int64(count))
     }
 
     /// Resumes the transfer. Returns false if the transfer has ended.

@@ -100,7 +100,7 @@ extension SessionManager {
         var record = queued.record
         record.forgetLostFile()
         let failures = queued.failures ?? 0
-        if let smallFiles, smallFiles.isUsable, record.mayBeSmall {
+        if let smallFiles, smallFiles.isUsable, SmallFileRule.permits(record) {
             let attempt = attempt(record, smallFiles, prefersMultiplexing: prefersMultiplexing(record))
             var active = ActiveDownload(attempt.started, attempt.control)
             active.failures = failures
@@ -192,7 +192,7 @@ extension SessionManager {
         let records = book.takeNext(room, of: ready.first?.origin) { record in
             var record = record
             record.forgetLostFile()
-            return record.mayBeSmall ? record : nil
+            return SmallFileRule.permits(record) ? record : nil
         }
         let files = records.map { record in
             let attempt = attempt(record, smallFiles, prefersMultiplexing: record.request.url.scheme == "https")
@@ -366,17 +366,5 @@ extension SessionManager {
         } catch {
             parts.notice("\(error)")
         }
-    }
-}
-
-extension DownloadRecord {
-    /// Changes the state. All changes of states use this method.
-    package mutating func move(to next: DownloadState) {
-        assert(state.canMove(to: next.kind) || state == next, "\(state.kind) -> \(next.kind)")
-        state = next
-    }
-
-    var failure: DownloadError? {
-        if case .failed(let error) = state { error } else { nil }
     }
 }

@@ -111,7 +111,7 @@ package actor SessionManager: DownloadService {
     func begin() throws {
         if !book.mayBegin { throw DownloadError.sessionUnavailable(.shuttingDown) }
         guard works == nil else { return }
-        let transport = try parts.start()
+        let transport = try parts.resources.start()
         book.scheduler.mostByFiles = FreeDescriptors.downloads()
         if !isForeground { dlm_forget_code() }
         let isCrowded = book.scheduler.maxConcurrent >= Self.crowd
@@ -122,18 +122,18 @@ package actor SessionManager: DownloadService {
             committer: Committer(
                 store: store, session: identifier, time: parts.time,
                 unrecorded: { [weak self] records, error in await self?.keepUnrecorded(records, error) }),
-            userAgent: "dlm/\(parts.version)",
-            rateLimit: rateLimit, watchesWriters: parts.watchesWriters, strictHosts: parts.strictHosts,
-            cookies: SessionCookies(areShared: isForeground),
+            requests: SessionRequests(
+                userAgent: "dlm/\(parts.version)", rateLimit: rateLimit,
+                cookies: SessionCookies(areShared: isForeground), isCrowded: isCrowded),
+            watchesWriters: parts.watchesWriters, strictHosts: parts.strictHosts,
             stream: parts.stream, adapter: parts.adapter, links: parts.hooks,
-            isCrowded: isCrowded,
             transfersEnded: { [weak self] id, control in Task { await self?.transfersEnded(id, control) } },
             announce: { [broadcaster] event in broadcaster.send(event) })
         let serving = Task { [parts, isForeground] in
             // Many `get` commands end before any client could connect, and need no server.
             if isForeground { try await parts.time.sleep(for: Self.quiet) }
             do {
-                return try await parts.serve(self)
+                return try await parts.resources.serve(self)
             } catch {
                 parts.notice("other processes cannot reach this session: \(error)")
                 throw error
@@ -304,7 +304,7 @@ package actor SessionManager: DownloadService {
             context.transport.shutdown()
             context.strictHosts?.flush()
             works = nil
-            parts.end()
+            parts.resources.end()
         }
         await store.close()
         broadcaster.finish()

@@ -1,15 +1,29 @@
-/// The parts that a session is made of. Transport, lock and socket are created with the first download.
-package struct SessionParts: Sendable {
-    let store: any DownloadStore
-    let identifier: String
-    /// The version of the program.
-    let version: String
+/// The lock, the transport and the socket of a session, which are created with its first download.
+package struct SessionResources: Sendable {
     /// Takes the session's lock and starts the transport.
     let start: @Sendable () throws -> any Transport
     /// Makes the session answer other processes. Returns a function that ends this.
     let serve: @Sendable (any DownloadService) async throws -> @Sendable () async -> Void
     /// Releases the lock.
     let end: @Sendable () -> Void
+
+    package init(
+        start: @escaping @Sendable () throws -> any Transport, end: @escaping @Sendable () -> Void,
+        serve: @escaping @Sendable (any DownloadService) async throws -> @Sendable () async -> Void = { _ in {} }
+    ) {
+        self.start = start
+        self.serve = serve
+        self.end = end
+    }
+}
+
+/// The parts that a session is made of.
+package struct SessionParts: Sendable {
+    let store: any DownloadStore
+    let identifier: String
+    /// The version of the program.
+    let version: String
+    let resources: SessionResources
     /// Returns whether the process of another session lives.
     let isAlive: @Sendable (String) -> Bool
     /// Reports a problem that no caller is waiting to hear about, as text for the user.
@@ -33,9 +47,7 @@ package struct SessionParts: Sendable {
     let retrier: (any RequestRetrier)?
 
     package init(
-        store: any DownloadStore, identifier: String, version: String,
-        start: @escaping @Sendable () throws -> any Transport, end: @escaping @Sendable () -> Void,
-        serve: @escaping @Sendable (any DownloadService) async throws -> @Sendable () async -> Void = { _ in {} },
+        store: any DownloadStore, identifier: String, version: String, resources: SessionResources,
         isAlive: @escaping @Sendable (String) -> Bool = { _ in false },
         notice: @escaping @Sendable (String) -> Void = { _ in }, hooks: (any HookRunner)? = nil,
         keepsUnfinished: Bool = true, watchesWriters: Bool = true, stream: StreamOutput? = nil,
@@ -54,9 +66,7 @@ package struct SessionParts: Sendable {
         self.store = store
         self.identifier = identifier
         self.version = version
-        self.start = start
-        self.serve = serve
-        self.end = end
+        self.resources = resources
         self.isAlive = isAlive
         self.notice = notice
         self.keepsUnfinished = keepsUnfinished

@@ -87,111 +87,28 @@ extension DownloadRequest {
     }
 }
 
-extension DownloadRecord {
-    /// The source that is used now.
-    package var source: SourceURL {
-        guard let current = resume.sources?.current ?? request.describedName.map({ _ in "" }) else {
-            return request.url
-        }
-        return request.mirrors.first { $0.string == current } ?? request.sources.first ?? request.url
-    }
+/// What follows from a failed attempt for the sources of a download.
+enum SourceTurn: Equatable {
+    /// No change: there is only one source, or the failure is not its fault.
+    case none
+    /// Another source is used at once.
+    case next
+    /// All sources have failed, and some may succeed later.
+    case again
+    /// All sources have failed for good.
+    case over
 
-    /// Whether the bytes in the partial file came from another source than the one that is used now. The validators of
-    /// these bytes then say nothing about the present source.
-    var isJoining: Bool {
-        guard let book = resume.sources, !resume.written.isEmpty else { return false }
-        return (book.owner ?? request.url.string) != source.string
-    }
-
-    /// Empty resume data that keeps the states of the sources. Otherwise sources that failed would be used first again.
-    var startedOver: ResumeData {
-        var resume = ResumeData()
-        resume.sources = self.resume.sources?.startedOver
-        return resume
-    }
-
-    enum SourceTurn: Equatable {
-        /// No other source is chosen, because there is only one source or because the failure is not the fault of a
-        /// source.
-        case none
-        /// Another source is used at once.
-        case next
-        /// All sources have failed, and some may succeed later.
-        case again
-        /// All sources have failed for good.
-        case over
-
-        func decide(
-            _ request: DownloadRequest, _ error: DownloadError, _ failures: Int, _ retryAfter: ServerPause?
-        ) -> RetryPolicy.Decision {
-            guard request.mayBeSentAgain(after: error) else { return .giveUp }
-            switch self {
-            case .next: return .retry(after: 0)
-            case .over: return .giveUp
-            case .none, .again:
-                return request.retry.decide(
-                    error, failures: failures, retryAfter: retryAfter?.seconds, jitter: .random(in: 0...1),
-                    isHopeful: self == .again)
-            }
-        }
-    }
-
-    /// Decides which source is used after a failed attempt.
-    /// - Parameter repeats: whether the same source may succeed later.
-    mutating func turn(after error: DownloadError, repeats: Bool) -> SourceTurn {
-        guard !request.mirrors.isEmpty, error.isOfSource else { return .none }
-        var book = resume.sources ?? SourceBook()
-        defer { resume.sources = book }
-        if error.isMismatch, book.isInnocent {
-            book.isInnocent = false
-            return .next
-        }
-        if error.isMismatch, book.isMixed {
-            book.isAlone = true
-            // One of several sources has sent wrong bytes, so from now on all bytes come from the present source.
-            for index in book.standings.indices { book.standings[index].received = 0 }
-            return .next
-        }
-        book.change(source.string) { standing in
-            standing.failure = error.description
-            standing.isOut = true
-            standing.isFinal = !repeats
-        }
-        let urls = request.sources.map(\.string)
-        if let next = urls.first(where: { !book.standing(of: $0).isOut }) {
-            book.current = next
-            return .next
-        }
-        let hopeful = urls.filter { !book.standing(of: $0).isFinal }
-        for index in book.standings.indices {
-            book.standings[index].isOut = book.standings[index].isFinal && !hopeful.isEmpty
-            book.standings[index].isFinal = book.standings[index].isOut
-        }
-        guard let first = hopeful.first else { return .over }
-        book.current = first
-        return .again
-    }
-}
-
-extension DownloadError {
-    /// Whether another source may succeed after this error.
-    var isOfSource: Bool {
+    func decide(
+        _ request: DownloadRequest, _ error: DownloadError, _ failures: Int, _ retryAfter: ServerPause?
+    ) -> RetryPolicy.Decision {
+        guard request.mayBeSentAgain(after: error) else { return .giveUp }
         switch self {
-        case .networkFailed(let failure, _): failure != .timeLimit
-        case .trustFailed, .authenticationFailed, .protocolViolated, .serverRefused: true
-        case .verificationFailed(.notItsBeginning), .verificationFailed(.streamBroken): false
-        case .verificationFailed: true
-        case .requestInvalid, .fileFailed, .noSuchDownload, .cancelled, .sessionUnavailable, .completedFile,
-            .unexpected:
-            false
-        }
-    }
-
-    /// Whether all bytes have come, but do not match a digest.
-    fileprivate var isMismatch: Bool {
-        switch self {
-        case .verificationFailed(.checksum), .verificationFailed(.serverDigest), .verificationFailed(.wrongPieces): true
-        default: false
+        case .next: return .retry(after: 0)
+        case .over: return .giveUp
+        case .none, .again:
+            return request.retry.decide(
+                error, failures: failures, retryAfter: retryAfter?.seconds, jitter: .random(in: 0...1),
+                isHopeful: self == .again)
         }
     }
 }

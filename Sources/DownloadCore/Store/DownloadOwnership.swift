@@ -48,58 +48,6 @@ package struct DownloadOwnership {
     }
 }
 
-extension DownloadRecord {
-    /// Makes the record of a download that is added to `session`, queued or paused.
-    package init(adding request: DownloadRequest, id: DownloadID, to session: String, at now: Date) {
-        self.init(
-            id: id, request: request, state: request.startsPaused ? .paused(.user) : .queued, created: now)
-        self.session = session
-    }
-
-    /// Gives the download to `session`, with all its data. A completed download begins a new history of attempts.
-    package mutating func queue(for session: String, at now: Date, holdsBack: Bool = false) {
-        if state == .completed { attempts = [] }
-        state = holdsBack ? .paused(.user) : .queued
-        self.session = session
-        speed = nil
-        updated = now
-    }
-
-    /// Records that the session of the download is gone. If it was a background session, the download still belongs to
-    /// it, because the session will be started again.
-    package mutating func interrupt(at now: Date) {
-        state = .paused(.interrupted)
-        leaveForeground()
-        speed = nil
-        updated = now
-    }
-}
-
-extension DownloadRecord {
-    /// Removes a foreground session from a download that no session works on. A background session stays recorded.
-    package mutating func leaveForeground() {
-        if let session, SessionIdentifier.isForeground(session) { self.session = nil }
-    }
-
-    /// Whether the download belongs to a background session, dead or alive, and waits for that session.
-    package var belongsToBackground: Bool { session.map { !SessionIdentifier.isForeground($0) } ?? false }
-
-    /// Applies the change that `asker` requests. A foreground session keeps a download that it has paused on command,
-    /// so that it can be resumed there. Any other stopped download loses its foreground session, so that any session
-    /// may take it.
-    /// - Returns: False if the change makes no difference.
-    package mutating func apply(_ change: DownloadChange, for asker: String, at now: Date) -> Bool {
-        guard apply(change) else { return false }
-        switch change {
-        case .pause where session == asker: break
-        case .pause, .cancel: leaveForeground()
-        case .priority, .rateLimit, .url, .mirrors: break
-        }
-        updated = now
-        return true
-    }
-}
-
 extension DownloadState {
     /// Whether the download was left in this state by the death or end of a session, not by the user. It continues when
     /// its session comes back.

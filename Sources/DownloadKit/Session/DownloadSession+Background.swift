@@ -25,9 +25,9 @@ extension DownloadSession {
         }
         if configuration.stateFolder.isEmpty { throw DownloadError.sessionUnavailable(.noHome) }
         let registry = SessionRegistry(stateFolder: configuration.stateFolder, time: configuration.time)
-        let manager = try manager(
-            configuration, registry, ProcessInfo.processInfo.environment, listener: nil, nil, { _ in },
-            adapter: adapter, retrier: retrier)
+        let manager = try SessionAssembly(
+            configuration: configuration, registry: registry, adapter: adapter, retrier: retrier
+        ).manager()
         do { try await manager.start() } catch DownloadError.sessionUnavailable(.alreadyRunning) {
             return await manager.close()
         } catch {

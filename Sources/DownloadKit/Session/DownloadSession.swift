@@ -57,18 +57,15 @@ public final class DownloadSession: Sendable {
         let registry = SessionRegistry(stateFolder: configuration.stateFolder, time: configuration.time)
         directory = StoreSessions(
             registry, configuration.stateFolder, startBackground: nil, time: configuration.time)
-        func manager() throws -> SessionManager {
-            try Self.manager(
-                configuration, registry, ProcessInfo.processInfo.environment, listener: nil, nil, { _ in },
-                adapter: adapter, retrier: retrier, network: network)
-        }
+        let assembly = SessionAssembly(
+            configuration: configuration, registry: registry, adapter: adapter, retrier: retrier, network: network)
         let service: any DownloadService
         if case .background(let identifier) = configuration.kind {
             let door = BackgroundDoor(identifier: identifier, directory: directory, configuration: configuration)
-            service = try await door.service(orHere: manager)
+            service = try await door.service(orHere: assembly.manager)
             self.identifier = identifier
         } else {
-            let manager = try manager()
+            let manager = try assembly.manager()
             service = manager
             identifier = manager.identifier
         }
@@ -130,20 +127,51 @@ public final class DownloadSession: Sendable {
 
     // MARK: The end
 
+    /// Lets every download of the session end, and then ends the session. Downloads that are paused stay paused. A
+    /// background session in another process is asked to end as well.
+    public func finishAndInvalidate() async throws {
+        guard beginEnd() else { return }
+        let streams = try await snapshots([.queued, .running, .waiting]).map { ($0.id, observer.events(of: $0.id)) }
+        // Downloads that have ended between the two reads send no more events.
+        let left = Set(try await snapshots([.queued, .running, .waiting]).map(\.id))
+        for (id, events) in streams where left.contains(id) {
+            for await event in events where event.endsWait { break }
+        }
+        if local == nil { try await service.shutdown(.finish) }
+        await end.close()
+    }
+
+    /// Cancels every download of the session, with its resume data on disk, and then ends the session. A background session
+    /// in another process is asked to end as well.
+    public func invalidateAndCancel() async throws {
+        guard beginEnd() else { return }
+        let ids = try await snapshots([.queued, .running, .waiting, .paused]).map(\.id)
+        if !ids.isEmpty { _ = try await service.cancel(ids) }
+        if local == nil { try await service.shutdown(.pause) }
+        await end.close()
+    }
+
+    /// Leaves the session. Downloads that run in this process are paused with their resume data on disk, and continue
+    /// when they are requested again. A background session in another process continues to run.
+    public func close() async {
+        guard beginEnd() else { return }
+        await end.close()
+    }
+
     func requireOpen() throws(DownloadError) {
         if state.withLock(\.isEnding) { throw .sessionUnavailable(.shuttingDown) }
     }
 
     /// Begins the end of the session, after which it accepts no more downloads.
     /// - Returns: False if the session was ending already.
-    func beginEnd() -> Bool {
+    private func beginEnd() -> Bool {
         state.withLock { state in
             defer { state.isEnding = true }
             return !state.isEnding
         }
     }
 
-    var end: SessionEnd {
+    private var end: SessionEnd {
         SessionEnd(local: local, observer: observer, directory: directory, joined: joined, monitoring: monitoring)
     }
 }

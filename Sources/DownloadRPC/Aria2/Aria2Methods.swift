@@ -102,32 +102,3 @@ enum Aria2Notification: String, CaseIterable, Sendable {
         ["jsonrpc": "2.0", "method": .string(rawValue), "params": [["gid": .text(gid)]]]
     }
 }
-
-extension Aria2Session {
-    func objects(_ snapshots: [DownloadSnapshot], _ keys: Set<String>) -> [JSONValue] {
-        snapshots.map { status($0).object(keys) }
-    }
-
-    /// Answers with the version of aria2 whose RPC dlm implements, because clients compare this version. dlm's own
-    /// version is in the field `dlm`.
-    func version() async throws -> JSONValue {
-        [
-            "version": "1.37.0",
-            "enabledFeatures": ["GZip", "HTTPS", "Message Digest", "Metalink", "SFTP"],
-            "dlm": .string(try await service.status().version),
-        ]
-    }
-
-    /// Answers at once. A second later the session pauses the running downloads and ends.
-    func shutdown() -> JSONValue {
-        Task { [service, time, report] in
-            do {
-                try await time.sleep(for: Self.farewell)
-                try await service.shutdown(.pause)
-            } catch {
-                report("aria2.shutdown: \(RPCError(error).message)")
-            }
-        }
-        return "OK"
-    }
-}

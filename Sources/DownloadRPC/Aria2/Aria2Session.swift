@@ -150,6 +150,35 @@ actor Aria2Session {
         endedCount = (count, time.now)
         return count
     }
+
+    // MARK: The session
+
+    func objects(_ snapshots: [DownloadSnapshot], _ keys: Set<String>) -> [JSONValue] {
+        snapshots.map { status($0).object(keys) }
+    }
+
+    /// Answers with the version of aria2 whose RPC this is, because clients compare it. dlm's own version is in another
+    /// field.
+    func version() async throws -> JSONValue {
+        [
+            "version": "1.37.0",
+            "enabledFeatures": ["GZip", "HTTPS", "Message Digest", "Metalink", "SFTP"],
+            "dlm": .string(try await service.status().version),
+        ]
+    }
+
+    /// Answers at once. A second later the session pauses the running downloads and ends.
+    func shutdown() -> JSONValue {
+        Task { [service, time, report] in
+            do {
+                try await time.sleep(for: Self.farewell)
+                try await service.shutdown(.pause)
+            } catch {
+                report("aria2.shutdown: \(RPCError(error).message)")
+            }
+        }
+        return "OK"
+    }
 }
 
 extension QueueOrder.Entry {

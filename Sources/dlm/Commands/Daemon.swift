@@ -1,4 +1,5 @@
 import ArgumentParser
+import DownloadKit
 
 /// `dlm daemon`: runs, starts, stops or shows the background session.
 struct Daemon: ParsableCommand {
@@ -11,4 +12,28 @@ struct Daemon: ParsableCommand {
             on demand.
             """,
         subcommands: [Run.self, Start.self, Stop.self, Status.self])
+}
+
+extension Daemon {
+    /// `dlm daemon run`: runs the background session in this process.
+    struct Run: ContextCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "run",
+            abstract: "Run the background session in the foreground, for systemd and similar.",
+            discussion: """
+                SIGTERM, SIGINT or SIGHUP ends the session with status 0: its downloads are paused, and continue at \
+                the next start. A second signal ends it at once. The session reports its state to the service \
+                manager (sd_notify) and accepts a socket from it (LISTEN_FDS). It writes its messages to standard \
+                error, one a line with the time in UTC.
+                """)
+
+        @OptionGroup(title: "How") var options: DaemonOptions
+
+        @Option(help: .hidden) var reportDescriptor: Int32?
+
+        func run(in context: Context) async throws -> Int32 {
+            let report = reportDescriptor.flatMap(ReadinessReport.init(descriptor:))
+            return try await DaemonRunner(context: context, options: options, report: report).run()
+        }
+    }
 }

@@ -19,18 +19,18 @@ extension Follower {
     }
 
     func beginLooking(at ids: [DownloadID]) async {
-        logWish.finish()
+        logRequest.send()
         // A look before the log is open could miss a change; ``logOpened()`` looks at these downloads then.
         if isLogOpen.load(ordering: .relaxed) { await look(at: ids) }
     }
 
     func readLog() async {
-        for await _ in logWishes {}
+        await logRequest.wait()
         guard !Task.isCancelled else { return }
         do {
             let log = try await service.log(since: nil)
             inbox.yield(.logOpened)
-            logOpening.finish()
+            logOpening.send()
             async let _ = look()
             for try await entry in log { inbox.yield(.logged(entry)) }
             inbox.yield(.serviceEnded)

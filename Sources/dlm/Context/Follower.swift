@@ -61,12 +61,10 @@ final class Follower: Sendable {
     let display: ProgressDisplay
     let inbox: AsyncStream<Message>.Continuation
     private let messages: AsyncStream<Message>
-    /// A stream that is finished to request the log of other processes. Most commands never need the log.
-    let logWish: AsyncStream<Never>.Continuation
-    let logWishes: AsyncStream<Never>
-    /// A stream that is finished when the log is open. From then on no event is missed.
-    let logOpening: AsyncStream<Never>.Continuation
-    private let logOpenings: AsyncStream<Never>
+    /// Requests the log of other processes. Most commands never need the log.
+    let logRequest = OneTimeEvent()
+    /// Reports that the log is open. From then on no event is missed.
+    let logOpening = OneTimeEvent()
     let isLogOpen = Atomic(false)
     let idleness = Mutex(Idleness())
     let checks = Mutex<[DownloadID: JoinedCheck]>([:])
@@ -85,8 +83,6 @@ final class Follower: Sendable {
         self.display = display
         self.purpose = purpose
         (messages, inbox) = AsyncStream.makeStream()
-        (logWishes, logWish) = AsyncStream.makeStream()
-        (logOpenings, logOpening) = AsyncStream.makeStream()
     }
 
     func add(_ given: [DownloadRequest]) async throws {
@@ -136,8 +132,8 @@ final class Follower: Sendable {
             group.addTask { [self] in
                 do {
                     if purpose.isWatch {
-                        logWish.finish()
-                        for await _ in logOpenings {}
+                        logRequest.send()
+                        await logOpening.wait()
                     }
                     try await ask(self)
                     if case .watchAll = purpose { return }

@@ -51,7 +51,7 @@ struct Following {
             throw error
         }
         await run?.finish()
-        context.failures?.record(follower.ledger.withLock(\.lastFailure))
+        context.failures?.record(follower.ledger.withLock(\.failures.last))
         // Writing the last lines of the manifest may fail after all downloads have ended.
         if let reason = run?.stopReason, !follower.ledger.withLock(\.isOver) { context.console.report(reason) }
         if let notice = run?.notice, !isQuiet { context.console.report(notice) }

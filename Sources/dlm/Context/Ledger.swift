@@ -15,27 +15,8 @@ struct Ledger {
     private(set) var atWork: Set<DownloadID> = []
     /// The downloads that are paused until a user resumes them. Each is reported once.
     private(set) var standing: Set<DownloadID> = []
-    private(set) var completed = 0
-    /// The downloads that did not complete, including those that ``cancelled`` and ``lost`` count.
-    private(set) var failed: [DownloadID] = []
-    /// The number of downloads in ``failed`` that were cancelled or removed.
-    private(set) var cancelled = 0
-    /// The number of downloads in ``failed`` that were complete once, and whose files are gone or were changed since.
-    private(set) var lost = 0
-    /// The number of completed downloads that were complete before this command, so that nothing was fetched.
-    private(set) var earlier = 0
-    /// The number of completed downloads whose checksum was verified.
-    private(set) var verified = 0
-    /// The algorithms by which they were verified.
-    private(set) var algorithms: Set<Checksum.Algorithm> = []
-    /// The number of completed downloads that the server called current, so that nothing was fetched.
-    private(set) var current = 0
-    /// The number of bytes of the completed downloads.
-    private(set) var completedBytes: Int64 = 0
-    /// The number of bytes that came during this command, for all ended downloads.
-    private(set) var fetchedBytes: Int64 = 0
-    /// The number of bytes in ``fetchedBytes`` of downloads that ended incomplete.
-    private(set) var unfinishedBytes: Int64 = 0
+    private(set) var tally = Tally()
+    private(set) var failures = Failures()
     /// The number of downloads requested so far. Some of them may have no ids yet.
     private(set) var asked = 0
     /// Whether all downloads of the command were requested.
@@ -52,16 +33,10 @@ struct Ledger {
     private var early: Set<DownloadID> = []
     private var reported: Set<DownloadID> = []
     private var offsets: [DownloadID: Int64] = [:]
-    private var statuses: Set<Int32> = []
-    /// The error of the last download in ``failed``.
-    private(set) var lastFailure: DownloadError?
 
     var isDone: Bool { isOver || hasAll && here.isEmpty && elsewhere.isEmpty }
-    var count: Int { here.count + elsewhere.count + completed + failed.count }
-
-    /// The exit status: 0 if all downloads are complete, the status of the only kind of failure, or 1 for several
-    /// kinds.
-    var exitStatus: Int32 { statuses.count > 1 ? 1 : statuses.first ?? 0 }
+    var count: Int { here.count + elsewhere.count + tally.completed + failures.count }
+    var exitStatus: Int32 { failures.exitStatus }
 
     /// Records that more downloads are about to be requested.
     mutating func ask(_ count: Int) { asked += count }
@@ -132,28 +107,14 @@ struct Ledger {
     mutating func end(_ snapshot: DownloadSnapshot) -> Bool {
         guard leave(snapshot.id) else { return false }
         let record = snapshot.record
+        let offset = offsets.removeValue(forKey: record.id)
         if record.state == .completed {
-            completed += 1
-            let bytes = record.completed?.bytes ?? 0
-            completedBytes = completedBytes.adding(bytes)
-            if let checksum = record.completed?.checksum {
-                verified += 1
-                algorithms.insert(checksum.algorithm)
-            }
-            if record.completed?.wasCurrent ?? false {
-                current += 1
-            } else {
-                let fetched = offsets[record.id].map { bytes.subtracting($0) } ?? record.attempts.last?.received ?? 0
-                fetchedBytes = fetchedBytes.adding(max(0, fetched))
-            }
+            tally.complete(record, offset: offset)
         } else {
-            let fetched = offsets[record.id].map { max(0, snapshot.progress.received.subtracting($0)) } ?? 0
-            fetchedBytes = fetchedBytes.adding(fetched)
-            unfinishedBytes = unfinishedBytes.adding(fetched)
-            if record.state == .cancelled { cancelled += 1 }
-            fail(record.id, StateText.failure(record.state))
+            tally.fetchUnfinished(offset.map { max(0, snapshot.progress.received.subtracting($0)) } ?? 0)
+            failures.add(
+                record.id, StateText.failure(record.state), record.state == .cancelled ? .cancelled : .failed)
         }
-        offsets[record.id] = nil
         return true
     }
 
@@ -161,32 +122,22 @@ struct Ledger {
     mutating func end(_ before: CompletedBefore) -> Bool {
         guard leave(before.snapshot.id) else { return false }
         if let failure = before.failure {
-            lost += 1
-            fail(before.snapshot.id, failure)
+            failures.add(before.snapshot.id, failure, .lost)
         } else {
-            completed += 1
-            earlier += 1
-            completedBytes = completedBytes.adding(before.snapshot.progress.received)
+            tally.completeEarlier(before.snapshot.progress.received)
         }
         return true
-    }
-
-    private mutating func fail(_ id: DownloadID, _ error: DownloadError) {
-        failed.append(id)
-        lastFailure = error
-        statuses.insert(error.exitStatus)
     }
 
     /// Records the end of a download with an error that is not in its record.
     mutating func end(_ id: DownloadID, _ error: DownloadError) -> Bool {
         guard leave(id) else { return false }
-        if error == .cancelled { cancelled += 1 }
-        fail(id, error)
+        failures.add(id, error, error == .cancelled ? .cancelled : .failed)
         return true
     }
 
     /// Records the failure of an input that did not become a download.
-    mutating func reject(status: Int32) { statuses.insert(status) }
+    mutating func reject(status: Int32) { failures.reject(status: status) }
 
     private mutating func leave(_ id: DownloadID) -> Bool {
         if here.remove(id) == nil, elsewhere.remove(id) == nil { early.insert(id) }

@@ -72,8 +72,8 @@ enum NoticeText {
 
     /// Returns the text about all downloads of a command.
     static func of(_ ledger: Ledger) -> String {
-        let failed = ledger.failed.count
-        let complete = "\(ledger.completed) \(ledger.completed == 1 ? "download" : "downloads") complete"
+        let failed = ledger.failures.count
+        let complete = "\(ledger.tally.completed) \(ledger.tally.completed == 1 ? "download" : "downloads") complete"
         return failed == 0 ? complete : "\(complete), \(failed) failed"
     }
 }

@@ -4,41 +4,43 @@ import DownloadKit
 enum SummaryText {
     /// Returns the summary. Returns nil for a single download that failed, because its failure was already reported.
     static func line(_ ledger: Ledger, seconds: Double, style: Style) -> String? {
-        guard ledger.count > 1 || ledger.completed > 0 else { return nil }
+        let tally = ledger.tally
+        guard ledger.count > 1 || tally.completed > 0 else { return nil }
         var text = ledger.count == 1 ? "1 download" : "\(ledger.count) downloads"
-        if ledger.earlier == ledger.count {
+        if tally.earlier == ledger.count {
             text += style.good(ledger.count == 1 ? " was complete already" : " were complete already")
-            return text + ", \(Units.size(ledger.completedBytes)); nothing was fetched"
+            return text + ", \(Units.size(tally.completedBytes)); nothing was fetched"
         }
         text += outcomes(ledger, style)
-        if ledger.verified > 0 { text += ", \(some(ledger.verified, of: ledger))\(algorithm(ledger))verified" }
-        if ledger.current > 0 { text += ", \(some(ledger.current, of: ledger))current already" }
-        if ledger.earlier > 0 { text += ", \(ledger.earlier) of them complete already" }
-        let bytes = ledger.completedBytes.adding(ledger.unfinishedBytes)
+        if tally.verified > 0 { text += ", \(some(tally.verified, of: ledger))\(algorithm(ledger))verified" }
+        if tally.current > 0 { text += ", \(some(tally.current, of: ledger))current already" }
+        if tally.earlier > 0 { text += ", \(tally.earlier) of them complete already" }
+        let bytes = tally.completedBytes.adding(tally.unfinishedBytes)
         text += ", \(Units.size(bytes)) in \(Units.duration(seconds))"
-        if ledger.fetchedBytes > 0, seconds > 0 { text += " (\(Units.rate(Double(ledger.fetchedBytes) / seconds)))" }
+        if tally.fetchedBytes > 0, seconds > 0 { text += " (\(Units.rate(Double(tally.fetchedBytes) / seconds)))" }
         return text
     }
 
     /// Returns ` complete`, or the number of downloads for each kind of end: `: 2 complete, 1 failed, 3 cancelled`.
     private static func outcomes(_ ledger: Ledger, _ style: Style) -> String {
-        if ledger.failed.isEmpty { return style.good(" complete") }
-        let failed = ledger.failed.count - ledger.cancelled - ledger.lost
-        var parts = ["\(ledger.completed) complete"]
+        let failures = ledger.failures
+        if failures.ids.isEmpty { return style.good(" complete") }
+        let failed = failures.count - failures.cancelled - failures.lost
+        var parts = ["\(ledger.tally.completed) complete"]
         if failed > 0 { parts.append(style.bad("\(failed) failed")) }
-        if ledger.cancelled > 0 { parts.append("\(ledger.cancelled) cancelled") }
-        if ledger.lost > 0 { parts.append(style.bad("\(ledger.lost) with the file gone or changed")) }
+        if failures.cancelled > 0 { parts.append("\(failures.cancelled) cancelled") }
+        if failures.lost > 0 { parts.append(style.bad("\(failures.lost) with the file gone or changed")) }
         return ": " + parts.joined(separator: ", ")
     }
 
     /// Returns the name of the checksum algorithm if all downloads were verified with the same algorithm, otherwise an
     /// empty text.
     private static func algorithm(_ ledger: Ledger) -> String {
-        ledger.algorithms.count == 1 ? ledger.algorithms.map { "\($0.rawValue) " }.joined() : ""
+        ledger.tally.algorithms.count == 1 ? ledger.tally.algorithms.map { "\($0.rawValue) " }.joined() : ""
     }
 
     private static func some(_ count: Int, of ledger: Ledger) -> String {
-        count == ledger.completed ? "" : "\(count) of them "
+        count == ledger.tally.completed ? "" : "\(count) of them "
     }
 
     /// Returns the ids as ranges, such as `3 5-8`, or nil if there are more than 8 ranges.

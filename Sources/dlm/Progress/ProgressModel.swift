@@ -60,9 +60,9 @@ struct ProgressModel {
     mutating func frame(_ here: [DownloadProgress], _ ledger: inout Ledger, time: Double, now: Date) -> ProgressFrame {
         let own = here.filter { ledger.here.contains($0.id) }
         let all = own + elsewhere.values.filter { ledger.elsewhere.contains($0.id) }
-        var received = ledger.completedBytes
-        var fetched = ledger.fetchedBytes
-        var bytes: Int64? = ledger.completedBytes
+        var received = ledger.tally.completedBytes
+        var fetched = ledger.tally.fetchedBytes
+        var bytes: Int64? = ledger.tally.completedBytes
         for progress in all {
             received = received.adding(progress.received)
             let offset = ledger.offset(of: progress.id, received: progress.received)
@@ -76,14 +76,15 @@ struct ProgressModel {
                 meters[progress.id] = nil
             }
         }
-        let queued = max(0, ledger.count - ledger.completed - ledger.failed.count - all.count)
+        let queued = max(0, ledger.count - ledger.tally.completed - ledger.failures.count - all.count)
         if !ledger.hasAll || queued > 0 { bytes = nil }
         totals.add(time: time, bytes: fetched, remaining: bytes?.subtracting(received))
         let rows = all.sorted { Self.rank($0) < Self.rank($1) }.map { row($0, now) }
         guard ledger.count > 1 || !ledger.hasAll && ledger.count > 0 else { return ProgressFrame(rows: rows) }
         let total = ProgressFrame.Total(
-            downloads: ledger.count, done: ledger.completed, failed: ledger.failed.count - ledger.cancelled,
-            cancelled: ledger.cancelled, received: received, bytes: bytes, speed: totals.speed.speed,
+            downloads: ledger.count, done: ledger.tally.completed,
+            failed: ledger.failures.count - ledger.failures.cancelled,
+            cancelled: ledger.failures.cancelled, received: received, bytes: bytes, speed: totals.speed.speed,
             left: secondsLeft(rows, now))
         return ProgressFrame(rows: rows, failures: failures, queued: queued, total: total)
     }

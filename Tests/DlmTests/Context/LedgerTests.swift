@@ -26,7 +26,7 @@ struct LedgerTests {
         ledger.hasAll = true
         #expect(ledger.isDone)
         #expect(ledger.exitStatus == 0)
-        #expect(ledger.completedBytes == 8)
+        #expect(ledger.tally.completedBytes == 8)
     }
 
     @Test("A download that ends before the answer to add counts once")
@@ -51,7 +51,7 @@ struct LedgerTests {
         let second = ledger.end(completed(1))
         #expect(first && !second)
         #expect(ledger.isDone)
-        #expect(ledger.completed == 1)
+        #expect(ledger.tally.completed == 1)
     }
 
     @Test("A second line with a download of this process adds no download")
@@ -85,7 +85,7 @@ struct LedgerTests {
         #expect(ledger.exitStatus == 8)
         ledger.reject(status: 2)
         #expect(ledger.exitStatus == 1)
-        #expect(ledger.failed == [2, 3])
+        #expect(ledger.failures.ids == [2, 3])
     }
 
     @Test("A cancelled download gives a failure")
@@ -130,15 +130,15 @@ struct LedgerTests {
         ledger.start(1, offset: 60)
         ledger.start(1, offset: 80)
         _ = ledger.end(completed(1, bytes: 100))
-        #expect(ledger.fetchedBytes == 40)
+        #expect(ledger.tally.fetchedBytes == 40)
         let current = DownloadSnapshot(
             record: .example(id: 2) {
                 $0.complete(100)
                 $0.completed?.wasCurrent = true
             })
         _ = ledger.end(current)
-        #expect(ledger.fetchedBytes == 40)
-        #expect(ledger.completedBytes == 200)
+        #expect(ledger.tally.fetchedBytes == 40)
+        #expect(ledger.tally.completedBytes == 200)
     }
 
     @Test("Of the downloads of other processes, those at work are looked at, or any one if none is at work")

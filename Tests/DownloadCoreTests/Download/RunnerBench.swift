@@ -52,8 +52,8 @@ final class RunnerBench: Sendable {
     ) async -> (outcome: AttemptTask.Outcome, record: DownloadRecord) {
         let context = RunnerContext(
             session: "own", transport: transport, store: store, disk: disk, time: disk.time,
-            committer: Committer(store: store, session: "own", time: disk.time) { _, _ in }, userAgent: "dlm/test",
-            watchesWriters: false, transfersEnded: { _, _ in },
+            committer: Committer(store: store, session: "own", time: disk.time) { _, _ in },
+            requests: SessionRequests(userAgent: "dlm/test"), watchesWriters: false, transfersEnded: { _, _ in },
             announce: { [events] event in events.update { $0.append(event) } })
         let runner = AttemptTask(
             record: record, context: context, control: control ?? RunnerControl(record: record),

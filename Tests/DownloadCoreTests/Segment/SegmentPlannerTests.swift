@@ -276,7 +276,7 @@ struct SegmentPlannerTests {
                 let time = Double(tick) * 0.025
                 planner.progress(planner.connections.map { ($0.id, $0.position + 1 << 18) }, at: time)
                 opened += planner.handle(.tick, at: time).count { if case .ask = $0 { true } else { false } }
-                for connection in planner.connections where connection.firstAnswer == nil {
+                for connection in planner.connections where connection.pace.firstAnswer == nil {
                     planner.answered(connection.id, after: 0.001, at: time)
                 }
             }

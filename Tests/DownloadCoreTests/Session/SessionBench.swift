@@ -36,8 +36,9 @@ final class SessionBench: Sendable {
         self.transport = transport
         manager = SessionManager(
             parts: .init(
-                store: store, identifier: Self.identifier(session), version: "test", start: { transport }, end: {},
-                isAlive: isAlive, notice: notice, hooks: hooks, watchesWriters: false,
+                store: store, identifier: Self.identifier(session), version: "test",
+                resources: SessionResources(start: { transport }, end: {}), isAlive: isAlive, notice: notice,
+                hooks: hooks, watchesWriters: false,
                 network: network, time: time),
             maxConcurrent: maxConcurrent, maxPerHost: maxPerHost, timetable: timetable, historyAge: historyAge)
         let stream = await manager.events()

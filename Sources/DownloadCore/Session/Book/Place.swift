@@ -116,17 +116,3 @@ enum StopReason: Equatable {
         if case .pause = self { true } else { false }
     }
 }
-
-extension DownloadRecord {
-    /// Returns the time at which the schedule allows the download to run. Returns nil if it may run now.
-    func closedUntil(at date: Date) -> Date? {
-        guard case .closed(let until)? = request.schedule?.answer(at: date) else { return nil }
-        return until
-    }
-
-    /// Returns the time at which the schedule stops the download. Returns nil if the schedule never stops it.
-    func closes(at date: Date) -> Date? {
-        guard case .open(let until)? = request.schedule?.answer(at: date) else { return nil }
-        return until
-    }
-}

@@ -218,11 +218,3 @@ extension SessionBook {
         nextDue = parked.map(\.until).min()
     }
 }
-
-extension DownloadRecord {
-    fileprivate func waiting(until: Date) -> DownloadRecord {
-        var record = self
-        record.move(to: .waiting(.schedule, until: until))
-        return record
-    }
-}

@@ -1,50 +1,68 @@
 import DownloadCore
 import GRDB
 
-extension SQLiteDownloadStore {
-    package func records(_ selection: DownloadSelection) async throws -> [DownloadRecord] {
-        try await read { [self] db in
-            switch selection.which {
-            case .ids(let ids):
-                return try stored(ids, in: db).map(\.record).newest(selection.limit)
-            case .states(let kinds):
-                return try listed(selection, of: kinds, in: db)
-            case .file(let folder, let name):
-                return try records(in: folder, named: name, in: db).newest(selection.limit)
-            case .all:
-                return try listed(selection, in: db)
-            }
+/// The reading of downloads, of rows of `download` and of items alike.
+struct StoredRows {
+    let db: Database
+    let coder: RequestCoder
+
+    func records(_ selection: DownloadSelection) throws -> [DownloadRecord] {
+        switch selection.which {
+        case .ids(let ids): try stored(ids).map(\.record).newest(selection.limit)
+        case .states(let kinds): try listed(selection, of: kinds)
+        case .file(let folder, let name): try records(in: folder, named: name).newest(selection.limit)
+        case .all: try listed(selection)
         }
     }
 
-    package func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadRecord] {
-        try await read { [self] db in
-            var records: [DownloadRecord] = []
-            // The rest of the priority at which the last read ended comes first, then the lower priorities. Each query
-            // reads a range of the index.
-            if let position {
-                try take(
-                    "priority = ? AND id > ?", [session, position.priority, position.id], limit, into: &records, db)
-                try take("priority < ?", [session, position.priority], limit, into: &records, db)
-            } else {
-                try take("true", [session], limit, into: &records, db)
-            }
-            let items = try ItemQueue(session: session, after: position, db).items(limit, coder)
-            return ItemQueue.merged(records, items, limit)
+    /// Returns the queue of a session after a position, in the order of priority and id.
+    func queued(session: String, after position: QueuePosition?, limit: Int) throws -> [DownloadRecord] {
+        var records: [DownloadRecord] = []
+        // The rest of the priority at which the last read ended comes first, then the lower priorities. Each query
+        // reads a range of the index.
+        if let position {
+            try append("priority = ? AND id > ?", [session, position.priority, position.id], limit, to: &records)
+            try append("priority < ?", [session, position.priority], limit, to: &records)
+        } else {
+            try append("true", [session], limit, to: &records)
         }
+        let items = try ItemQueue(session: session, after: position, db).items(limit, coder)
+        return ItemQueue.merged(records, items, limit)
     }
 
-    /// Appends the queued rows within `range` until there are `limit` records.
-    private func take(
-        _ range: String, _ arguments: StatementArguments, _ limit: Int, into records: inout [DownloadRecord],
-        _ db: Database
+    /// Returns the queue of a session without the URLs that have one of these prefixes.
+    func queued(session: String, excluding prefixes: [String], limit: Int) throws -> [DownloadRecord] {
+        // The character after "/" is "0", so a range of texts finds all URLs with the prefix. LIKE would need escapes.
+        let condition = prefixes.map { _ in "AND NOT (url >= ? AND url < ?)" }.joined(separator: " ")
+        let bounds = prefixes.flatMap { [$0, $0.dropLast() + "0"] }
+        var records: [DownloadRecord] = []
+        // The statement is not cached, because its text depends on the number of prefixes.
+        try append(
+            Row.fetchCursor(
+                db, sql: Self.queue("true \(condition)"), arguments: StatementArguments([session] + bounds)),
+            limit, to: &records)
+        let items = try ItemQueue(session: session, db).items(
+            limit, coder, where: condition.replacing("url", with: "item.url"), StatementArguments(bounds))
+        return ItemQueue.merged(records, items, limit)
+    }
+
+    /// Returns the SQL for the queued rows of a session that match the condition.
+    private static func queue(_ condition: String) -> String {
+        """
+        SELECT \(RowReader.columns) FROM \(RowSet.queued) AND session = ? AND \(condition)
+        ORDER BY priority DESC, id
+        """
+    }
+
+    /// Appends the queued rows that match the condition until there are `limit` records.
+    private func append(
+        _ condition: String, _ arguments: StatementArguments, _ limit: Int, to records: inout [DownloadRecord]
     ) throws {
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT \(RowReader.columns) FROM \(RowSet.queued) AND session = ? AND \(range)
-                ORDER BY priority DESC, id
-                """)
-        let rows = try Row.fetchCursor(statement, arguments: arguments)
+        let statement = try db.cachedStatement(sql: Self.queue(condition))
+        try append(Row.fetchCursor(statement, arguments: arguments), limit, to: &records)
+    }
+
+    private func append(_ rows: RowCursor, _ limit: Int, to records: inout [DownloadRecord]) throws {
         while records.count < limit, let row = try rows.next() {
             let stored = try StoredDownload(row, coder: coder)
             if stored.damage == nil { records.append(stored.record) }
@@ -52,7 +70,7 @@ extension SQLiteDownloadStore {
     }
 
     /// Returns each download once, in the order of the ids. Throws if an id is unknown.
-    func stored(_ ids: [DownloadID], in db: Database) throws -> [StoredDownload] {
+    func stored(_ ids: [DownloadID]) throws -> [StoredDownload] {
         let statement = try db.cachedStatement(sql: "SELECT \(RowReader.columns) FROM download WHERE id = ?")
         let item = try db.cachedStatement(sql: "SELECT \(ItemRows.columns) FROM \(ItemRows.byID)")
         return try ids.firstOccurrences.map { id in
@@ -65,14 +83,13 @@ extension SQLiteDownloadStore {
     /// Returns the newest downloads, or the first after an id. The rows and the items of each kind come in this order
     /// from their indexes, and are merged here.
     private func listed(
-        _ selection: DownloadSelection, of kinds: Set<DownloadState.Kind>, in db: Database
+        _ selection: DownloadSelection, of kinds: Set<DownloadState.Kind>
     ) throws -> [DownloadRecord] {
-        let order = Self.order(selection)
         let cursors = try kinds.map { kind in
             let statement = try db.cachedStatement(
                 sql: """
                     SELECT \(RowReader.columns) FROM \(RowSet.state(kind)) AND id > ?
-                    ORDER BY id \(order)
+                    ORDER BY id \(selection.sqlOrder)
                     """)
             return RowSource(try Row.fetchCursor(statement, arguments: [selection.after ?? 0]))
         }
@@ -110,7 +127,7 @@ extension SQLiteDownloadStore {
 
     /// Returns the downloads whose files have this name in this folder. `+id` makes SQLite use the index of folders
     /// instead of the order of the ids.
-    private func records(in folder: String, named name: String, in db: Database) throws -> [DownloadRecord] {
+    private func records(in folder: String, named name: String) throws -> [DownloadRecord] {
         let statement = try db.cachedStatement(
             sql: "SELECT \(RowReader.columns) FROM download WHERE folder = ? AND fileName = ? ORDER BY +id")
         let items = try db.cachedStatement(sql: "SELECT \(ItemRows.columns) FROM \(ItemRows.named)")
@@ -119,11 +136,9 @@ extension SQLiteDownloadStore {
         return try found.map { try StoredDownload($0, coder: coder).record }.sorted { $0.id < $1.id }
     }
 
-    private static func order(_ selection: DownloadSelection) -> String { selection.sqlOrder }
-
-    private func listed(_ selection: DownloadSelection, in db: Database) throws -> [DownloadRecord] {
+    private func listed(_ selection: DownloadSelection) throws -> [DownloadRecord] {
         let statement = try db.cachedStatement(
-            sql: "SELECT \(RowReader.columns) FROM download WHERE id > ? ORDER BY id \(Self.order(selection))")
+            sql: "SELECT \(RowReader.columns) FROM download WHERE id > ? ORDER BY id \(selection.sqlOrder)")
         let rows = RowSource(try Row.fetchCursor(statement, arguments: [selection.after ?? 0]))
         return try merged([rows, ListedItems(selection, in: db).all()], selection)
     }

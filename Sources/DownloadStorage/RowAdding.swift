@@ -2,25 +2,25 @@ import DownloadCore
 import Foundation
 import GRDB
 
-/// The adding of downloads. To be fast for lists of a million URLs, one statement looks for many existing downloads,
-/// and one statement inserts many rows.
-extension SQLiteDownloadStore {
-    package func add(_ requests: [DownloadRequest], session: String) async throws -> [AddedDownload] {
-        if requests.isEmpty { return [] }
-        let runs = Self.runs(of: requests)
-        return try await write(durably: true) { [self] db in
-            var ownership = DownloadOwnership(session: session, isAlive: isAlive)
-            try IntentRow.settle(db) { ownership.isDead($0) }
-            let now = time.date.stored
-            var added: [AddedDownload] = []
-            added.reserveCapacity(requests.count)
-            for run in runs { try add(run, &ownership, now, to: &added, db) }
-            return added
-        }
+/// The adding of downloads in one transaction. To be fast for lists of a million URLs, one statement looks for many
+/// existing downloads, and one statement inserts many rows.
+struct RowAdding {
+    private var owned: OwnedRows
+    private(set) var added: [AddedDownload] = []
+
+    private var db: Database { owned.db }
+    private var coder: RequestCoder { owned.coder }
+    private var session: String { owned.session }
+    private var now: Date { owned.now }
+
+    /// - Parameter count: The number of downloads that will be added.
+    init(_ owned: OwnedRows, count: Int) {
+        self.owned = owned
+        added.reserveCapacity(count)
     }
 
     /// Returns runs of neighbouring requests that differ only in their URLs. A run has each URL only once.
-    private static func runs(of requests: [DownloadRequest]) -> [ArraySlice<DownloadRequest>] {
+    static func runs(of requests: [DownloadRequest]) -> [ArraySlice<DownloadRequest>] {
         var runs: [ArraySlice<DownloadRequest>] = []
         var urls = Set<String>(minimumCapacity: requests.count)
         var start = 0
@@ -40,47 +40,40 @@ extension SQLiteDownloadStore {
         return runs
     }
 
-    private func add(
-        _ run: ArraySlice<DownloadRequest>, _ ownership: inout DownloadOwnership, _ now: Date,
-        to added: inout [AddedDownload], _ db: Database
-    ) throws {
+    /// Adds the downloads of a run, or adopts or joins those that exist.
+    mutating func add(_ run: ArraySlice<DownloadRequest>) throws {
         let urls = Self.json(run)
-        var found = try find(run, urls, in: db)
+        var found = try find(run, urls)
         found.merge(try ItemAdding(db: db).find(run, coder)) { $0.record.id > $1.record.id ? $0 : $1 }
         // The body of a request is not stored, so the store cannot know whether a running download sends the same body.
         // A request with a body, or with another method than GET, therefore joins no running download.
-        if run.first?.isPlain == false {
-            found = found.filter { ownership.standing(of: $0.value.kind, owner: $0.value.record.session) == .free }
-        }
+        if run.first?.isPlain == false { found = found.filter { owned.isFree($0.value) } }
         let new = found.isEmpty ? run : ArraySlice(run.indices.filter { found[$0] == nil }.map { run[$0] })
-        var id = try insert(new, found.isEmpty ? urls : Self.json(new), ownership.session, now, db)
+        var id = try insert(new, found.isEmpty ? urls : Self.json(new))
         for index in run.indices {
             guard let known = found[index] else {
-                let record = DownloadRecord(adding: run[index], id: id, to: ownership.session, at: now)
+                let record = DownloadRecord(adding: run[index], id: id, to: session, at: now)
                 added.append(AddedDownload(kind: .inserted, record: record))
                 id += 1
                 continue
             }
-            if ownership.standing(of: known.kind, owner: known.record.session) == .busy {
-                added.append(AddedDownload(kind: .joined, record: known.record))
-                continue
-            }
-            try ItemPromotion.promote([known.record.id], db)
-            var record = known.record
-            var request = run[index]
-            request.keepDescription(of: record)
-            record.request = request
-            added.append(
-                AddedDownload(
-                    kind: .adopted,
-                    record: try hand(
-                        record, to: ownership.session, at: now, holdsBack: run[index].startsPaused, db)))
+            added.append(try adopt(known, for: run[index]))
         }
+    }
+
+    /// Gives a known download to the session, or joins it if a live session works on it.
+    private mutating func adopt(_ known: StoredDownload, for request: DownloadRequest) throws -> AddedDownload {
+        if !owned.isFree(known) { return AddedDownload(kind: .joined, record: known.record) }
+        try ItemPromotion.promote([known.record.id], db)
+        var record = known.record
+        record.request = request
+        record.request.keepDescription(of: known.record)
+        return AddedDownload(kind: .adopted, record: try owned.hand(record, holdsBack: request.startsPaused))
     }
 
     /// Returns the newest download with the same URL, folder and requested name, by the request's index.
     private func find(
-        _ run: ArraySlice<DownloadRequest>, _ urls: String, in db: Database
+        _ run: ArraySlice<DownloadRequest>, _ urls: String
     ) throws -> [Int: StoredDownload] {
         guard let place = run.first?.destination else { return [:] }
         let statement = try db.cachedStatement(
@@ -102,7 +95,7 @@ extension SQLiteDownloadStore {
 
     /// Inserts the rows and returns the first id. The other ids follow it.
     private func insert(
-        _ run: ArraySlice<DownloadRequest>, _ urls: String, _ session: String, _ now: Date, _ db: Database
+        _ run: ArraySlice<DownloadRequest>, _ urls: String
     ) throws -> DownloadID {
         guard let request = run.first else { return 0 }
         if ItemAdding.takes(run) {

@@ -1,0 +1,67 @@
+import DownloadCore
+
+/// The reader of the heads of a transfer's responses. libcurl may answer a challenge (401) itself, so the head of a
+/// challenge is kept until the body or the end of the transfer follows.
+struct HeadReader {
+    enum Step {
+        case incomplete
+        case tooLarge
+        /// The request must be sent again, with the other authentication scheme.
+        case sendAgain
+        /// A challenge that libcurl may answer itself, with another request.
+        case challenge(ResponseHead)
+        case final(ResponseHead)
+    }
+
+    private var parser: ResponseHeadParser
+    private var challenge: ResponseHead?
+    /// Whether a challenge was presented to the sink, so that a body may follow.
+    private var isPresented = false
+    /// The choice between Basic and Digest; nil if the request states the scheme, or has no name and password.
+    var answer: ChallengeAnswer?
+
+    init(after last: LastHead) { parser = ResponseHeadParser(after: last) }
+
+    /// Whether authentication has left nothing here, neither a challenge nor a choice of the scheme.
+    var isPlain: Bool { answer == nil && challenge == nil }
+    /// Whether a body may follow.
+    var isDone: Bool { parser.isDone || isPresented }
+
+    /// Handles a header line of a response to the request.
+    mutating func take(_ line: UnsafeRawBufferPointer, of request: TransferRequest) -> Step {
+        switch parser.take(line) {
+        case .incomplete: return .incomplete
+        case .tooLarge: return .tooLarge
+        case .head(let head):
+            if answer?.turns(at: head) == true { return .sendAgain }
+            guard isAnswered(head, request) else {
+                challenge = nil
+                return .final(head)
+            }
+            challenge = head
+            parser.beginAgain()
+            return .challenge(head)
+        }
+    }
+
+    /// Returns whether libcurl may answer the challenge itself, with another request. If libcurl does not, a body or
+    /// the end of the transfer follows.
+    private func isAnswered(_ head: ResponseHead, _ request: TransferRequest) -> Bool {
+        let isBasic = (request.authentication ?? (answer?.usesDigest == true ? .digest : .basic)) == .basic
+        return head.status == 401 && !isBasic && request.credential != nil
+    }
+
+    /// Returns the challenge that libcurl did not answer, once.
+    mutating func takeChallenge() -> ResponseHead? {
+        guard let challenge else { return nil }
+        self.challenge = nil
+        isPresented = true
+        return challenge
+    }
+
+    /// Discards the heads, so that the transfer can start again. The choice of the scheme is kept.
+    mutating func beginAgain() {
+        (challenge, isPresented) = (nil, false)
+        parser.beginAgain()
+    }
+}

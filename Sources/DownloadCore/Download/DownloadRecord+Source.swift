@@ -1,0 +1,118 @@
+import Foundation
+import HTTPTypes
+
+/// The source of a download, and the conditions in the record that the file must meet.
+extension DownloadRecord {
+    /// The source that is used now.
+    package var source: SourceURL {
+        guard let current = resume.sources?.current ?? request.describedName.map({ _ in "" }) else {
+            return request.url
+        }
+        return request.mirrors.first { $0.string == current } ?? request.sources.first ?? request.url
+    }
+
+    /// Whether the bytes in the partial file came from another source than the present one. Then their validators say
+    /// nothing about the present source.
+    var isJoining: Bool {
+        guard let book = resume.sources, !resume.written.isEmpty else { return false }
+        return (book.owner ?? request.url.string) != source.string
+    }
+
+    /// Empty resume data that keeps the states of the sources. Otherwise sources that failed would be used first again.
+    var startedOver: ResumeData {
+        var resume = ResumeData()
+        resume.sources = self.resume.sources?.startedOver
+        return resume
+    }
+
+    /// Decides which source is used after a failed attempt.
+    /// - Parameter repeats: whether the same source may succeed later.
+    mutating func turn(after error: DownloadError, repeats: Bool) -> SourceTurn {
+        guard !request.mirrors.isEmpty, error.isOfSource else { return .none }
+        var book = resume.sources ?? SourceBook()
+        defer { resume.sources = book }
+        if error.isMismatch, book.isInnocent {
+            book.isInnocent = false
+            return .next
+        }
+        if error.isMismatch, book.isMixed {
+            book.isAlone = true
+            // One of several sources has sent wrong bytes, so now all bytes come from this source.
+            for index in book.standings.indices { book.standings[index].received = 0 }
+            return .next
+        }
+        book.change(source.string) { standing in
+            standing.failure = error.description
+            standing.isOut = true
+            standing.isFinal = !repeats
+        }
+        let urls = request.sources.map(\.string)
+        if let next = urls.first(where: { !book.standing(of: $0).isOut }) {
+            book.current = next
+            return .next
+        }
+        let hopeful = urls.filter { !book.standing(of: $0).isFinal }
+        for index in book.standings.indices {
+            book.standings[index].isOut = book.standings[index].isFinal && !hopeful.isEmpty
+            book.standings[index].isFinal = book.standings[index].isOut
+        }
+        guard let first = hopeful.first else { return .over }
+        book.current = first
+        return .again
+    }
+
+    // MARK: The expected file
+
+    /// The checksum that the user gave, or else the server's digest of this version.
+    var expected: VerifiedChecksum? {
+        request.checksum.map { VerifiedChecksum($0, by: .user) }
+            ?? resume.digest.map { VerifiedChecksum($0, by: .server) }
+    }
+
+    /// Whether the server's digest is used. It is ignored if the user gave a checksum.
+    var asksForDigest: Bool { request.checksum == nil }
+
+    /// Whether the download asks a mirror. The validators of a mirror prove nothing about bytes from other sources.
+    var isMirror: Bool { source != request.url }
+
+    /// Whether digests of pieces are known for this size. They prove that parts are of one version.
+    var hasPieces: Bool { resume.total.map { request.pieces?.fits(size: $0) ?? false } ?? false }
+
+    /// Returns the field that may name the file. Returns nil if the user wants the name in the URL, or if a mirror is
+    /// asked.
+    func disposition(_ head: ResponseHead) -> String? { isMirror ? nil : request.destination.disposition(head) }
+
+    /// Throws if a source has another size than the request or its Metalink document.
+    func requireSize(_ total: Int64?) throws(DownloadError) {
+        guard let size = request.size, let total, total != size else { return }
+        throw .verificationFailed(.size(expected: size, actual: total))
+    }
+
+    /// Records the digest in the first answer of a source. If the request has a list of checksums, also records the
+    /// server's name for the file.
+    mutating func learnDigest(from head: ResponseHead, _ url: SourceURL) throws(DownloadError) {
+        if request.checksums != nil {
+            let field = disposition(head)
+            if field.flatMap({ ContentDisposition(fieldValue: $0) })?.fileName != nil {
+                resume.servedName = FileNaming.name(contentDisposition: field, url: url)
+            }
+            try findListedChecksum()
+        }
+        let digest = ServerDigest.checksum(of: head)
+        // A later answer was found to be of the same version, so the known digest stays, and shows if the version
+        // differs. The digest from the URL also stays while a mirror is asked: the mirror's bytes must match it.
+        let isNew = resume.written.isEmpty && !isMirror
+        resume.digest = isNew ? digest : resume.digest ?? digest
+    }
+
+    /// Looks up the checksum of the file in the list of the request, by the names that the server gave.
+    mutating func findListedChecksum() throws(DownloadError) { request.checksum = try askedChecksum(of: fileName) }
+
+    /// Returns the checksum that the user gave, or the listed checksum of the file with this name on disk, if there is
+    /// one.
+    func askedChecksum(of name: String?) throws(DownloadError) -> Checksum? {
+        if let checksum = request.checksum { return checksum }
+        let names = [resume.servedName, resume.finalURL.map(ChecksumList.path), name]
+        return try request.checksums?.checksum(forFirstOf: names.compactMap(\.self))
+    }
+}

@@ -1,0 +1,155 @@
+import Foundation
+
+/// The changes of a download's state and owner.
+extension DownloadRecord {
+    /// Changes the state. All changes of states use this method.
+    package mutating func move(to next: DownloadState) {
+        assert(state.canMove(to: next.kind) || state == next, "\(state.kind) -> \(next.kind)")
+        state = next
+    }
+
+    var failure: DownloadError? {
+        if case .failed(let error) = state { error } else { nil }
+    }
+
+    /// Marks the download as completed: its file has the final name, and no session runs it.
+    mutating func complete(at time: Date) {
+        isFinishing = false
+        state = .completed
+        session = nil
+        speed = nil
+        updated = time
+    }
+
+    /// The record of the running attempt.
+    var lastAttempt: AttemptRecord {
+        get { attempts[attempts.count - 1] }
+        _modify { yield &attempts[attempts.count - 1] }
+    }
+
+    /// Completes the download with the file of an earlier completion.
+    mutating func keepCurrent(_ candidate: CompletedFile?) {
+        guard var current = candidate else { return }
+        current.wasCurrent = true
+        completed = current
+        fileName = FileNaming.lastComponent(current.path)
+    }
+
+    // MARK: The session
+
+    /// Makes the record of a download that is added to `session`, queued or paused.
+    package init(adding request: DownloadRequest, id: DownloadID, to session: String, at now: Date) {
+        self.init(
+            id: id, request: request, state: request.startsPaused ? .paused(.user) : .queued, created: now)
+        self.session = session
+    }
+
+    /// Gives the download to `session`, with all its data. A completed download begins a new history of attempts.
+    /// Otherwise the history of a download that is repeated every night would grow without limit.
+    package mutating func queue(for session: String, at now: Date, holdsBack: Bool = false) {
+        if state == .completed { attempts = [] }
+        state = holdsBack ? .paused(.user) : .queued
+        self.session = session
+        speed = nil
+        updated = now
+    }
+
+    /// Records that the session of the download is gone. A background session comes back and finds the download again.
+    package mutating func interrupt(at now: Date) {
+        state = .paused(.interrupted)
+        leaveForeground()
+        speed = nil
+        updated = now
+    }
+
+    /// Removes the session of a download that no session works on. A background session remains.
+    package mutating func leaveForeground() {
+        if let session, SessionIdentifier.isForeground(session) { self.session = nil }
+    }
+
+    /// Whether the download belongs to a background session, dead or alive, and waits for that session.
+    package var belongsToBackground: Bool { session.map { !SessionIdentifier.isForeground($0) } ?? false }
+
+    // MARK: The schedule
+
+    /// Returns the time at which the schedule lets the download run. Nil if it may run now.
+    func closedUntil(at date: Date) -> Date? {
+        guard case .closed(let until)? = request.schedule?.answer(at: date) else { return nil }
+        return until
+    }
+
+    /// Returns the time at which the schedule stops the download. Nil if it never does.
+    func closes(at date: Date) -> Date? {
+        guard case .open(let until)? = request.schedule?.answer(at: date) else { return nil }
+        return until
+    }
+
+    /// Returns the record as waiting for its schedule.
+    func waiting(until: Date) -> DownloadRecord {
+        var record = self
+        record.move(to: .waiting(.schedule, until: until))
+        return record
+    }
+
+    // MARK: Changes by users
+
+    /// Applies the change that `asker` requests. A foreground session keeps a download that it has paused on command,
+    /// so that it can be resumed there. Any other stopped download loses its foreground session, so that any session
+    /// may take it.
+    /// - Returns: False if the change makes no difference.
+    package mutating func apply(_ change: DownloadChange, for asker: String, at now: Date) -> Bool {
+        guard apply(change) else { return false }
+        switch change {
+        case .pause where session == asker: break
+        case .pause, .cancel: leaveForeground()
+        case .priority, .rateLimit, .url, .mirrors: break
+        }
+        updated = now
+        return true
+    }
+
+    /// Makes the change to a download that is not running.
+    /// - Returns: Whether there was something to change.
+    package mutating func apply(_ change: DownloadChange) -> Bool {
+        switch change {
+        case .pause:
+            guard state.kind.isActive || state.kind == .paused, state != .paused(.user) else { return false }
+            state = .paused(.user)
+            speed = nil
+        case .cancel:
+            guard state.kind != .completed, state.kind != .cancelled else { return false }
+            state = .cancelled
+            speed = nil
+        case .priority(let priority):
+            guard request.priority != priority else { return false }
+            request.priority = priority
+        case .rateLimit(let limit):
+            guard request.rateLimit != limit else { return false }
+            request.rateLimit = limit
+        case .url(let url, let credential):
+            guard state.kind != .completed, request.url != url || credential != nil else { return false }
+            move(to: url, credential)
+        case .mirrors(let mirrors):
+            guard state.kind != .completed, request.mirrors != mirrors else { return false }
+            request.mirrors = mirrors
+        }
+        return true
+    }
+
+    /// Changes the address. Secrets for one origin are not sent to another. The old validators prove nothing about the
+    /// new address, so the bytes that are present are compared instead (``ResumeData/movedFrom``).
+    private mutating func move(to url: SourceURL, _ credential: Credential?) {
+        if url.origin != request.url.origin {
+            request.headers.removeAll(where: \.isSecret)
+            request.credential = nil
+            request.secretFiles.bearer = nil
+            if request.http.body != nil { request.http.body = RequestBody(nil) }
+        }
+        if let credential { request.credential = credential }
+        if !resume.written.isEmpty { resume.movedFrom = resume.movedFrom ?? request.url }
+        resume.validators = Validators()
+        resume.finalURL = nil
+        resume.sources = nil
+        request.url = url
+    }
+}

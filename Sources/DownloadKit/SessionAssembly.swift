@@ -1,0 +1,70 @@
+import CurlTransport
+import DownloadControl
+import DownloadCore
+import DownloadStorage
+import Foundation
+
+/// The parts from which the session manager of this process is made.
+struct SessionAssembly {
+    let configuration: SessionConfiguration
+    let registry: SessionRegistry
+    /// Names the certificate authorities to trust and the home folder.
+    var environment = ProcessInfo.processInfo.environment
+    /// A listening socket that another process created (sd_listen_fds(3)).
+    var listener: Int32?
+    /// Runs the programs of downloads that have ended; nil to leave the programs to another session.
+    var hooks: (any HookRunner)?
+    /// Reports a problem that no caller is waiting to hear about, as text for the user.
+    var notice: @Sendable (String) -> Void = { _ in }
+    /// Is given the libcurl transport, and returns the transport to use instead.
+    var transport: @Sendable (any Transport) -> any Transport = { $0 }
+    var adapter: (any RequestAdapter)?
+    var retrier: (any RequestRetrier)?
+    var network: any LocalNetwork = KernelNetwork()
+
+    func manager() throws -> SessionManager {
+        let identifier = Self.identifier(of: configuration.kind)
+        let (isRecorded, time) = (configuration.kind.isRecorded, configuration.time)
+        let stream: StreamOutput? =
+            if case .stream(let descriptor) = configuration.kind { StreamOutput(descriptor: descriptor) } else { nil }
+        let store: any DownloadStore =
+            isRecorded
+            ? try SQLiteDownloadStore(folder: configuration.stateFolder, isAlive: registry.isAlive, time: time)
+            : InMemoryDownloadStore(time: time)
+        let location = SessionLocation(stateFolder: configuration.stateFolder, identifier: identifier)
+        let resources = SessionResources(
+            start: { [registry, transport, environment] in
+                if isRecorded, try !registry.register(identifier) {
+                    throw DownloadError.sessionUnavailable(.alreadyRunning(identifier))
+                }
+                return transport(try CurlTransport(environment: environment))
+            },
+            end: { [registry] in if isRecorded { registry.unregister(identifier) } },
+            serve: { [listener] service in
+                guard isRecorded else { return {} }
+                let server = try await ControlServer.start(service, at: location, listener: listener, time: time)
+                return { await server.stop() }
+            })
+        let parts = SessionParts(
+            store: store, identifier: identifier, version: DownloadSession.version, resources: resources,
+            isAlive: registry.isAlive, notice: notice, hooks: hooks, keepsUnfinished: isRecorded, stream: stream,
+            network: network, strictHosts: isRecorded ? DownloadSession.strictHosts(environment, time) : nil,
+            adapter: adapter,
+            retrier: retrier, time: time)
+        return SessionManager(
+            parts: parts, maxConcurrent: configuration.maxConcurrent, maxPerHost: configuration.maxPerHost,
+            hostLimits: configuration.hostLimits,
+            rateLimit: configuration.rateLimit, timetable: configuration.timetable, historyAge: configuration.historyAge
+        )
+    }
+
+    /// Returns the identifier of a session. A foreground session is never looked up by its name, so the process id
+    /// and a random part make the name unique.
+    static func identifier(of kind: SessionConfiguration.Kind) -> String {
+        switch kind {
+        case .foreground, .ephemeral, .stream:
+            "foreground-\(getpid())-\(String(UInt32.random(in: 0...UInt32.max), radix: 36))"
+        case .background(let identifier): identifier
+        }
+    }
+}

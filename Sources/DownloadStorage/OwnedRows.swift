@@ -1,0 +1,102 @@
+import DownloadCore
+import Foundation
+import GRDB
+
+/// The downloads in one transaction, as the rules of ownership permit a session to take, change and remove them.
+struct OwnedRows {
+    let db: Database
+    let coder: RequestCoder
+    /// The time of the transaction.
+    let now: Date
+    private var ownership: DownloadOwnership
+
+    /// Completes the intents of dead sessions first.
+    init(_ db: Database, coder: RequestCoder, ownership: DownloadOwnership, now: Date) throws {
+        var ownership = ownership
+        try IntentRow.settle(db) { ownership.isDead($0) }
+        self.db = db
+        self.coder = coder
+        self.ownership = ownership
+        self.now = now
+    }
+
+    var session: String { ownership.session }
+
+    /// Returns whether the session may take the download.
+    mutating func isFree(_ download: StoredDownload) -> Bool {
+        ownership.standing(of: download.kind, owner: download.record.session) == .free
+    }
+
+    mutating func claim(_ ids: [DownloadID], includingCompleted: Bool) throws -> [ClaimedDownload] {
+        var claimed: [ClaimedDownload] = []
+        for found in try promoted(ids) {
+            let record = found.record
+            if !isFree(found) {
+                claimed.append(.running(record))
+                continue
+            }
+            if let damage = found.damage { throw damage }
+            if record.state == .completed, !includingCompleted {
+                claimed.append(.completed(record))
+            } else {
+                claimed.append(.claimed(try hand(record)))
+            }
+        }
+        return claimed
+    }
+
+    /// - Parameter deleting: Called with each record before its row is deleted.
+    mutating func remove(_ ids: [DownloadID], deleting: (DownloadRecord) -> Void) throws -> [DownloadRecord] {
+        let found = try permitted(ids)
+        let statement = try db.cachedStatement(sql: "DELETE FROM download WHERE id = ?")
+        return try found.map { download in
+            deleting(download.record)
+            try statement.execute(arguments: [download.record.id])
+            return download.record
+        }
+    }
+
+    mutating func change(_ ids: [DownloadID], _ change: DownloadChange) throws -> [ChangedRecord] {
+        let found = try permitted(ids)
+        if let damage = found.lazy.compactMap(\.damage).first { throw damage }
+        return try found.map { download in
+            var record = download.record
+            guard record.apply(change, for: session, at: now) else {
+                return ChangedRecord(record: record, didChange: false)
+            }
+            try replace(download.record, by: record)
+            return ChangedRecord(record: record, didChange: true)
+        }
+    }
+
+    /// Writes the record as queued for the session, or as paused if it is to be held back.
+    func hand(_ old: DownloadRecord, holdsBack: Bool = false) throws -> DownloadRecord {
+        var record = old
+        record.queue(for: session, at: now, holdsBack: holdsBack)
+        try replace(old, by: record)
+        return record
+    }
+
+    private func promoted(_ ids: [DownloadID]) throws -> [StoredDownload] {
+        try ItemPromotion.promote(ids, db)
+        return try StoredRows(db: db, coder: coder).stored(ids)
+    }
+
+    /// Returns the downloads. Throws if another live session runs or owns one of them.
+    private mutating func permitted(_ ids: [DownloadID]) throws -> [StoredDownload] {
+        let found = try promoted(ids)
+        for download in found {
+            if let holder = ownership.foreignHolder(of: download.kind, owner: download.record.session) {
+                throw DownloadError.sessionUnavailable(.ownedElsewhere(download.record.id, session: holder))
+            }
+        }
+        return found
+    }
+
+    private func replace(_ old: DownloadRecord, by record: DownloadRecord) throws {
+        guard try RowWriter(db).update(DownloadRow(record, coder: coder), ownedBy: old.session) else {
+            // The transaction has read the owner, so the update fails only if the column has no text.
+            throw StoredDownload.failure(record.id, .session)
+        }
+    }
+}

@@ -1,0 +1,37 @@
+extension Rule {
+    /// The most stored properties of a type, and the most files in which a type stands.
+    static let typeLimits = (properties: 15, files: 4)
+
+    /// The types that may have more stored properties, with the reason. Their properties are not a state that changes
+    /// together: each is one of the values that a user or a format names.
+    static let largeTypes: [String: String] = [
+        "DownloadRequest": options, "TransferRequest": options, "GetCommand": options, "SettingArguments": options,
+        "ShowDocument": document, "ListDocument": document, "EventDocument": document, "FinishedDocument": document,
+        "WireDownload": document, "DownloadRow": row, "ResumeData": row,
+    ]
+
+    private static let options = "each property is an option"
+    private static let document = "each property is a field of a JSON document"
+    private static let row = "each property is a column, or a field of a column, of the store"
+
+    static let properties = Rule(description: "No type in Sources has more than 15 stored properties") { file in
+        guard file.isSource, file.isSwift else { return [] }
+        return DeclaredTypes.of(file).compactMap { type in
+            guard type.stored > typeLimits.properties, largeTypes[type.name] == nil else { return nil }
+            return Violation(
+                path: file.path, line: type.line,
+                message: "\(type.name) has \(type.stored) stored properties; find the values in it that change together"
+            )
+        }
+    }
+
+    /// Returns the types of the sources that stand in more files than a type may, with their files. A type that two
+    /// modules extend counts in each of them.
+    static func scatteredTypes(in files: [SourceFile]) -> [String: [String]] {
+        var places: [String: Set<String>] = [:]
+        for file in files where file.isSource && file.isSwift {
+            for type in DeclaredTypes.of(file) { places["\(file.module).\(type.name)", default: []].insert(file.path) }
+        }
+        return places.filter { $0.value.count > typeLimits.files }.mapValues { $0.sorted() }
+    }
+}
