@@ -266,11 +266,11 @@ package final class SegmentWriter: TransferSink {
                 state.gathered.begin(in: spare)
                 spare = nil
             }
+            // A buffer that was full before the file came takes no byte, and is handed over now.
             let part = state.gathered.append(rest, at: state.range.position)
-            if part.count == 0 { break }
             state.range.advance(by: part.count)
             rest = UnsafeRawBufferPointer(rebasing: rest[part.count...])
-            if part.isFull, state.file != nil { submit(&state) }
+            if part.isFull, state.file != nil { submit(&state) } else if part.count == 0 { break }
         }
         if let spare { disk.pool.give(spare) }
         if bytes.count >= wanted {
