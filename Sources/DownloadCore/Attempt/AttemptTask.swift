@@ -237,9 +237,19 @@ package final class AttemptTask: AttemptPhase {
         attempt.record = try await context.committer.commit(record, file, rule)
     }
 
+    /// Syncs the file of an attempt that was asked to stop, because the machine may be switched off before the download
+    /// continues, and only durable ranges are believed then. A command or signal that stops a download does not wait long
+    /// for a slow disk.
+    private func makeDurable() async {
+        guard let file, file.unsynced > 0, file.failure == nil else { return }
+        await attempt.context.disk.sync(file, atMost: .milliseconds(500))
+        attempt.enterRanges()
+    }
+
     /// Ends the attempt and keeps everything received.
     private func end(with error: any Error) async -> Outcome {
         await attempt.endTransfers()
+        if case RoundEnd.stopped = error { await makeDurable() }
         // The error of the attempt is reported, not a failure to save the cookies.
         try? attempt.saveCookies()
         await attempt.finishCheckpoint()

@@ -89,9 +89,35 @@ package final class DiskWriter: Sendable {
     }
 
     /// Syncs the file soon, on the sync queue. A failure is recorded in the file object.
-    package func syncSoon(_ file: PartialFile) {
+    /// - Parameter whenDone: Called on the sync queue after the sync.
+    package func syncSoon(_ file: PartialFile, whenDone: @escaping @Sendable () -> Void = {}) {
         syncs.async {
             do throws(DownloadError) { try file.syncWithName() } catch { file.fail(error) }
+            whenDone()
         }
+    }
+
+    /// Syncs the file like ``syncSoon(_:whenDone:)``, and waits for the sync, but not longer than `limit`.
+    func sync(_ file: PartialFile, atMost limit: Duration) async {
+        await withCheckedContinuation { continuation in
+            let wait = OneWait(continuation)
+            syncSoon(file) { wait.end() }
+            time.schedule(after: limit, on: .global()) { wait.end() }
+        }
+    }
+}
+
+/// A wait that several threads may end. The first one ends it.
+private final class OneWait: Sendable {
+    private let continuation: Mutex<CheckedContinuation<Void, Never>?>
+
+    init(_ continuation: CheckedContinuation<Void, Never>) { self.continuation = Mutex(continuation) }
+
+    func end() {
+        let waiting = continuation.withLock { waiting in
+            defer { waiting = nil }
+            return waiting
+        }
+        waiting?.resume()
     }
 }

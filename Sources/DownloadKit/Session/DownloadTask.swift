@@ -67,7 +67,7 @@ public final class DownloadTask: Sendable, Identifiable {
 
     // MARK: Changing
 
-    /// Pauses the download. When this method returns, the resume data is on disk.
+    /// Pauses the download. When this method returns, the resume data is saved and survives the end of the process.
     public func pause() async throws { _ = try await service.pause([id]) }
 
     /// Resumes the download after it was paused or cancelled, or has failed.

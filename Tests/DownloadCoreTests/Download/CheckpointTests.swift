@@ -59,4 +59,19 @@ struct CheckpointTests {
         #expect(names.first == .some(nil))
         #expect(names.drop { $0 == nil }.allSatisfy { $0 == "file.bin" })
     }
+
+    @Test("The bytes of an attempt that was asked to stop are durable, so that they count after a restart of the machine")
+    func stopped() async throws {
+        let bench = try RunnerBench()
+        let record = try await bench.record()
+        let control = RunnerControl(record: record)
+        let transport = FakeTransport(serving: Self.reply.with { $0.cut = .stall(after: 500_000) })
+        async let run = bench.run(record, on: transport, control)
+        while control.progress(id: record.id, state: .running).received < 500_000 { await Task.yield() }
+        control.stop()
+        let (outcome, ended) = await run
+        #expect(outcome == .stopped)
+        #expect(ended.resume.written == ByteRanges([0..<500_000]))
+        #expect(ended.resume.durable == ended.resume.written)
+    }
 }
