@@ -180,7 +180,8 @@ struct SegmentWriterTests {
         overlap.withUnsafeBytes { file.write($0, at: start - 60_000) }
         let writer = bench.writer(start - 60_000..<600_000, file: file, countedFrom: start)
         #expect(writer.transferDidReceiveHead(.part(start - 60_000..<600_000, of: 600_000)) == .accept)
-        // One buffer reaches the disk. Everything after the overlap is refused.
+        // The first buffer reaches the write queue. Its overlap differs there, so none of its bytes are written, and
+        // later bytes are refused.
         _ = writer.deliver(content.bytes(start - 60_000..<400_000), pieces: [7000])
         await bench.drain()
         #expect(file.differs)
