@@ -41,7 +41,7 @@ struct SegmentWriterTests {
         #expect(bench.poolIsWhole())
     }
 
-    @Test("A writer that another thread cancels while its transfer is started is cancelled")
+    @Test("If a writer is cancelled while its transfer is being started, the transfer is cancelled, too")
     func cancelledAtStart() throws {
         let bench = try WriterBench()
         let writer = bench.writer()
@@ -169,7 +169,8 @@ struct SegmentWriterTests {
     }
 
     @Test(
-        "A different overlap ends the transfer before any byte behind it is written", arguments: [0, 30_000, 59_999])
+        "A different overlap ends the transfer before any byte after the overlap is written",
+        arguments: [0, 30_000, 59_999])
     func overlapDiffers(at offset: Int) async throws {
         let start: Int64 = 100_000
         let content = Content(seed: 6, size: 600_000)
@@ -194,7 +195,7 @@ struct SegmentWriterTests {
         #expect(bench.poolIsWhole())
     }
 
-    @Test("Bytes beyond the announced length are refused, and the bytes before are kept")
+    @Test("A piece that goes beyond the announced length is refused whole, and the earlier pieces are kept")
     func tooLong() async throws {
         let bench = try WriterBench()
         let file = try bench.file()
