@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "Only DownloadKit and dlm may import more of our modules than DownloadCore (DownloadRPC: and DownloadControl)"
+        "Most modules import only DownloadCore of ours; DownloadRPC also DownloadControl, DownloadKit and dlm others"
     )
     func star() {
         for (module, allowed) in Rule.walls where !["DownloadKit", "dlm"].contains(module) {
