@@ -90,7 +90,8 @@ struct PolicyTests {
         }
     }
 
-    @Test("ServerTrustPolicyManager: trust in the system's authorities, in one's own, or in any server")
+    @Test(
+        "ServerTrustPolicy (ServerTrustPolicyManager in Alamofire): the system's authorities, one's own, or any server")
     func trust() async throws {
         let content = content
         let folder = try TemporaryFolder()
@@ -103,7 +104,7 @@ struct PolicyTests {
             request.retry.limit = 0
             let task = try await session.download(request, to: .folder(library.files))
             guard case .trustFailed? = await failure(of: task) else {
-                Issue.record("an unknown authority is an error")
+                Issue.record("the certificate of an unknown authority was accepted")
                 return
             }
             var trusting = try library.request("/trusted")
@@ -141,7 +142,7 @@ struct PolicyTests {
             later.schedule = DownloadSchedule(start: Date(timeIntervalSinceNow: 3600))
             let task = try await session.download(later, to: .folder(library.files))
             guard case .waiting(.schedule, until: .some)? = await task.wait(for: .waiting) else {
-                Issue.record("it is not to run yet")
+                Issue.record("the download does not wait for its time window")
                 return
             }
             await session.close()
@@ -172,7 +173,8 @@ struct PolicyTests {
         }
     }
 
-    @Test("NetworkReachabilityManager: a download waits for the network without using up an attempt")
+    @Test(
+        "State waiting(network) (NetworkReachabilityManager in Alamofire): waiting for the network uses no attempt")
     func network() async throws {
         let content = content
         try await withLibrary(serving: content) { library in
@@ -183,7 +185,7 @@ struct PolicyTests {
             request.retry = RetryPolicy(limit: 1, delay: 60)
             let task = try await session.download(request, to: .folder(library.files))
             guard case .waiting(.network, _)? = await task.wait(for: .waiting) else {
-                Issue.record("it waits for the network")
+                Issue.record("the download does not wait for the network")
                 return
             }
             machine.isUp.withLock { $0 = true }
@@ -209,7 +211,8 @@ struct PolicyTests {
         }
     }
 
-    @Test("AFError: an error has its kind, its HTTP status, its sentence and whether it is transient")
+    @Test(
+        "DownloadError (AFError in Alamofire): a kind, an HTTP status, a description, and whether it is transient")
     func errors() async throws {
         try await withLibrary({ _ in FaultReply(status: 404) }) { library in
             let session = try await library.session()

@@ -90,7 +90,7 @@ struct DamagedRowTests {
         await #expect(throws: refusal) { try await store.change([2], .cancel, session: "me") }
     }
 
-    @Test("A damaged row is moved with the other rows of its session, as its intact columns say")
+    @Test("A damaged row that was running is queued again when its session starts, because its state is readable")
     func isMoved() async throws {
         let store = try await damagedStore("resume = '?', state = 'running', session = 'background'")
         try await store.releaseDeadSessions()
@@ -139,7 +139,9 @@ struct DamagedEventTests {
         ("received = 'all', total = 'all'", true),
     ]
 
-    @Test("A damaged event does not stop the log, and its readable parts are reported", arguments: damages)
+    @Test(
+        "A damaged event is reported without its unreadable parts, or left out if its kind or download is unreadable",
+        arguments: damages)
     func isTold(assignment: String, isTold: Bool) async throws {
         let folder = try TemporaryFolder()
         let store = try folder.open()

@@ -19,7 +19,7 @@ package struct SimulatedServer: Sendable {
     package var limit = Int.max
     /// The number of bytes that are sent at once at the beginning of each answer.
     package var burst: Int64 = 0
-    /// The size of the pieces that are sent, as servers do that limit the speed.
+    /// The size in bytes of the pieces that the server sends. Servers that limit the speed send in such pieces.
     package var piece: Int64 = 1
     /// The speed that all connections share, in bytes per second.
     package var line = Double.infinity

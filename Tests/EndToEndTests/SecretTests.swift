@@ -84,7 +84,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "The background session reveals no secret: until the end of a download, after set-url, or on its socket")
+            "The background session reveals no secret during downloads, after set-url, after the end, or on its socket")
         func background() async throws {
             try await withDlm(Self.handler) { sandbox, server in
                 let search = SecretSearch(sandbox: sandbox)

@@ -32,7 +32,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "--ca-certificate is recorded as a path: a resume uses it, and may replace it",
+            "--ca-certificate is recorded as a path that a resume uses; given to a resume, it replaces a recorded -k",
             arguments: [false, true])
         func resumed(isGiven: Bool) async throws {
             try await withCertificates { certificates in

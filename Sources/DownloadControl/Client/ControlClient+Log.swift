@@ -23,7 +23,7 @@ actor LogReader {
     private var cursor: EventCursor?
     private var sink: LineSink?
     private var isCaughtUp = false
-    /// The number of connections in a row that brought no event.
+    /// The number of connections that broke since the last entry was read.
     private var fruitless = 0
 
     private static let patience = 5

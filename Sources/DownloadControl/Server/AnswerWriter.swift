@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// A part of an answer, sent from the task that answers a request to the connection.
+/// A part of an answer. The task that answers the request sends the part to the connection's channel.
 enum AnswerPart: Sendable {
     case head(HTTPResponseHead, isEndless: Bool)
     case body(ByteBuffer)

@@ -95,7 +95,7 @@ struct LocalCopy: AttemptPhase {
             let step = limit.map { max(1 << 12, min(Self.longestStep, $0 / 20)) } ?? Self.longestStep
             let count = allowance.take(Int(min(most, step)))
             if count > 0 { return Int64(count) }
-            // The transfer engines also wait 10 ms before they check the limits again.
+            // The transfer engines also wait at most 10 ms before they check the limits again.
             try await attempt.wait(until: context.time.now + .milliseconds(10))
         }
     }

@@ -5,7 +5,7 @@ package struct RequestDocument: Codable, Sendable {
     package let request: DownloadRequest
 
     /// The version of the format. It is raised if older programs would misread new documents, for example after a
-    /// change of ``baseline``. A document without a version has version 1.
+    /// change of the meaning of a field. A document without a version has version 1.
     static let version = 1
 
     package init(_ request: DownloadRequest) { self.request = request }

@@ -3,9 +3,10 @@ import Foundation
 
 /// Reading of bytes that are in the partial file already.
 extension PartialFile {
-    /// Returns the ranges below `total` that another program cut off, as far as the file system can tell. Bytes after
-    /// these ranges may have been written since. Each range is extended by a margin, because a page that is cut in part
-    /// is filled with zeros.
+    /// Returns the ranges below `total` for which the file system has no data: the part after the end of the file, and
+    /// the holes inside the file. If dlm has written there, another program has truncated the file, and later writes
+    /// may have made the file long again. Each range is extended by a margin, because a page that is cut in part is
+    /// filled with zeros.
     package func cutOff(before total: Int64, margin: Int64 = cutMargin) throws(DownloadError) -> ByteRanges {
         let length = try length()
         var lost = ByteRanges()

@@ -18,7 +18,7 @@ extension SessionManager {
         setHoldTimer()
     }
 
-    /// Sets the timer for the origin that may go on first, if the next tick would be too late for that.
+    /// Sets the timer for the origin that may start downloads again first, if this is before the next tick.
     func setHoldTimer() {
         guard let end = book.scheduler.earliestRelease, book.stopReason == nil else { return }
         let delay = end - parts.time.now

@@ -4,24 +4,26 @@ import Foundation
 /// The owner of the downloads that run in this process. ``SessionBook`` decides what follows from each event. The
 /// session manager asks the store, runs attempts, answers callers and publishes events.
 package actor SessionManager: DownloadService {
-    /// The parts of a session that are created with its first download.
+    /// The parts of a session that are created when it begins: with ``start()`` for a background session, otherwise
+    /// with the first call that adds or resumes downloads.
     struct Works {
         let context: RunnerContext
         let smallFiles: SmallFileLane
-        /// The task that begins to answer other processes. Its value is a function that ends this.
+        /// The task that starts the server for other processes. Its value is a function that stops the server.
         let serving: Task<@Sendable () async -> Void, any Error>
         var ticker: Task<Void, Never>?
-        /// Ends the holds of origins between two ticks.
+        /// The timer for the origin that may start downloads again first, if this is before the next tick.
         var holdTimer: HoldTimer?
     }
 
-    /// The one timer of a session for the origins that are held back.
+    /// The one timer of a session for origins that must wait before they may start downloads again.
     struct HoldTimer {
         let end: ContinuousClock.Instant
         let task: Task<Void, Never>
     }
 
-    /// The state that the tick compares twice a second.
+    /// The state that the tick keeps from one run to the next: the number of the tick, the time that the machine has
+    /// slept, and the limit that the timetable set last.
     struct Pulse {
         var number = 0
         var sleep = SleepWatch()
@@ -38,7 +40,8 @@ package actor SessionManager: DownloadService {
     package nonisolated var identifier: String { parts.identifier }
     let started: Date
     var works: Works?
-    /// The places of all downloads. A million queued downloads cost rows in the store, not memory.
+    /// The places of the downloads that are in memory. Other queued downloads are only rows in the store, so a million
+    /// of them cost no memory.
     var book: SessionBook
     /// The waiting callers, by their numbers in the book.
     var waiting: [SessionBook.Waiter: CheckedContinuation<DownloadRecord?, Never>] = [:]
@@ -155,7 +158,7 @@ package actor SessionManager: DownloadService {
             while !Task.isCancelled {
                 await self?.clearHistory()
                 for _ in 0..<Self.ticksPerHour where !Task.isCancelled {
-                    // Only cancellation ends it early, and the loop with it.
+                    // Only cancellation ends the sleep early. After one more tick, it ends the loop, too.
                     try? await time.sleep(for: Self.tickLength)
                     await self?.tick()
                 }
@@ -169,7 +172,7 @@ package actor SessionManager: DownloadService {
     private static let ticksBetweenLooks = 20
     /// The number of ticks between two reads of the kernel's routes, if no event causes a read.
     private static let ticksBetweenQuestions = 10
-    /// The number of concurrent downloads from which each of them is given less memory.
+    /// If `maxConcurrent` is at least this number, the buffer pool is smaller and each transfer uses less memory.
     private static let crowd = 200
     private static let checkpointsAtOnce = 200
     /// The time from the beginning of a foreground session until it answers clients. Clients that find its lock wait
@@ -215,8 +218,8 @@ package actor SessionManager: DownloadService {
 
     /// The number of events that are kept for clients that were disconnected.
     private static let eventsKept = 1_000_000
-    /// The number of downloads that are forgotten at a time. The store and the end of the session wait at most for so
-    /// many.
+    /// The maximum number of downloads that are forgotten in one transaction. Other users of the store wait for one
+    /// transaction at most. The end of the session also waits until the partial files of these downloads are deleted.
     private static let historyPart = 500
 
     /// Forgets the downloads that ended longer ago than the configuration says, and deletes their partial files.
@@ -235,7 +238,8 @@ package actor SessionManager: DownloadService {
     }
 
     private func forget(_ record: DownloadRecord) {
-        // There is no event, because these are not downloads of this session, and the store's log has an event.
+        // The session publishes no event, because these are not its downloads. The store has already recorded the
+        // removal in its log.
         do {
             try DownloadRemoval.deleteFiles(of: record, deletesFile: false)
         } catch {
@@ -297,7 +301,8 @@ package actor SessionManager: DownloadService {
         await works?.ticker?.value
         shutdownRequest.finish()
         works?.serving.cancel()
-        // If the session never began to answer, there is nothing to end, and the reason was reported.
+        // If the server has not started, there is nothing to stop. Either its failure was already reported, or the
+        // session closes before the server was to start.
         if let stopServing = try? await works?.serving.value { await stopServing() }
         await deleteUnfinished()
         if let context {

@@ -34,7 +34,8 @@ package protocol Transfer: AnyObject, Sendable {
 package protocol TransferSink: AnyObject, Sendable {
     /// Judges the final response head before a byte of the body is taken.
     func transferDidReceiveHead(_ head: ResponseHead) -> HeadDisposition
-    /// Takes either all of `bytes`, which are at most 64 KiB, or none of them.
+    /// Handles the next bytes of the body, at most 64 KiB. Takes all of them and returns `.taken`, or takes none of
+    /// them and returns `.pause`. Before the sink returns `.refuse`, it may take the first bytes.
     func transferDidReceive(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition
     func transferDidFinish(_ result: TransferResult)
 }

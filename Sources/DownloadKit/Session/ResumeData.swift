@@ -23,7 +23,7 @@ public struct ResumeData: Codable, Sendable, Equatable {
     public var etag: String? { record.resume.validators.etag?.fieldValue }
     /// The `Last-Modified` of the version to which the bytes belong.
     public var lastModified: String? { record.resume.validators.lastModified }
-    /// The path of the partial file; nil if nothing was fetched.
+    /// The path of the partial file; nil while the name of the file is not decided.
     public var partialFile: String? { record.finalPath.map { FileNaming.partial($0) } }
 
     /// Whether the data is plausible. False if the name leads out of the folder, or if there are bytes beyond the end

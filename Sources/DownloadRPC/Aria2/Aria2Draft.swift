@@ -21,7 +21,8 @@ struct Aria2Draft: Sendable {
     /// - Parameters:
     ///   - options: The options of the session, overridden by the options of the call.
     ///   - url: The URL of the download. Its scheme decides which of the names and passwords are used.
-    /// - Throws: ``RPCError`` with the message that aria2 gives.
+    /// - Throws: ``RPCError``, with aria2's message where aria2 has one. The message for a refused option, and the
+    ///   advice after a message, are dlm's own.
     init(_ options: [String: JSONValue], folder: String, url: SourceURL) throws(RPCError) {
         self.folder = folder
         isHTTP = url.isHTTP

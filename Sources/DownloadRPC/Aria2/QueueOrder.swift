@@ -54,8 +54,8 @@ enum QueueOrder {
         return changes
     }
 
-    /// Returns the priority next to another one. The highest and the lowest number have no next one and are returned
-    /// unchanged.
+    /// Returns the priority changed by `step` (-1, 0 or 1). If the result does not fit in an `Int`, returns the
+    /// priority unchanged.
     private static func next(_ priority: Int, _ step: Int) -> Int {
         let (next, isTooFar) = priority.addingReportingOverflow(step)
         return isTooFar ? priority : next

@@ -7,7 +7,10 @@ extension Daemon {
         static let configuration = CommandConfiguration(
             commandName: "stop",
             abstract: "Stop the background session, and return when it has ended.",
-            discussion: "Running downloads are paused, and continue at the next start. Not running is a success, too.")
+            discussion: """
+                Running downloads are paused, and continue at the next start. If no background session is running, the \
+                exit status is 0, too.
+                """)
 
         @Flag(help: "Let running downloads finish first, however long that takes; start no others.")
         var finish = false

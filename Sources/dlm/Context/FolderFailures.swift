@@ -15,7 +15,7 @@ struct FolderFailures {
 
     /// Collects a failure if a folder caused it.
     /// - Parameters:
-    ///   - line: the message to print if no other download failed in the same folder.
+    ///   - line: the message to print if no other download failed in the same folder for the same reason.
     ///   - folderExists: Returns whether a folder exists. It is called only for errors that a missing folder may
     /// explain.
     /// - Returns: false if the failure was not caused by a folder.
@@ -38,8 +38,8 @@ struct FolderFailures {
         return true
     }
 
-    /// Removes the collected failures and returns one line for each folder. If only one download failed in a folder,
-    /// the line is the download's own message.
+    /// Removes the collected failures and returns one line for each folder and reason. If only one download failed for
+    /// the reason in the folder, the line is the download's own message.
     mutating func take() -> [String] {
         defer { groups = [] }
         return groups.map { group in

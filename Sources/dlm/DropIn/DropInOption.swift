@@ -70,15 +70,19 @@ enum DropInPart: String, Sendable {
         case .skipsExisting: "`--if-exists skip`"
         case .newerOnly: "`--if-exists newer`"
         case .locatesRedirects:
-            "redirects are followed; without this option, dlm uses `--max-redirects 0` under this name"
+            "redirects are followed; under the name `curl`, `--max-redirects 0` is the default"
         case .quiet: "`-q`; errors are still shown"
         case .cookies: "`--cookie-file` for a file, a header field `Cookie` for NAME=VALUE, nothing for an empty value"
         case .setting:
             "`http_proxy`, `https_proxy`, `ftp_proxy`, `no_proxy` and `use_proxy=off`; `robots` changes nothing"
-        case .globs: "`--no-glob`, or patterns as without `--no-glob`"
+        case .globs:
+            "`--no-glob` for `-g` of curl; for `-P` of aria2c, patterns in URLs are expanded, and `--no-glob` is the "
+                + "default under that name"
         case .separate: "each URL is a separate file"
-        case .timestamps, .noTimestamps: "`--remote-time` or `--no-remote-time`"
-        case .noNetrc: "no `--netrc`; without this option, dlm uses `--netrc` under this name"
+        case .timestamps:
+            "`--remote-time`; under the names `aria2c` and `curl`, `--no-remote-time` is the default"
+        case .noTimestamps: "`--no-remote-time`; under the name `wget`, `--remote-time` is the default"
+        case .noNetrc: "no `--netrc`; under the names `aria2c` and `wget`, `--netrc` is the default"
         case .version: "a version number in the form of the program"
         case .help: "a reference to this page"
         }

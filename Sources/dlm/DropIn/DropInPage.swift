@@ -10,16 +10,17 @@ enum DropInPage {
 
         <!-- made by make generate from the tables in Sources/dlm/DropIn -->
 
-        If dlm is called by the name `aria2c`, `wget` or `curl`, it accepts the download options of this program. The package
-        has links with these names in `/usr/lib/dlm/compat` (`make install`: `$(PREFIX)/lib/dlm/compat`). Put this folder
-        first in the PATH of the programs that should use dlm:
+        If dlm is called by the name `aria2c`, `wget` or `curl`, it accepts the download options of the tool with that
+        name. The package has links with these names in `/usr/lib/dlm/compat` (`make install`: `$(PREFIX)/lib/dlm/compat`).
+        Put this folder first in the PATH of the programs that should use dlm:
 
         ```
         PATH=/usr/lib/dlm/compat:$PATH yt-dlp --downloader aria2c URL
         ```
 
-        - An option that dlm does not support ends the command with an error. The error names the option, and the real program
-          if PATH has it. Options that do not change the file are accepted. If dlm ignores another option, it reports this.
+        - Options that do not change the file are accepted without effect. Some other options are ignored, and dlm reports
+          this. Every other option that dlm does not support ends the command with an error. The error names the option, and
+          the real program if PATH has it.
         - Standard output stays empty unless the file is written there. Messages go to standard error. With `-q` or `-s`, dlm
           still prints errors.
         - An unfinished file has the name `NAME.part`, and dlm remembers the download: the same command continues it where it
@@ -28,7 +29,8 @@ enum DropInPage {
         - `curl` without `-L` does not follow a redirect, and fails with status 47 instead of saving the redirect.
         - A file that may be incomplete is an error, for example if only the end of the connection marks the end of the body.
         - The settings of dlm (`config.yaml`, `DLM_` variables) apply if the command line does not override them. The exceptions
-          are the folder, and the choice for a name that already exists.
+          are the settings for which the real program has a default of its own: the folder, `if-exists`, `remote-time`,
+          `content-disposition`, for aria2c and wget `netrc`, and for curl `max-redirects`.
         - A long option may be shortened if no other option of the table begins with the same letters.
         """
 

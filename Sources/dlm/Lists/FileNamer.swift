@@ -4,7 +4,7 @@ import Foundation
 
 /// The rules for file names that do not depend on the server.
 enum FileNameRule: String, ExpressibleByArgument, CaseIterable, Sendable {
-    /// The percent-encoded URL, in a folder with the name of the host.
+    /// The part of the URL after the host, percent-encoded, in a folder for the host.
     case url
     /// The SHA-256 digest of the URL.
     case hash

@@ -39,9 +39,9 @@ extension ManualText {
                     """),
                 .text(
                     """
-                    If dlm is called by the name aria2c, wget or curl, it accepts the download options of this \
-                    program. The folder lib/dlm/compat has links with these names. Put this folder first in PATH for \
-                    programs that call aria2c, wget or curl.
+                    If dlm is called by the name aria2c, wget or curl, it accepts the download options of \
+                    the tool with that name. The folder lib/dlm/compat has links with these names. Put this folder \
+                    first in PATH for programs that call aria2c, wget or curl.
                     """),
             ])
     }
@@ -146,8 +146,8 @@ extension ManualText {
                 .text(
                     """
                     The command that adds a download applies these settings to the download, also if the background \
-                    session will run it. max-concurrent and max-per-host are different: the session that runs the \
-                    downloads reads them from the environment and the file when the session starts.
+                    session will run it. max-per-host is different: the session that runs the downloads reads it, \
+                    like max-concurrent, from the environment and the file when the session starts.
                     """),
             ])
     }

@@ -15,7 +15,8 @@ struct HeaderOptions: ParsableArguments {
         }
     }
 
-    /// Applies the header fields. A field replaces earlier fields of the same name.
+    /// Adds the given header fields to the request. Fields of the same names that the request already has are removed.
+    /// If several given fields have the same name, all of them are added.
     func apply(to request: inout DownloadRequest) {
         guard !header.isEmpty else { return }
         let fields = header.compactMap(RequestHeader.init)

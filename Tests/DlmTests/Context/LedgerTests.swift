@@ -54,7 +54,8 @@ struct LedgerTests {
         #expect(ledger.tally.completed == 1)
     }
 
-    @Test("A second line with a download of this process adds no download")
+    @Test(
+        "A download of this process is not counted again if it is requested a second time, not even after its end")
     func joinsOwn() {
         var ledger = Ledger()
         ledger.expect(1, .here)
@@ -95,7 +96,8 @@ struct LedgerTests {
         #expect(ledger.exitStatus == 11)
     }
 
-    @Test("The earlier bytes of a download come from its start here, or from the first look if another process runs it")
+    @Test(
+        "A download's offset is the number given at its start here, or the first number seen if it runs elsewhere")
     func offsets() {
         var ledger = Ledger()
         ledger.expect(1, .here)

@@ -76,7 +76,8 @@ struct ProgressModelTests {
         #expect(frame.total?.time == "1:39")
     }
 
-    @Test("A waiting download adds its wait and its bytes; a wait without a known end makes the total unknown")
+    @Test(
+        "The total time left includes waits and the bytes after them; no time is shown if the end of a wait is unknown")
     func waitsCount() {
         var ledger = ledger(1, 2)
         var model = ProgressModel()
@@ -91,7 +92,7 @@ struct ProgressModelTests {
         #expect(frame(2, 2000, until: nil).total?.time == nil)
     }
 
-    @Test("Cancelled downloads are counted apart from failed downloads")
+    @Test("The text counts cancelled and failed downloads apart; in JSON, failed includes the cancelled downloads")
     func cancelledApart() {
         var ledger = ledger(1, 2, 3)
         _ = ledger.end(DownloadSnapshot(record: .example(id: 1, state: .cancelled)))
@@ -150,7 +151,7 @@ struct ProgressModelTests {
         #expect(model.frame([], &ledger, time: 0, now: now).rows == [])
     }
 
-    @Test("Plain lines show each of a few downloads, or the total of many")
+    @Test("Plain lines show each download if at most four are active, and the total if there are several")
     func plain() {
         let rows = (1...5).map {
             ProgressFrame.Row(id: $0, name: "f\($0)", received: 63, total: 100, speed: 10, left: 4)

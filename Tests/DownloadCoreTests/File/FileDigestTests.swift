@@ -99,7 +99,7 @@ struct FileDigestTests {
         #expect(try await !other.verify(total: 5_000_000))
     }
 
-    @Test("A file that cannot be read is a failure of the file")
+    @Test("Hashing fails if the file is shorter than expected")
     func unreadable() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -228,7 +228,7 @@ struct PartialFileTests {
     }
 
     @Test(
-        "Bytes behind the total are cut off, and nothing is added to a shorter file",
+        "Bytes after the total are cut off, and a file that has the total length stays as it is",
         arguments: [(10, 4), (4, 4)] as [(Int, Int64)])
     func cut(length: Int, total: Int64) throws {
         try with { folder in

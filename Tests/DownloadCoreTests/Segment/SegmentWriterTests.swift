@@ -41,7 +41,7 @@ struct SegmentWriterTests {
         #expect(bench.poolIsWhole())
     }
 
-    @Test("A writer that another thread cancels while its transfer is started is cancelled")
+    @Test("If a writer is cancelled while its transfer is being started, the transfer is cancelled, too")
     func cancelledAtStart() throws {
         let bench = try WriterBench()
         let writer = bench.writer()
@@ -187,7 +187,8 @@ struct SegmentWriterTests {
     }
 
     @Test(
-        "A different overlap ends the transfer before any byte behind it is written", arguments: [0, 30_000, 59_999])
+        "A different overlap ends the transfer before any byte after the overlap is written",
+        arguments: [0, 30_000, 59_999])
     func overlapDiffers(at offset: Int) async throws {
         let start: Int64 = 100_000
         let content = Content(seed: 6, size: 600_000)
@@ -198,7 +199,8 @@ struct SegmentWriterTests {
         overlap.withUnsafeBytes { file.write($0, at: start - 60_000) }
         let writer = bench.writer(start - 60_000..<600_000, file: file, countedFrom: start)
         #expect(writer.transferDidReceiveHead(.part(start - 60_000..<600_000, of: 600_000)) == .accept)
-        // One buffer reaches the disk. Everything after the overlap is refused.
+        // The first buffer reaches the write queue. Its overlap differs there, so none of its bytes are written, and
+        // later bytes are refused.
         _ = writer.deliver(content.bytes(start - 60_000..<400_000), pieces: [7000])
         await bench.drain()
         #expect(file.differs)
@@ -211,7 +213,7 @@ struct SegmentWriterTests {
         #expect(bench.poolIsWhole())
     }
 
-    @Test("Bytes beyond the announced length are refused, and the bytes before are kept")
+    @Test("A piece that goes beyond the announced length is refused whole, and the earlier pieces are kept")
     func tooLong() async throws {
         let bench = try WriterBench()
         let file = try bench.file()

@@ -77,7 +77,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Broken first mirrors of real servers: closed, gone, forbidden, other file, other size; the last one works",
+            "If the first five mirrors fail (closed port, 410, 401, other file, other size), the last brings the file",
             .enabled(if: Lighttpd.canRun), arguments: ["1", "4"])
         func broken(connections: String) async throws {
             let dead = try LoopbackSocket.unusedPort()

@@ -5,7 +5,8 @@ struct StoreQueue {
     private(set) var position: QueuePosition?
     /// Whether downloads that are not in memory may wait in the store.
     private(set) var mayHaveMore = false
-    /// A set of origins to which all waiting downloads belong that are only in the store; nil if no such set is known.
+    /// A set of origins. Each waiting download that is only in the store belongs to one of them. Nil if no such set is
+    /// known.
     private var nothingBeyond: Set<String>?
     /// Whether the store is being asked.
     private var isReading = false
@@ -13,8 +14,8 @@ struct StoreQueue {
     private var wasLeftTo = false
     /// The downloads that ended or were changed since the store was asked. The answer may show them as queued.
     private var departed: Set<DownloadID> = []
-    /// The number of calls that have added requests to the store and have not yet put the secrets of these requests
-    /// into memory.
+    /// The number of calls in progress that add requests to the store and then put the secrets of the requests into
+    /// memory.
     var additions = 0
 
     /// Records that a download waits in the store and has no place in memory.
@@ -49,7 +50,8 @@ struct StoreQueue {
     /// Returns whether the store's answer about this download is out of date.
     func isOutdated(_ record: DownloadRecord) -> Bool { departed.contains(record.id) }
 
-    /// Returns whether the call that adds this download has its secrets, and will offer it with them.
+    /// Returns whether this download has secrets and a call that adds requests is in progress. That call may have the
+    /// secrets. If so, it adds the download to the queue in memory, together with the secrets.
     func isBeingAdded(_ record: DownloadRecord) -> Bool { additions > 0 && record.request.hasSecrets }
 
     // MARK: Beyond busy origins

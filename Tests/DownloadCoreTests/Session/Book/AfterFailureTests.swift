@@ -28,13 +28,15 @@ struct AfterFailureTests {
         #expect(isFinal == .fail(Self.changed), "without retries every failure is final")
     }
 
-    @Test("A refreshed URL is tried at once, and counts as a failure")
+    @Test("After a failure with a refreshed URL, the next attempt follows at once, and the failure counts")
     func renewed() throws {
         let failed = FailedAttempt(error: Self.busy, isRenewed: true, failures: 1)
         #expect(try decide(failed) == .retry(after: 0, failures: 2))
     }
 
-    @Test("A download fails after as many failures as it has retries", arguments: [(0, false), (2, false), (3, true)])
+    @Test(
+        "A download fails with the first failure after its last retry",
+        arguments: [(0, false), (2, false), (3, true)])
     func limit(failures: Int, isFinal: Bool) throws {
         let next = try decide(FailedAttempt(error: Self.busy, failures: failures))
         guard case .retry(_, let count) = next else {

@@ -38,7 +38,7 @@ extension EndToEnd {
             raw("status line without an end", "HTTP/1.1 200 ", endless: "OK"),
             raw("a field without an end", ok + "X-A: ", endless: "a"),
             raw("fields without an end", ok, endless: "X-A: a\r\n"),
-            raw("empty bytes without an end", "", endless: "\0"),
+            raw("NUL bytes without an end", "", endless: "\0"),
             raw("lines without an end", "", endless: "hello\r\n"),
             raw("interim answers without an end", "", endless: "HTTP/1.1 100 Continue\r\n\r\n"),
             raw("early hints without an end", "", endless: "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"),
