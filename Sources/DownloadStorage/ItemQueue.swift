@@ -4,6 +4,7 @@ import GRDB
 /// The queued items of one session, by priority and order.
 struct ItemQueue {
     private struct List {
+        let id: Int64
         let priority: Int
         let first: DownloadID
         let last: DownloadID
@@ -17,16 +18,17 @@ struct ItemQueue {
         self.db = db
         let statement = try db.cachedStatement(
             sql: """
-                SELECT priority, first, last FROM list INDEXED BY listQueued
+                SELECT id, priority, first, last FROM list INDEXED BY listQueued
                 WHERE queued > 0 AND session = ? ORDER BY priority DESC, first
                 """)
         lists = try Row.fetchAll(statement, arguments: [session]).compactMap { row in
-            let (priority, first, last): (Int, DownloadID, DownloadID) = (row[0], row[1], row[2])
+            let id: Int64 = row[0]
+            let (priority, first, last): (Int, DownloadID, DownloadID) = (row[1], row[2], row[3])
             guard let position, priority >= position.priority else {
-                return List(priority: priority, first: first, last: last)
+                return List(id: id, priority: priority, first: first, last: last)
             }
             if priority > position.priority || last <= position.id { return nil }
-            return List(priority: priority, first: max(first, position.id + 1), last: last)
+            return List(id: id, priority: priority, first: max(first, position.id + 1), last: last)
         }
     }
 
@@ -39,9 +41,9 @@ struct ItemQueue {
         if lists.isEmpty { return [] }
         var records: [DownloadRecord] = []
         let statement = try db.cachedStatement(
-            sql: "SELECT \(ItemRows.columns) FROM \(ItemRows.queued) \(condition) ORDER BY item.id")
+            sql: "SELECT \(ItemRows.columns) FROM \(ItemRows.queued) AND item.list = ? \(condition) ORDER BY item.id")
         for list in lists where records.count < limit {
-            let rows = try Row.fetchCursor(statement, arguments: [list.first, list.last] + arguments)
+            let rows = try Row.fetchCursor(statement, arguments: [list.first, list.last, list.id] + arguments)
             // Queued items of a list differ only in their numbers and URLs, so one of them is decoded whole.
             var first: DownloadRecord?
             while records.count < limit, let row = try rows.next() {

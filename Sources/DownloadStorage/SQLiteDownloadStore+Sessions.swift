@@ -5,7 +5,7 @@ import GRDB
 /// Changes of all downloads of a session at once. No row is read into memory, whatever their number.
 extension SQLiteDownloadStore {
     package func releaseDeadSessions() async throws {
-        let dead = try await perform { [isAlive] db in
+        let dead = try await read { [isAlive] db in
             try Self.owners(db).filter { owner in owner.map { !isAlive($0) } ?? true }
         }
         for owner in dead {

@@ -49,10 +49,11 @@ package enum StoreCheck {
             health.isChecked = fault != nil
             if let fault, fault != "ok" { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: fault) }
             guard let schema = health.schema else { return }
-            health.downloads = try Int.fetchOne(db, sql: "SELECT count(*) FROM download")
-            if schema < Migrations.firstWithItems { return }
-            let items = "SELECT (SELECT count(*) FROM item) - (SELECT count(*) FROM done WHERE isMoved = 1)"
-            health.downloads = (health.downloads ?? 0) + (try Int.fetchOne(db, sql: items) ?? 0)
+            // One statement, because an item may become a row of `download` between two.
+            let items =
+                schema < Migrations.firstWithItems
+                ? "" : " + (SELECT count(*) FROM item) - (SELECT count(*) FROM done WHERE isMoved = 1)"
+            health.downloads = try Int.fetchOne(db, sql: "SELECT (SELECT count(*) FROM download)\(items)")
         }
     }
 
