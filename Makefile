@@ -7,19 +7,22 @@ DESTDIR =
 URL =
 ARGS =
 
-# Half of the program would be ICU's data, of which dlm needs a tenth (scripts/trim-icu.c).
+# With all of ICU's data, half of the program would be this data. dlm needs a tenth of it (scripts/trim-icu.c).
 ICU_DATA = $(CURDIR)/.build/icu/icudata.o
 RELEASE = DLM_ICU_DATA='$(ICU_DATA)' $(SWIFT) build -c release --static-swift-stdlib --product dlm
 BINARY = .build/release/dlm
 SOURCES = Package.swift Makefile $(shell find Sources -type f)
 
-# Everything that runs tests builds like this, so that nothing is built twice. Not optimised, so that a change is compiled in
-# seconds; and not a debug build, in which ArgumentParser checks every command at every start (a tenth of a second each).
+# All targets that run tests build with these flags, so that nothing is built twice. The build is not optimised, so that a
+# change
+# is compiled in seconds. It is not a debug build, because there ArgumentParser checks every command at every start (a tenth
+# of a
+# second each).
 TEST_FOLDER = .build/tests
 TEST_FLAGS = -c release --scratch-path $(TEST_FOLDER) --disable-xctest $(addprefix -Xswiftc ,-Onone -enable-testing \
 	-no-whole-module-optimization -enable-batch-mode -incremental -DDLM_FAULT_POINTS)
 BUILD_TESTS = $(SWIFT) build --build-tests $(TEST_FLAGS)
-# With arguments as those of swift test: --filter, --skip.
+# Takes the arguments of swift test, such as --filter and --skip.
 TESTS = $(TEST_FOLDER)/release/dlmPackageTests.xctest --testing-library swift-testing
 
 .PHONY: all get build test docs examples public-interface check coverage deploy-test fault-test protocol-test web-test pictures \
@@ -60,20 +63,20 @@ docs:
 		--additional-symbol-graph-dir .build/symbol-graph --fallback-display-name DownloadKit \
 		--fallback-bundle-identifier org.dlm.DownloadKit --transform-for-static-hosting --warnings-as-errors
 
-# The examples as what they are, packages of their own. make test builds and runs the same programs as targets of this one.
+# Builds the examples as packages of their own. make test builds and runs the same programs as targets of the main package.
 examples:
 	@scripts/need build
 	@for name in fetch mirror background; do \
 		$(SWIFT) build --package-path Examples/$$name --scratch-path .build/examples || exit 1; \
 	done
 
-# The list of public symbols anew, which a test compares.
+# Writes the list of public symbols anew. A test compares the list.
 public-interface:
 	@scripts/need test
 	$(BUILD_TESTS)
 	DLM_WRITE_INTERFACE=1 $(TESTS) --filter PublicInterfaceTests
 
-# All there is, which takes hours; it goes on after a part that failed and names it in the end.
+# Runs all parts, which takes hours. If a part fails, the other parts still run, and the failed parts are named at the end.
 check:
 	@failed=; \
 	for part in test release-test docs examples deploy-test scale-test fault-test protocol-test web-test drop-in-test package-test fuzz sanitize mutate; do \
@@ -81,12 +84,13 @@ check:
 	done; \
 	if [ -n "$$failed" ]; then echo "make check: failed:$$failed" >&2; exit 1; fi
 
-# Whether the tests notice wrong decisions: each line of scripts/mutations is one.
+# Checks whether the tests notice wrong decisions. Each paragraph of scripts/mutations is one.
 mutate:
 	@scripts/need test
 	scripts/mutate
 
-# How much of each module the tests run, also in programs that they start or kill, for the counters are files in memory.
+# Shows how much of each module the tests run. Programs that the tests start or kill count, too, because the counters are mapped
+# files.
 coverage: TEST_FOLDER = .build/coverage
 coverage: PROFILES = $(CURDIR)/$(TEST_FOLDER)/profiles
 coverage: TEST_FLAGS += $(addprefix -Xswiftc ,-profile-generate -profile-coverage-mapping -Xllvm -runtime-counter-relocation)
@@ -97,7 +101,8 @@ coverage:
 	-LLVM_PROFILE_FILE=$(PROFILES)/%m%c.profraw $(TESTS)
 	scripts/coverage $(TEST_FOLDER)/release $(PROFILES)
 
-# The whole fault matrix, and docs/reliability.md made of what came out. A suite belongs to it when its name ends in FaultTests.
+# Runs the whole fault matrix, and writes docs/reliability.md from the results. A suite whose name ends in FaultTests belongs to
+# the matrix.
 fault-test: FAULTS = .build/fault-report
 fault-test:
 	@scripts/need test
@@ -107,8 +112,9 @@ fault-test:
 	scripts/reliability $(FAULTS) >$(FAULTS).md
 	mv $(FAULTS).md docs/reliability.md
 
-# Every protocol from real servers, through every kind of proxy, and the tables of docs/protocols.md made of what the tests
-# noted (ProtocolTable.note).
+# Tests every protocol with real servers, through every kind of proxy, and writes the tables of docs/protocols.md from the
+# report
+# of the tests (ProtocolTable.note).
 protocol-test: CELLS = .build/protocol-report
 protocol-test: PROTOCOL_SUITES = Protocol|Proxy|RealProxy|SignOn|Authentication|FTP|SSH|LocalFile|PartsWithoutHTTP
 protocol-test:
@@ -119,7 +125,7 @@ protocol-test:
 	scripts/protocols $(CELLS) docs/protocols.md >$(CELLS).md
 	mv $(CELLS).md docs/protocols.md
 
-# The recipes of deploy/ under the engines that Debian has. RECIPES='parallel htcondor' selects.
+# Tests the recipes of deploy/ under the engines that Debian has. RECIPES='parallel htcondor' selects recipes.
 RECIPES =
 deploy-test:
 	@scripts/need test
@@ -127,20 +133,21 @@ deploy-test:
 	$(BUILD_TESTS)
 	deploy/test $(TEST_FOLDER)/release/dlm $(RECIPES)
 
-# The end-to-end tests with the program that is released, which has less of ICU's data than the one of make test.
-# Tests that end the program at a chosen point need the points, which only the program of make test has.
+# Runs the end-to-end tests with the released program, which has less of ICU's data than the program of make test. Tests that
+# end
+# the program at a fault point are left out, because only the program of make test has fault points.
 FAULT_POINT_TESTS = FaultTests TestSupportTests ContinueTests/killed HookTests/crash
 release-test: $(BINARY)
 	@scripts/need test
 	$(BUILD_TESTS)
 	DLM_BINARY='$(CURDIR)/$(BINARY)' $(TESTS) --filter EndToEnd $(addprefix --skip ,$(FAULT_POINT_TESTS))
 
-# A list of 1 KiB files on 200 addresses, through 8 workers that are killed at random. URLS says how many.
+# Downloads a list of 1 KiB files from 200 addresses with 8 workers that are killed at random. URLS is the number of files.
 URLS = 1000000
 scale-test: $(BINARY)
 	scripts/scale-test $(BINARY) $(URLS)
 
-# The page in a real browser, clients made for aria2, aria2 itself for comparison, and floods.
+# Tests the page in a real browser, clients made for aria2, aria2 itself for comparison, and floods of requests.
 web-test:
 	@scripts/need test
 	$(BUILD_TESTS)
@@ -153,7 +160,7 @@ pictures:
 	@mkdir -p docs/pictures
 	scripts/web-test $(TEST_FOLDER)/release/dlm pictures
 
-# Random inputs for every parser, so many seconds each; $(FUZZ) keeps the input of each that was tried last.
+# Tests every parser with random inputs for this many seconds. $(FUZZ) keeps the last input of each parser.
 FUZZ = $(CURDIR)/.build/fuzz
 fuzz: export DLM_FUZZ_SECONDS ?= 60
 fuzz:
@@ -168,7 +175,9 @@ sanitize:
 	scripts/sanitize address
 	scripts/sanitize thread
 
-# dlm and its peers at the same work, and docs/performance.md made of it. CASES="http-1g small-h1" selects; the others' figures stay.
+# Measures dlm and similar programs with the same work, and writes docs/performance.md. CASES="http-1g small-h1" selects
+# cases; the
+# figures of the other cases stay.
 CASES =
 bench: $(BINARY)
 	@scripts/need bench
@@ -176,8 +185,9 @@ bench: $(BINARY)
 
 lint:
 	$(SWIFT) format lint --strict --recursive Sources Tests Examples Package.swift
+	scripts/mutate --check
 
-# man/ and completions/ are made from the commands and committed; a test fails when they are stale.
+# Writes man/ and completions/ from the commands. Both are committed, and a test fails if they are out of date.
 generate: $(BINARY)
 	mkdir -p man completions
 	$(BINARY) manual --drop-in docs/drop-in.md man
@@ -185,7 +195,7 @@ generate: $(BINARY)
 	$(BINARY) --generate-completion-script zsh >completions/_dlm
 	$(BINARY) --generate-completion-script fish >completions/dlm.fish
 
-# docs/aria2.md is made from the tables of the RPC server; a test fails when it is stale.
+# Writes docs/aria2.md from the tables of the RPC server. A test fails if the page is out of date.
 rpc-document:
 	@scripts/need test
 	$(BUILD_TESTS)
@@ -193,7 +203,8 @@ rpc-document:
 
 install: $(BINARY) install-files
 
-# A folder with the names of the programs that dlm can take the place of, for those who put it first in PATH.
+# The folder with links to dlm under the names aria2c, wget and curl. A user who puts it first in PATH replaces these programs
+# by dlm.
 COMPAT = $(DESTDIR)$(PREFIX)/lib/dlm/compat
 STRIP = -s
 install-files:
@@ -223,22 +234,22 @@ uninstall:
 		$(COMPAT)/aria2c $(COMPAT)/wget $(COMPAT)/curl
 	-rmdir $(COMPAT) $(DESTDIR)$(PREFIX)/lib/dlm 2>/dev/null
 
-# .build/deb: a Debian package, which lintian has nothing to say against.
+# Makes a Debian package in .build/deb. lintian finds no error and no warning in the package.
 deb: $(BINARY)
 	@scripts/need package
 	scripts/deb $(BINARY)
 
-# .build/dist: an archive that can be unpacked anywhere, with SHA256SUMS and an SBOM (SPDX).
+# Makes an archive in .build/dist that can be unpacked anywhere, with SHA256SUMS and an SBOM (SPDX).
 dist: $(BINARY)
 	@scripts/need package
 	scripts/dist $(BINARY)
 
-# The package's life in a Debian root of its own: install, use, upgrade with a queue, purge. Needs root.
+# Installs, uses, upgrades (with a queue) and purges the package in a Debian root folder of its own. Needs root.
 package-test: $(BINARY)
 	@scripts/need package
 	scripts/package-test $(BINARY)
 
-# yt-dlp from PyPI with dlm in the place of aria2c, wget and curl, from a page on this machine.
+# Tests yt-dlp from PyPI with dlm in the place of aria2c and wget, with a page on this machine.
 YT_DLP = $(CURDIR)/.build/yt-dlp
 drop-in-test:
 	@scripts/need test

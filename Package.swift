@@ -9,13 +9,14 @@ let swiftSettings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// With AddressSanitizer, whose library has what it needs: undefined behaviour in our own C ends the program, too.
+/// Settings for C under AddressSanitizer: undefined behaviour in our own C code ends the program, too. The library of
+/// AddressSanitizer contains what this check needs.
 let cSettings: [CSetting] =
     Context.environment["DLM_SANITIZE"] == "address"
     ? [.unsafeFlags(["-fsanitize=undefined", "-fno-sanitize-recover=undefined"])] : []
 
-/// The list of the addresses that a start adjusts (112,000), packed: 2.6 MiB less to read at each start. A program
-/// with it needs glibc 2.36.
+/// Flags that pack the relocations (112,000 addresses that each start adjusts), so that each start reads 2.6 MiB less.
+/// A program with packed relocations needs glibc 2.36.
 let packedRelocations: [String] = {
     #if canImport(Glibc)
         let length = confstr(Int32(_CS_GNU_LIBC_VERSION), nil, 0)
@@ -31,16 +32,17 @@ let packedRelocations: [String] = {
     return []
 }()
 
-/// For the program that is released (see the Makefile): an object file with the part of ICU's data that dlm needs, which takes
-/// the place of the whole, and no tables for unwinding, of which nothing in the program makes use.
+/// Flags for the released program (see the Makefile). An object file with the part of ICU's data that dlm needs
+/// replaces the whole data. Tables for unwinding are left out, because nothing in the program uses them.
 let reducedData: [String] =
     Context.environment["DLM_ICU_DATA"].map {
         [$0, "-Xlinker", "-T", "-Xlinker", Context.packageDirectory + "/scripts/link/reduced.ld"]
     } ?? []
 
-/// With C++'s library in the program, of which Swift's runtime needs little, no start of it binds the thousands of symbols
-/// of the shared one. scripts/link is searched first and names the static one; that takes lld, which comes with Swift.
-/// Nothing is looked up in the program by name, so that it exports nothing: 2 MiB less of it are in memory.
+/// Flags that link the static C++ library into the program. Swift's runtime needs little of that library, and a start
+/// need not bind the thousands of symbols of the shared library. scripts/link is searched first, and its file names the
+/// static library. That needs lld, which comes with Swift. The program exports no symbols, because nothing looks them
+/// up by name. So 2 MiB less of the program are in memory.
 let linkerSettings: [LinkerSetting] = [
     .unsafeFlags(
         [
@@ -54,7 +56,7 @@ let package = Package(
     products: [
         .executable(name: "dlm", targets: ["dlm"]),
         .library(name: "DownloadKit", targets: ["DownloadKit"]),
-        // For tests: loaded into dlm by the dynamic linker.
+        // Libraries for tests. The dynamic linker loads them into dlm.
         .library(name: "PowerLoss", type: .dynamic, targets: ["CPowerLoss"]),
         .library(name: "SystemShim", type: .dynamic, targets: ["CSystemShim"]),
     ],
@@ -67,7 +69,7 @@ let package = Package(
     ],
     targets: [
         .target(name: "CCurl", cSettings: cSettings),
-        // The module is CSystem; as a target, that name is taken by swift-system, which comes with swift-nio.
+        // The module is CSystem. swift-system, which comes with swift-nio, already has a target of that name.
         .target(
             name: "CDownloadSystem", path: "Sources/CSystem", cSettings: cSettings),
         .target(
@@ -114,7 +116,8 @@ let package = Package(
         .executableTarget(
             name: "dlm",
             dependencies: [
-                // DownloadKit exports DownloadCore: unnamed, a change of it would not compile all of this again.
+                // DownloadKit exports DownloadCore. It is named here, too, because otherwise a change of DownloadCore
+                // would not compile all files of this target again.
                 "DownloadKit", "DownloadCore", "DownloadRPC", "CDownloadSystem",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Yams", package: "Yams"),
@@ -133,7 +136,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "Tests/DownloadTestSupport", swiftSettings: swiftSettings),
-        // The programs of Examples, which are packages of their own: built here as well, so that tests run them.
+        // The programs of Examples are packages of their own. They are also targets here, so that tests can run them.
         .executableTarget(
             name: "ExampleFetch", dependencies: ["DownloadKit"], path: "Examples/fetch/Sources",
             swiftSettings: swiftSettings),

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Usage: ./install.sh [PREFIX]
-# Copies dlm to PREFIX (~/.local unless one is given): the program, manual pages, completions, and units for systemd.
-# It needs glibc 2.36 or later, libcurl, SQLite and OpenSSL 3, which Debian has as libcurl4, libsqlite3-0 and libssl3.
+# Copies dlm to PREFIX (default: ~/.local): the program, manual pages, completions, and units for systemd.
+# dlm needs glibc 2.36 or later, libcurl, SQLite and OpenSSL 3. In Debian these are libcurl4, libsqlite3-0 and libssl3.
 set -eu
 prefix=${1:-$HOME/.local}
 cd "$(dirname "$0")"

@@ -34,7 +34,8 @@ static int is_one_of(const char *text, const char *const *words) {
     return 0;
 }
 
-// The name of a bundle of words, such as de.res or sr_Latn.res: two or three small letters, and perhaps more behind "_".
+// Returns whether a name is that of a bundle of words, such as de.res or sr_Latn.res: two or three small letters, and perhaps
+// more after "_".
 static int is_language(const char *file) {
     size_t letters = strspn(file, "abcdefghijklmnopqrstuvwxyz");
     return (letters == 2 || letters == 3) && (file[letters] == '_' || file[letters] == '.');
@@ -60,7 +61,7 @@ static int is_kept(const char *path) {
     return is_one_of(file, english);
 }
 
-// The header of the data: its size in two bytes, the magic number 0xda27, and at byte 12 the format CmnD.
+// The header of the data has its size in two bytes, then the magic number 0xda27, and at byte 12 the format CmnD.
 static const uint8_t *find(const uint8_t *bytes, size_t count) {
     for (size_t i = 0; i + 16 < count; i++)
         if (bytes[i + 2] == 0xda && bytes[i + 3] == 0x27 && memcmp(bytes + i + 12, "CmnD", 4) == 0) return bytes + i;
@@ -97,7 +98,8 @@ int main(int count, char **words) {
         const char *name = (const char *)table + word(table + 4 + 8 * i);
         const char *slash = strchr(name, '/');
         if (!slash || !is_kept(slash + 1)) continue;
-        // The last item ends where the object of the archive does; none of those that are kept is the last one.
+        // The last item ends with the object file of the archive, so its size is not known. No item that is kept is the last
+        // one.
         if (i + 1 == items) fail("the last item is needed, and its end is not known");
         kept[number++] = i;
         names += (uint32_t)strlen(name) + 1;

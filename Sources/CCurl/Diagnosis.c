@@ -1,4 +1,4 @@
-// What `dlm doctor` asks of libcurl.
+// The features of libcurl for `dlm doctor`, and callbacks that see each address before libcurl connects to it.
 #define _GNU_SOURCE
 #include "CCurl.h"
 
@@ -21,7 +21,7 @@ struct dlm_curl_features dlm_curl_features(void) {
         .has_unix_sockets = (info->features & CURL_VERSION_UNIX_SOCKETS) != 0,
         .has_https_proxy = (info->features & CURL_VERSION_HTTPS_PROXY) != 0,
     };
-    // The structure grows with the library's age.
+    // Newer versions of libcurl have more fields in the structure. `age` tells which fields exist.
     if (info->age >= CURLVERSION_FOURTH) features.ssh = info->libssh_version;
     if (info->age >= CURLVERSION_FIFTH) features.brotli = info->brotli_version;
     if (info->age >= CURLVERSION_SIXTH) {
@@ -36,7 +36,7 @@ struct dlm_curl_features dlm_curl_features(void) {
     return features;
 }
 
-// A handle has one pointer for the callback, and that is the caller's.
+// The callback is global, because a handle has one context pointer for its callback, and the caller needs that pointer.
 static _Atomic(dlm_address_callback) tried_address;
 
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
@@ -72,7 +72,7 @@ static curl_socket_t open_permitted_socket(void *context, curlsocktype purpose, 
 CURLcode dlm_restrict_connections(CURL *easy, dlm_address_rule permits) {
     permitted_address = permits;
     CURLcode code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_permitted_socket);
-    // A connection that is open already may have been made without the rule.
+    // A connection that is already open may have been made without the rule, so the transfer must not reuse it.
     if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
     if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
     return code;

@@ -142,7 +142,8 @@ int dlm_rename_no_replace(int folder, const char *from, const char *to) {
 int dlm_open_unnamed(int folder) { return openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666); }
 
 int dlm_link_unnamed(int fd, int folder, const char *name) {
-    // Needs a capability, or Linux 6.10 (linkat(2)); the way through /proc costs twice as much.
+    // AT_EMPTY_PATH needs a capability, or Linux 6.10 (linkat(2)). The way through /proc always works, but costs twice
+    // as much.
     if (linkat(fd, "", folder, name, AT_EMPTY_PATH) == 0) return 0;
     if (errno != ENOENT) return -1;
     char path[32];
@@ -191,7 +192,8 @@ int dlm_watch_add(int watches, int fd) {
 int dlm_watch_remove(int watches, int watch) { return inotify_rm_watch(watches, watch); }
 
 int dlm_watch_read(int watches, int *closed, int capacity) {
-    // Events of files that are watched themselves have no name.
+    // inotify adds a name to an event only if a folder is watched. Here only files are watched, so all events have the
+    // same size.
     struct inotify_event events[64];
     int room = capacity < 64 ? capacity : 64;
     ssize_t size = read(watches, events, (size_t)room * sizeof *events);
@@ -289,7 +291,7 @@ int dlm_memory_box(size_t count) {
 int dlm_open_folder(const char *path) { return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC); }
 
 int dlm_open_folder_beneath(int folder, const char *path) {
-    // struct open_how of linux/openat2.h, which old headers lack.
+    // This is `struct open_how` from linux/openat2.h, a header that old systems lack.
     struct {
         uint64_t flags, mode, resolve;
     } how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = 0x08 | 0x02};

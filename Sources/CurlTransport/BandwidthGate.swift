@@ -5,7 +5,7 @@ import Synchronization
 /// uses it.
 ///
 /// While a transfer is suspended, the engine checks every few ms, so raising or lifting a limit does not have to wake
-/// the engine. A transfer that is not suspended reads its limits again with its next piece.
+/// the engine. A transfer that is not suspended reads its limits each time that data arrives.
 struct BandwidthGate {
     private let shared: SharedState
     private var held: [CurlTransfer] = []

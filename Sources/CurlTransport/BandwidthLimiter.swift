@@ -1,8 +1,8 @@
 import DownloadCore
 
-/// A hierarchical token bucket (all, host, download) that enforces each rate limit for all members below it. It has no
-/// clock; callers pass the time, in ms. The rates are read from the limits each time they are used, so a changed rate
-/// applies at once.
+/// A hierarchical token bucket. Its levels are all downloads, one host and one download. Each rate limit applies to all
+/// members below it. A member asks for bytes, for example a transfer. The limiter has no clock; callers pass the time,
+/// in ms. The rates are read from the limits each time they are used, so a changed rate applies at once.
 ///
 /// While a limit has bytes, a member that asks gets them at once. When a limit has no bytes left, members wait, and
 /// new bytes are shared among them. Each limit shares evenly among the branches below it, whatever the number of
@@ -126,8 +126,8 @@ struct BandwidthLimiter<Member: Hashable> {
 // MARK: The limits
 
 extension BandwidthLimiter {
-    /// Returns the outermost limit that has no bytes for a new request, or that other members already wait for; nil
-    /// if there is none. Refills the buckets of the path.
+    /// Returns the outermost limit that has no bytes left, or that other members already wait for; nil if there is
+    /// none. Refills the buckets of the path.
     private mutating func blocker(of path: [RateLimit], now: Int64) -> ObjectIdentifier? {
         var blocker: ObjectIdentifier?
         for limit in path {

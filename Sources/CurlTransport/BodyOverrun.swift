@@ -2,12 +2,14 @@ import DownloadCore
 import HTTPTypes
 
 /// A check for bytes that a server sends after the `Content-Length` of a 200 over HTTP/1. libcurl drops these bytes,
-/// or leaves them unread, and calls the body complete. A 206 states its length twice and needs no such check.
+/// or leaves them unread, and calls the body complete. A 206 needs no such check, because it states its length in
+/// `Content-Range` too.
 ///
-/// A message ends at its `Content-Length` (RFC 9112 section 6.3), so dlm never waits for more bytes. Only bytes that
-/// are known when the last byte of the body has come are counted. These are the bytes that libcurl read together with
-/// the body, the rest of the same TLS record, and what the connection then holds. A length that is too small usually
-/// ends in the middle of what the server wrote at once, and is found. Bytes that arrive later are not found.
+/// A message ends at its `Content-Length` (RFC 9112 section 6.3), so dlm never waits for more bytes. The check counts
+/// only bytes that are here when the last byte of the body has come. These are the bytes that libcurl read together
+/// with the body, the rest of the same TLS record, and the bytes that wait on the connection. If the `Content-Length`
+/// is too small, the server usually writes the rest together with the last counted bytes, so the excess is found.
+/// Bytes that arrive later are not found.
 ///
 /// CR and LF alone do not count, because scripts that end in a blank line send them after files that are whole.
 struct BodyOverrun {
@@ -17,7 +19,8 @@ struct BodyOverrun {
     private var hasStrayLineEnd = false
     private(set) var isFound = false
 
-    /// Returns nil if the response does not end with its `Content-Length`, or comes from dlm itself.
+    /// Returns nil if the end of the response need not be checked, or cannot be checked. A response through a Unix
+    /// socket comes from another dlm process and need not be checked.
     init?(_ head: ResponseHead, _ request: TransferRequest) {
         guard head.status == 200, !head.isDecoded, head.httpVersion.hasPrefix("1"), request.method != .head,
             request.unixSocket == nil,
@@ -28,8 +31,8 @@ struct BodyOverrun {
 
     var isEmpty: Bool { announced == 0 }
 
-    /// Records the bytes that one read of libcurl brought of the body and after the body. The first read may have
-    /// begun with the head, which is not part of `bytes`.
+    /// Records the bytes of one read by libcurl that belong to the body or come after the body. The first read may
+    /// have begun with the head, which is not part of `bytes`.
     mutating func note(read bytes: UnsafeRawBufferPointer) {
         read += Int64(bytes.count)
         if read > announced { judge(bytes.suffix(Int(clamping: read - announced))) }

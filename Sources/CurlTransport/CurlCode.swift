@@ -38,7 +38,7 @@ extension DownloadError {
             // libcurl 7.88 returns this code for a header line that it cannot parse as a field. Options cannot be the
             // cause, because they are checked when they are set.
             return .protocolViolated(
-                .malformedReply("a header line without a name, or one that continues no line before it"))
+                .malformedReply("a header line without a name, or a continuation line without a line before it"))
         case CURLE_OUT_OF_MEMORY, CURLcode(rawValue: 100):
             // libcurl returns these codes for a header line beyond its size limit. 100 is CURLE_TOO_LARGE, which
             // libcurl has since 8.6.
@@ -49,7 +49,7 @@ extension DownloadError {
     }
 
     /// Returns whether the server refused the client's certificate. With TLS 1.3 the server checks the certificate
-    /// when the client considers the handshake complete, so libcurl reports a failure to send or receive.
+    /// after the handshake is complete for the client, so libcurl reports a failure to send or receive.
     private static func isRefusalOfClient(_ message: String) -> Bool {
         guard message.contains(" alert ") else { return false }
         return ["certificate", "unknown ca", "access denied"].contains { message.contains($0) }

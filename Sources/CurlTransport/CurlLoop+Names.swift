@@ -2,7 +2,7 @@ import CCurl
 import DownloadCore
 import Synchronization
 
-/// The memory of names that cannot be resolved. It is used if the request has a time for it
+/// The memory of names that cannot be resolved. It is used only if the request says how long names are remembered
 /// (`NetworkSettings.dnsCacheTime`).
 extension CurlLoop {
     /// Fails a transfer to a name that was not found a moment ago. Returns false if the name must be looked up.

@@ -1,12 +1,13 @@
 import CSystem
 import DownloadCore
 
-/// The schedule of the engine's checks of FTP transfers, because libcurl does not always watch their control
-/// connections.
+/// The schedule of the engine's checks of FTP transfers. The checks are needed because libcurl does not always watch
+/// the control connections of these transfers.
 struct Nudging {
     /// The time of the next check, in ms of loop time.
     var next: Int64 = 0
-    /// Whether an FTP transfer may need checks. While false, the engine does not search its transfers for one.
+    /// Whether an FTP transfer may need checks. While false, the engine does not search its transfers for FTP
+    /// transfers.
     var mayBeNeeded = false
 }
 

@@ -84,8 +84,8 @@ final class CurlLoop: @unchecked Sendable {
         let isClosed = inbox.withLock { inbox in
             if inbox.isClosed { return true }
             inbox.commands.append(command)
-            // The signal is sent under the lock, because the thread closes the descriptor at its end and another file
-            // may get its number.
+            // The signal is sent under the lock. Otherwise the thread could end and close the descriptor first, and
+            // another file could get the descriptor's number.
             if inbox.needsWaking { _ = dlm_eventfd_signal(wakeUp) }
             inbox.needsWaking = false
             return false
@@ -122,7 +122,8 @@ final class CurlLoop: @unchecked Sendable {
                     if !sockets.ignores(socket) { survive(multi, multi.socketReady(socket, flags: event.events)) }
                 }
             }
-            // This comes first, because libcurl returns an error if a transfer that has ended is resumed.
+            // Finished transfers are collected before any transfer is resumed, because libcurl returns an error if a
+            // finished transfer is resumed.
             collectFinished()
             obeyCommands()
             for transfer in gate.release(now: now) { goOn(transfer) }
@@ -173,8 +174,8 @@ final class CurlLoop: @unchecked Sendable {
         // The transfer was cancelled while the command was in the queue.
         if transfer.sink == nil { return }
         if transfer.request.network.dnsCacheTime != nil, refuseFailedName(transfer) { return }
-        // A suspended transfer on a shared connection makes libcurl store up to a whole window of its bytes, so a
-        // limited transfer gets its own connection.
+        // While a transfer on a shared connection is suspended, libcurl stores up to a whole HTTP/2 window of its
+        // bytes. So a transfer with a rate limit gets its own connection.
         guard transfer.request.prefersMultiplexing, transfer.request.url.scheme == "https", !transfer.request.isLimited
         else {
             return begin(transfer, on: bulk, waitsForConnection: false)
@@ -209,8 +210,8 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// Returns the size of libcurl's buffer in bytes. libcurl before 8.7 has a buffer for each transfer, so they are
-    /// small if there are many transfers.
+    /// Returns the size of libcurl's buffer in bytes. libcurl before 8.7 has a buffer for each transfer, so the
+    /// buffers are small if there are many transfers.
     private func bufferSize(for request: TransferRequest, on multi: MultiHandle) -> Int {
         if request.isOneOfMany { return active.count < 32 ? 16 << 10 : 4 << 10 }
         if let rate = request.lowestRate, rate < 8_000_000 { return 16 << 10 }
@@ -357,7 +358,8 @@ final class CurlLoop: @unchecked Sendable {
     private func isStalled(_ transfer: CurlTransfer) -> Bool {
         if transfer.delivery.hold != nil { return false }
         if !transfer.activity.isConnected, let easy = transfer.easy {
-            // Without HTTP, the server sends text before the request.
+            // An FTP or SSH server sends data as soon as the connection exists, so the stall timeout counts from the
+            // connect. With HTTP, it counts from the time when the request can be sent.
             let info = transfer.remote == nil ? CURLINFO_PRETRANSFER_TIME_T : CURLINFO_CONNECT_TIME_T
             guard easy.seconds(info) > 0 else { return false }
             transfer.activity.connect(since: now - Self.stallCheckInterval)
@@ -365,8 +367,8 @@ final class CurlLoop: @unchecked Sendable {
         return transfer.activity.isStalled(at: now, after: transfer.request.stallTimeout)
     }
 
-    /// Ends all transfers of a multi handle that has failed, because it cannot be repaired. The transfers can be tried
-    /// again.
+    /// Ends all transfers of a multi handle that has failed, because the handle cannot be repaired. The transfers end
+    /// with an unexpected error, which is not retried automatically.
     func survive(_ multi: MultiHandle, _ code: CURLMcode) {
         guard code != CURLM_OK, code != CURLM_BAD_SOCKET else { return }
         let message = String(cString: curl_multi_strerror(code))
@@ -378,7 +380,8 @@ final class CurlLoop: @unchecked Sendable {
     private func end() {
         let rest = inbox.withLock { inbox in
             inbox.isClosed = true
-            // A transfer has a reference to its loop, so a transfer in the queue would keep both in memory.
+            // A transfer has a reference to its loop, so a transfer in the queue would retain both itself and the
+            // loop in memory.
             defer { inbox.commands = [] }
             return inbox.commands
         }

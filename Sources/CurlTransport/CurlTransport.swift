@@ -7,8 +7,7 @@ import Synchronization
 package final class CurlTransport: Transport {
     private struct Engines {
         var loops: [CurlLoop]
-        /// The side engine, for servers without HTTP. The engine is started with the first transfer from such a
-        /// server.
+        /// The side engine, for FTP and SSH servers. The engine is started with the first transfer from such a server.
         var side: CurlLoop?
         var all: [CurlLoop] { loops + (side.map { [$0] } ?? []) }
         var isClosed = false
@@ -47,7 +46,7 @@ package final class CurlTransport: Transport {
 
     package func start(_ request: TransferRequest, sink: any TransferSink) -> any Transfer {
         let origin = request.url.origin
-        // libcurl would copy a local file in one call, and its thread could do nothing else meanwhile.
+        // libcurl would copy a local file in one call, and the engine thread could do nothing else meanwhile.
         if request.url.known == .file { return Unmoved(request, sink) }
         if !request.url.isHTTP { return startAside(request, sink: sink) }
         let loop = engine(for: request, to: origin)
@@ -122,7 +121,8 @@ package final class CurlTransport: Transport {
 /// A transfer of a `file` URL, which fails at once because the transport does not copy local files.
 private final class Unmoved: Transfer {
     init(_ request: TransferRequest, _ sink: any TransferSink) {
-        let error = DownloadError.requestInvalid(.notForScheme(request.url.string, what: "give its path"))
+        let error = DownloadError.requestInvalid(
+            .notForScheme(request.url.string, what: "this is a file on this machine; give its path"))
         sink.transferDidFinish(TransferResult(.failed(error)))
     }
 

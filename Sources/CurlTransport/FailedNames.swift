@@ -1,6 +1,6 @@
 /// The names that could not be resolved, which are not looked up again for a while. A list may have thousands of URLs
-/// of a host that no longer exists. The pause is a second after the first failure, and twice as long after each further
-/// failure. So a short outage of a name server does no harm.
+/// of a host that no longer exists. The pause until the next lookup is one second after the first failure, and twice as
+/// long after each further failure. So a short outage of a name server does no harm.
 struct FailedNames {
     private struct Failure {
         /// The time from which the name is looked up again, in milliseconds.

@@ -1,8 +1,9 @@
 import CCurl
 import DownloadCore
 
-/// The easy handles of an engine. Handles of transfers that ended well are used again for requests that differ from theirs
-/// only in the URL, because a new handle takes 29,000 instructions (callgrind). Used on the engine thread only.
+/// The easy handles of an engine. The handle of a transfer that ended well is used again for a request that differs
+/// only in the URL and the rate limits, because a new handle takes 29,000 instructions (callgrind). Used on the engine
+/// thread only.
 struct HandlePool {
     private var request: TransferRequest?
     private var setting: EasyHandle.Setting?
@@ -10,7 +11,7 @@ struct HandlePool {
     private var handles: [Int: [EasyHandle]] = [:]
     private var headers: HeaderLines?
 
-    /// The maximum number of spare handles of one size: about as many small files are transferred at once on one engine.
+    /// The maximum number of spare handles of one size. One engine transfers about as many small files at once.
     private static let most = 16
 
     /// Returns a handle that is set up for the transfer, or nil if there is no memory for a handle.

@@ -13,8 +13,8 @@ final class LimitedCopy: RateAllowance {
 
     deinit { shared.limiter.withLock { $0.forget(ObjectIdentifier(self)) } }
 
-    /// Returns how many of the `count` bytes may be copied now. Also shares out new bytes, because there may be no
-    /// engine that does.
+    /// Returns how many of the `count` bytes may be copied now. Also shares new bytes among the waiting members,
+    /// because perhaps no engine runs that would do this.
     func take(_ count: Int) -> Int {
         guard limits.contains(where: { $0.bytesPerSecond != nil }) else { return count }
         let now = CurlLoop.time()

@@ -25,7 +25,8 @@ final class MultiHandle {
             // These two limits are only safety nets, because the scheduler decides how much runs at once.
             dlm_multi_set_long(pointer, CURLMOPT_MAX_TOTAL_CONNECTIONS, 2048),
             dlm_multi_set_long(pointer, CURLMOPT_MAX_HOST_CONNECTIONS, multiplexes ? 2 : 2048),
-            // The size is fixed, because the default shrinks with the load and closes warm connections.
+            // The number of idle connections is fixed. libcurl's default shrinks with the number of transfers, and
+            // closes connections that could be used again.
             dlm_multi_set_long(pointer, CURLMOPT_MAXCONNECTS, 256),
             dlm_multi_set_long(pointer, CURLMOPT_PIPELINING, multiplexes ? 2 : 0),
         ]
@@ -70,19 +71,20 @@ final class MultiHandle {
     }
 }
 
-/// The sockets on a loop's epoll. A socket that libcurl drops stays on the epoll, because a connection is often reused
-/// at once. It is used by the engine thread only.
+/// The sockets on a loop's epoll. A socket that libcurl drops stays on the epoll, because its connection is often
+/// reused at once. This class is used by the engine thread only.
 final class SocketWatch {
     let epoll: Int32
-    /// The sockets that libcurl does not watch at the moment. Some may be closed, which removed them from the epoll.
+    /// The sockets that libcurl does not watch at the moment. Some of them may be closed. The kernel removes closed
+    /// sockets from the epoll.
     private var dropped: Set<Int32> = []
     /// All sockets that were watched. Some may be closed, and their numbers may be used for something else.
     private var seen: Set<Int32> = []
 
     init(epoll: Int32) { self.epoll = epoll }
 
-    /// Watches a socket, and returns 0 or, on failure, -1. The number of a dropped socket may be another socket's by
-    /// now; `dlm_epoll_set` handles both cases.
+    /// Watches a socket, and returns 0 or, on failure, -1. A dropped socket may have been closed, and its number may
+    /// belong to a new socket now. `dlm_epoll_set` handles both cases.
     func watch(_ socket: Int32, _ events: UInt32, _ data: UInt64) -> Int32 {
         dropped.remove(socket)
         seen.insert(socket)

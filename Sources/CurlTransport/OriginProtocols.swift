@@ -1,6 +1,6 @@
-/// The HTTP version of each origin, learned from the first transfer to the origin. A connection for every transfer is
-/// expensive if the server could have shared one connection. Waiting for a connection that cannot be shared would
-/// serialize all transfers.
+/// The HTTP version of each origin, learned from the first transfer to the origin. The other transfers wait until the
+/// version is known. With HTTP/2 they share one connection, which is cheaper than a connection for each. With HTTP/1.1
+/// a connection cannot be shared, so each transfer gets its own.
 struct OriginProtocols<Transfer: AnyObject> {
     enum Route: Equatable {
         case scout, held, multiplexed, plain
@@ -14,7 +14,8 @@ struct OriginProtocols<Transfer: AnyObject> {
 
     private var origins: [String: Knowledge] = [:]
 
-    /// Returns the route of a transfer. A parked transfer is returned later, by `learned` or `scoutEnded`.
+    /// Returns the route of a transfer. The first transfer to an origin gets `.scout`. A transfer that must wait for
+    /// it gets `.held`, and is returned later by `learned` or `scoutEnded`.
     mutating func route(_ origin: String, _ transfer: Transfer) -> Route {
         switch origins[origin] {
         case .multiplexed: return .multiplexed
@@ -28,28 +29,29 @@ struct OriginProtocols<Transfer: AnyObject> {
         }
     }
 
-    /// Records what the probe's response head shows. Returns the transfers that waited for the probe.
+    /// Records the HTTP version that the response head of the first transfer shows. Returns the transfers that waited
+    /// for the version.
     mutating func learned(_ origin: String, from transfer: Transfer, multiplexes: Bool) -> [Transfer] {
         guard case .scouting(let scout, let held) = origins[origin], scout === transfer else { return [] }
         origins[origin] = multiplexes ? .multiplexed : .plain
         return held
     }
 
-    /// Records the end of a transfer. If the transfer was a probe that learned nothing, returns the transfers that
-    /// waited for the probe.
+    /// Records the end of a transfer. If it was the first transfer to the origin and ended without a response head,
+    /// returns the transfers that waited for it.
     mutating func scoutEnded(_ origin: String, _ transfer: Transfer) -> [Transfer] {
         guard case .scouting(let scout, let held) = origins[origin], scout === transfer else { return [] }
         origins[origin] = nil
         return held
     }
 
-    /// Removes a parked transfer that is cancelled.
+    /// Removes a waiting transfer that is cancelled.
     mutating func forget(_ origin: String, _ transfer: Transfer) {
         guard case .scouting(let scout, let held) = origins[origin] else { return }
         origins[origin] = .scouting(scout, held: held.filter { $0 !== transfer })
     }
 
-    /// Removes and returns the parked transfers that match, for an engine that ends.
+    /// Removes and returns the waiting transfers for which `isMeant` returns true. Called when an engine ends.
     mutating func takeHeld(where isMeant: (Transfer) -> Bool) -> [Transfer] {
         var taken: [Transfer] = []
         for (origin, knowledge) in origins {

@@ -3,14 +3,14 @@ import DownloadCore
 import Foundation
 import HTTPTypes
 
-/// The report of a server without HTTP about its file, and the progress of a transfer of the file. The report is put
-/// into an HTTP head, so that the same rules judge it. 206 stands for a part that begins at the requested offset, and
-/// 200 for the whole file.
+/// The facts that an FTP or SSH server reports about a file, and the progress of the transfer of the file. The facts
+/// are put into an HTTP head, so that the rules for HTTP responses apply. Status 206 stands for a part that begins at
+/// the requested offset, 200 for the whole file, and 416 for an offset at the end of the file.
 struct RemoteFile: Equatable {
     /// The offset at which the transfer begins, in bytes.
     private(set) var offset: Int64
-    /// The offset after the last byte that is wanted; nil for an open end. The server is not asked for this end,
-    /// because for a part the server would not report the size of the whole file.
+    /// The offset after the last byte that is wanted; nil for an open end. The request to the server does not contain
+    /// this end, because the server would then not report the size of the whole file.
     let end: Int64?
     let asksRange: Bool
     var hasHead = false
@@ -36,7 +36,7 @@ struct RemoteFile: Equatable {
         end = parts.count == 2 ? Int64(parts[1]).map { $0 + 1 } : nil
     }
 
-    /// Starts at the beginning of the file, because the server cannot send from the offset.
+    /// Makes the next request start at the beginning of the file.
     mutating func beginAtStart() {
         offset = 0
         hasHead = false
@@ -83,16 +83,16 @@ struct RemoteFile: Equatable {
 extension CurlTransfer {
     var needsNudging: Bool { remote?.hasHead == false && request.url.known.isFTP }
 
-    /// Handles a piece of a file from a server without HTTP.
+    /// Handles a piece of a file from an FTP or SSH server.
     func takePart(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
         let disposition = takeWanted(bytes)
         if disposition == .refuse { hangUp() }
         return disposition
     }
 
-    /// Shuts down the SSH connection of the transfer, which is of no more use. libcurl would otherwise end the
-    /// session in order, and wait for all bytes that were requested ahead. The thread could do nothing else
-    /// meanwhile.
+    /// Shuts down the SSH connection of a transfer that is not needed any more. Otherwise libcurl would close the
+    /// session in the regular way, and wait for all bytes that it has requested in advance. The thread could do nothing
+    /// else meanwhile.
     func hangUp() {
         guard request.url.known.isSSH, easy != nil, !needsOwnConnection, let socket else { return }
         shutdown(socket, Int32(SHUT_RDWR))
@@ -139,8 +139,8 @@ extension CurlTransfer {
         return false
     }
 
-    /// Handles the end of the transfer in libcurl. The head of an empty file is presented here, because an empty file
-    /// has no piece.
+    /// Handles the end of the transfer in libcurl. This method presents the head of an empty file, because no piece
+    /// arrives for an empty file.
     func noteEnd(_ code: CURLcode) {
         _ = presentChallenge()
         guard let file = remote, !file.hasHead, verdict == nil, !needsOwnConnection else { return }

@@ -30,7 +30,7 @@ struct ResponseHeadParser {
     /// Whether the final head has come.
     private(set) var isDone = false
 
-    /// The limit for the header lines of one response, as they came, in bytes.
+    /// The limit for all header lines of one transfer, in bytes. Interim heads and trailers count too.
     static let sizeLimit = 256 << 10
 
     init(after last: LastHead = LastHead()) { self.last = last }
@@ -178,7 +178,7 @@ struct ResponseHeadParser {
 }
 
 /// The fields of the previous head, with their lines. A server sends most fields in every response, in the same
-/// order, and making them again is expensive. Engine thread only.
+/// order, and parsing them again is expensive. Engine thread only.
 final class LastHead {
     var fields = HTTPFields()
     var lines: [[UInt8]] = []

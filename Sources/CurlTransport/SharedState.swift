@@ -10,10 +10,10 @@ final class SharedState: @unchecked Sendable {
     let limiter = Mutex(BandwidthLimiter<ObjectIdentifier>())
     let origins = Mutex(OriginProtocols<CurlTransfer>())
     let roster = Mutex(EngineRoster())
-    /// The origins that were sent Basic and asked for Digest.
+    /// The origins that asked for Digest after a request with Basic.
     let digestOrigins = Mutex<Set<String>>([])
     let failedNames = Mutex(FailedNames())
-    /// The share handle of libcurl for the DNS cache, TLS sessions and the public suffix list.
+    /// The libcurl share handle for the DNS cache, TLS sessions and the public suffix list.
     let handle = dlm_share_create(1)
     /// A share handle without the DNS cache, for transfers that ask a name server of their own. Other transfers must
     /// not use the addresses from that server.
@@ -24,7 +24,7 @@ final class SharedState: @unchecked Sendable {
         self.logins = logins
     }
 
-    /// Frees the share handles. The last loop is gone by then, and with it every easy handle that used them.
+    /// Frees the share handles. The loops retain this object, so no loop and no easy handle uses the handles any more.
     deinit {
         curl_share_cleanup(handle)
         curl_share_cleanup(handleWithoutDNS)

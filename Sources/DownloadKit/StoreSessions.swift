@@ -5,7 +5,7 @@ import DownloadStorage
 import Foundation
 import Synchronization
 
-/// The sessions of one store. They are found by their locks and reached through their sockets.
+/// The sessions of one store. A lock shows that a session is alive, and a socket connects to it.
 final class StoreSessions: SessionDirectory {
     private let registry: SessionRegistry
     private let stateFolder: String
@@ -14,8 +14,9 @@ final class StoreSessions: SessionDirectory {
     /// The transport of all requests to sessions, created with the first request.
     private let transport = Mutex<(any Transport)?>(nil)
 
-    /// The time to wait for the socket of a live session. A session has its lock a moment before its socket exists, and
-    /// a moment after its socket is gone.
+    /// The time to wait for the socket of a live session. When a session starts, it has its lock shortly before its
+    /// socket.
+    /// When it ends, it still has its lock shortly after its socket is gone.
     private static let patience = Duration.seconds(5)
 
     init(
@@ -51,7 +52,7 @@ final class StoreSessions: SessionDirectory {
     func startBackground() async throws -> any DownloadService {
         let identifier = SessionIdentifier.background
         do {
-            // Connecting also starts a session that systemd starts on the first request to its socket.
+            // If systemd listens on the session's socket, connecting also starts the session.
             return try await connect(to: identifier)
         } catch DownloadError.sessionUnavailable(let failure)
             where failure == .notRunning(identifier) || failure == .shuttingDown

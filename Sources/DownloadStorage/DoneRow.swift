@@ -2,7 +2,8 @@ import DownloadCore
 import Foundation
 import GRDB
 
-/// The result of a completed item, in columns. Encoding it as JSON would cost as much as fetching the file.
+/// The result of a completed item (``ItemAdding``), in columns. Encoding the result as JSON would cost as much as
+/// fetching the file.
 struct DoneRow: Sendable {
     let record: DownloadRecord
     private let completed: CompletedFile
@@ -14,8 +15,8 @@ struct DoneRow: Sendable {
 
     var id: DownloadID { record.id }
 
-    /// Returns nil if the columns cannot hold everything in the record. They can if the file came in one attempt and
-    /// one answer, and was not verified by a checksum.
+    /// Returns nil if the record contains something for which there is no column. The columns are enough for a file
+    /// that came in one attempt with one answer, without redirects, and was not verified by a checksum.
     init?(_ record: DownloadRecord) {
         guard record.state == .completed, !record.isFinishing, record.session == nil, record.attempts.count == 1,
             let completed = record.completed, let attempt = record.attempts.first, let name = record.fileName,

@@ -30,7 +30,8 @@ struct DownloadRow: Sendable {
     }
 
     init(_ record: DownloadRecord, coder: RequestCoder) throws {
-        // Each access to a box copies its value.
+        // These values are read from the record once, because they are boxed, and each access to a box copies its
+        // value.
         let (asked, data, present) = (record.request, record.resume, record.present)
         id = record.id
         session = record.session

@@ -1,8 +1,8 @@
 import DownloadCore
 import GRDB
 
-/// A row of the log with the same event for many items. Each event has a cursor of its own, and the row has the last of
-/// these cursors.
+/// A row of the log with the same event for many items (``ItemAdding``). Each event has its own cursor, and the row has
+/// the last of these cursors.
 struct EventBatch {
     let kind: LoggedEvent.Kind
     let state: DownloadState.Kind

@@ -1,17 +1,19 @@
 import DownloadCore
 
-/// Where the store has the intents that this process has written (``IntentRow``, ``ItemIntents``).
+/// The places of the intents that this process has written to the store. An intent records that a small file is whole
+/// and about to get its name (``IntentRow``, ``ItemIntents``).
 struct IntentBook {
-    /// Where the intent of a download was.
+    /// The place of an intent.
     enum Kept {
-        /// A row of its own.
+        /// The intent has its own row.
         case row
-        /// The only remaining one of a batch.
+        /// The intent is the only remaining intent in the row of a batch.
         case lastOfBatch(Int64)
+        /// The row of a batch contains further intents.
         case oneOfBatch(Int64)
     }
 
-    /// The number of the batch of each download; nil for a row of its own.
+    /// The number of the batch that contains the intent of each download; nil if the intent has its own row.
     private var batches: [DownloadID: Int64?] = [:]
     /// The number of remaining downloads of each batch.
     private var remaining: [Int64: Int] = [:]
@@ -23,7 +25,7 @@ struct IntentBook {
         remaining[batch] = ids.count
     }
 
-    /// Forgets the intent of a download. Returns nil if there was none.
+    /// Forgets the intent of a download. Returns the place of the intent, or nil if the download had none.
     mutating func remove(_ id: DownloadID) -> Kept? {
         guard let batch = batches.removeValue(forKey: id) else { return nil }
         guard let batch else { return .row }

@@ -1,9 +1,9 @@
 import DownloadCore
 import GRDB
 
-/// A small file that is whole and about to get its name. The intent is kept beside the row of the download until that
-/// row is written again. Writing the row twice would cost as much as fetching the file. ``ItemIntents`` has the intents
-/// of items.
+/// The intent of a download: the record that a small file is whole and about to get its name. The intent has its own
+/// table, and stays there until the row of the download is written again. Writing the download's row twice would cost
+/// as much as fetching the file. ``ItemIntents`` has the intents of items.
 struct IntentRow: Sendable {
     let id: DownloadID
     let fileName: String
@@ -11,8 +11,8 @@ struct IntentRow: Sendable {
     let data: ResumeData
     let updated: Int64
 
-    /// Returns nil for a download whose own row has to be written: one with a partial file, an earlier completion or
-    /// another state.
+    /// Returns nil if the row of the download must be written instead, because the download has a partial file, an
+    /// earlier completion or another state.
     init?(_ record: DownloadRecord) {
         let data = record.resume
         guard record.isFinishing, record.state == .running, record.completed == nil, data.written.isEmpty,
@@ -25,7 +25,7 @@ struct IntentRow: Sendable {
         updated = DownloadRow.milliseconds(record.updated)
     }
 
-    /// Writes the intent of a row. Returns false if the download does not belong to `owner` any more.
+    /// Writes the intent. Returns false if the table `download` has no row with this id that belongs to `owner`.
     func write(ownedBy owner: String, _ db: Database) throws -> Bool {
         let statement = try db.cachedStatement(
             sql: """
@@ -49,7 +49,7 @@ struct IntentRow: Sendable {
 
     static let forgetting = "DELETE FROM intent WHERE id = ?"
 
-    /// Enters the intents of dead sessions into the rows of their downloads.
+    /// Copies the intents of dead sessions to the rows of their downloads.
     static func settle(_ db: Database, isDead: (String) -> Bool) throws {
         let sessions = try String.fetchAll(
             try db.cachedStatement(sql: "SELECT session FROM intent UNION SELECT session FROM itemIntent"))

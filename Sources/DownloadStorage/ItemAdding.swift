@@ -2,11 +2,12 @@ import DownloadCore
 import Foundation
 import GRDB
 
-/// The adding of a list's downloads as items.
+/// The adding of a list's downloads as items. An item is a download in the table `item`, which needs less time to write
+/// than a row of `download`. The downloads of a list share one row in the table `list`.
 struct ItemAdding {
     let db: Database
 
-    /// The fewest downloads of a list of items. A single download costs less as a row of `download`.
+    /// The fewest downloads that are added as items. A single download costs less as a row of `download`.
     private static let fewest = 2
 
     /// Returns whether these requests, which differ only in their URLs, can be items.
@@ -59,7 +60,8 @@ struct ItemAdding {
         return (last ?? 0) + 1
     }
 
-    /// Returns the newest item with the same URL, folder and requested name, by the request's index.
+    /// Looks for items with the same URL, folder and requested name as the requests. Returns the newest such item for
+    /// the index of each request that has one.
     func find(_ run: ArraySlice<DownloadRequest>, _ coder: RequestCoder) throws -> [Int: StoredDownload] {
         let hasAny = try db.cachedStatement(sql: "SELECT 1 FROM item LIMIT 1")
         guard let place = run.first?.destination, try Int.fetchOne(hasAny) != nil else { return [:] }

@@ -1,9 +1,9 @@
 import DownloadCore
 import GRDB
 
-/// The items that are whole and about to get their names. One row stands for all items of a transaction, because a row for
-/// each item took a thirtieth of the instructions of a small file. The text of a row is an array with
-/// `[id, fileName, total, resume, updated]` for each item.
+/// The intents of items: the records that their files are whole and about to get their names. One row stands for all
+/// items of a transaction. A row for each item took a thirtieth of all instructions for a small file. The text of a row
+/// is an array with `[id, fileName, total, resume, updated]` for each item.
 enum ItemIntents {
     /// Writes one row for these items of a session, and returns its number.
     static func insert(_ rows: [IntentRow], of session: String, _ db: Database) throws -> Int64 {
@@ -38,7 +38,8 @@ enum ItemIntents {
         try db.cachedStatement(sql: "DELETE FROM itemIntent WHERE id = ?").execute(arguments: [batch])
     }
 
-    /// Takes one item out of its row: the item has become a row of `download`, which says everything.
+    /// Removes one item from the row of a batch, because the item has become a row of `download` that contains
+    /// everything.
     static func remove(_ id: DownloadID, from batch: Int64, _ db: Database) throws {
         try db.cachedStatement(
             sql: """
@@ -49,7 +50,8 @@ enum ItemIntents {
         ).execute(arguments: [id, batch])
     }
 
-    /// Enters what a dead session left into the table `intent`, and makes rows of `download` of these items.
+    /// Copies the intents of a dead session's items to the table `intent`, and turns these items into rows of
+    /// `download`.
     static func settle(of session: String, _ db: Database) throws {
         try db.cachedStatement(
             sql: """

@@ -1,10 +1,10 @@
 import DownloadCore
 import GRDB
 
-/// The change of items into rows of `download` with the same numbers. It is needed for everything except being queued
-/// and being completed.
+/// The change of items into rows of `download` with the same ids. An item can only be queued or completed, so an item
+/// that gets any other state becomes a row of `download`.
 enum ItemPromotion {
-    /// Makes the items among these downloads rows of `download`. Other downloads are not changed.
+    /// Turns the items among these downloads into rows of `download`. Other downloads are not changed.
     static func promote(_ ids: [DownloadID], _ db: Database) throws {
         let items = try db.cachedStatement(sql: "SELECT 1 FROM item LIMIT 1")
         if ids.isEmpty { return }
@@ -38,7 +38,7 @@ enum ItemPromotion {
         ).execute(arguments: [numbers])
     }
 
-    /// Makes queued items of a session rows of `download`, at most `limit` of them.
+    /// Turns at most `limit` queued items of a session into rows of `download`.
     static func promoteQueued(of session: String, limit: Int, _ db: Database) throws {
         let statement = try db.cachedStatement(
             sql: """

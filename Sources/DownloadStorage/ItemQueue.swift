@@ -42,9 +42,21 @@ struct ItemQueue {
             sql: "SELECT \(ItemRows.columns) FROM \(ItemRows.queued) \(condition) ORDER BY item.id")
         for list in lists where records.count < limit {
             let rows = try Row.fetchCursor(statement, arguments: [list.first, list.last] + arguments)
+            // Queued items of a list differ only in their numbers and URLs, so one of them is decoded whole.
+            var first: DownloadRecord?
             while records.count < limit, let row = try rows.next() {
-                let stored = try StoredDownload(row, coder: coder)
-                if stored.damage == nil { records.append(stored.record) }
+                if var record = first {
+                    let reader = RowReader(row: row)
+                    guard let url = try? reader.url() else { continue }
+                    record.id = try reader.value(.id)
+                    record.request.url = url
+                    records.append(record)
+                } else {
+                    let stored = try StoredDownload(row, coder: coder)
+                    if stored.damage != nil { continue }
+                    first = stored.record
+                    records.append(stored.record)
+                }
             }
         }
         return records

@@ -1,9 +1,9 @@
 import DownloadCore
 import GRDB
 
-/// The SQL that shows items as if they were rows of `download`, so that one reader serves both.
+/// The SQL that gives items the columns of the table `download`, so that ``RowReader`` can read both.
 enum ItemRows {
-    /// The columns of ``RowReader``, of `item`, `list` and `done`.
+    /// The columns that ``RowReader`` reads, taken from the tables `item`, `list` and `done`.
     static let columns = """
         item.id, CASE WHEN done.id IS NULL THEN list.session END,
         CASE WHEN done.id IS NULL THEN 'queued' ELSE 'completed' END, list.priority, list.folder, list.askedName,
@@ -11,7 +11,7 @@ enum ItemRows {
         list.request, NULL, \(resume), \(attempts), \(completed)
         """
 
-    /// The item with a number, which is bound, if the item has not become a row of `download`.
+    /// The item with a given id, if it has not become a row of `download`. The id is a bound parameter.
     static let byID = "\(all) AND item.id = ?"
 
     /// Every item that has not become a row of `download`.
@@ -19,7 +19,7 @@ enum ItemRows {
         item CROSS JOIN list ON list.id = item.list LEFT JOIN done ON done.id = item.id WHERE done.isMoved IS NOT 1
         """
 
-    /// The queued items whose numbers are in a closed range. Its two ends are bound.
+    /// The queued items whose ids are in a closed range. The two ends of the range are bound parameters.
     static let queued = """
         item CROSS JOIN list ON list.id = item.list LEFT JOIN done ON done.id = item.id
         WHERE item.id BETWEEN ? AND ? AND done.id IS NULL
@@ -29,13 +29,13 @@ enum ItemRows {
         done CROSS JOIN item ON item.id = done.id CROSS JOIN list ON list.id = item.list WHERE done.isMoved = 0
         """
 
-    /// The completed items with a name in a folder. The folder and the name are bound.
+    /// The completed items with a given name in a given folder. The folder and the name are bound parameters.
     static let named = """
         list CROSS JOIN done NOT INDEXED ON done.id BETWEEN list.first AND list.last CROSS JOIN item ON item.id = done.id
         WHERE done.isMoved = 0 AND list.folder = ? AND done.fileName = ?
         """
 
-    /// The rest of ``ResumeData`` after the completion, as ``DownloadRow`` would write it.
+    /// The part of ``ResumeData`` that is kept after the completion, as ``DownloadRow`` would write it.
     private static let resume = """
         CASE WHEN done.id IS NOT NULL THEN json_object('validators', json_object('lastModifiedIsStrong', json('false')),
             'finalURL', CASE WHEN done.hasFinalURL THEN item.url END, 'contentType', done.contentType,

@@ -1,7 +1,8 @@
 import DownloadCore
 import Foundation
 
-/// The JSON fields of the values in rows, in the order of their declarations, as Codable writes them.
+/// The JSON fields of each value that is stored in a row. They have the order in which the properties are declared,
+/// because Codable writes them in this order.
 extension ResumeData {
     func write(to json: inout JSONWriter) {
         json.field("validators", object: validators.write)

@@ -83,13 +83,16 @@ struct JSONWriter {
 
     mutating func value(_ number: some FixedWidthInteger) {
         if number < 0 { bytes.append(UInt8(ascii: "-")) }
-        let start = bytes.count
         var rest = UInt64(number.magnitude)
-        repeat {
-            bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
-            rest /= 10
-        } while rest > 0
-        bytes[start...].reverse()
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+            var start = digits.endIndex
+            repeat {
+                start -= 1
+                digits[start] = UInt8(ascii: "0") + UInt8(rest % 10)
+                rest /= 10
+            } while rest > 0
+            bytes.append(contentsOf: digits[start...])
+        }
     }
 
     /// Writes a number. Numbers that JSON lacks are written as words, as ``JSONText`` reads them.

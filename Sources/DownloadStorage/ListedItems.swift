@@ -21,7 +21,7 @@ final class RowSource {
     }
 }
 
-/// The items among the downloads that are listed, in the order of the selection.
+/// The items among the downloads that are listed, sorted by id as ``DownloadSelection/sqlOrder`` says.
 struct ListedItems {
     private let selection: DownloadSelection
     private let db: Database
@@ -35,7 +35,8 @@ struct ListedItems {
 
     func all() throws -> RowSource { RowSource(try cursor(ItemRows.all, "item.id")) }
 
-    /// Returns a source for each kind of state that an item can have.
+    /// Returns a source for the completed items and a source for the queued items, each only if `kinds` contains the
+    /// state. Items have no other states.
     func sources(of kinds: Set<DownloadState.Kind>) throws -> [RowSource] {
         var sources: [RowSource] = []
         if kinds.contains(.completed) { sources.append(RowSource(try cursor(ItemRows.done, "done.id"))) }

@@ -28,8 +28,8 @@ enum Migrations {
         }
     }
 
-    /// Returns the number of steps that a store has taken. Returns nil for an empty file, which the next process makes
-    /// a store.
+    /// Returns the number of steps that a store has taken. Returns nil for an empty file; the next process that opens
+    /// the file turns it into a store.
     static func known(in db: Database) throws -> Int? {
         let version = try version(of: db)
         return version == 0 ? nil : version
@@ -186,13 +186,13 @@ enum Migrations {
     /// The downloads of a list, in tables to which a whole batch is written without JSON, triggers or indexes of
     /// states.
     ///
-    /// An `item` is queued, or it is completed and has a row in `done`. Everything else that happens to an item makes
-    /// it a row of `download` with the same number (``ItemPromotion``) and sets `done.isMoved`. The item stays for the
-    /// log of events. The items of one `list` have the numbers `first` to `last`, and `list.queued` is the number of
+    /// An `item` is queued, or it is completed and has a row in `done`. When an item gets any other state, it becomes a
+    /// row of `download` with the same id (``ItemPromotion``), and `done.isMoved` is set. The row of the item stays for
+    /// the log of events. The items of one `list` have the ids `first` to `last`, and `list.queued` is the number of
     /// items without a row in `done`. `item.hash` is ``ItemHash`` of the URL. `done.started` and `done.ended` are
-    /// seconds since 2001, as in `attempts`. An event with a `batch` is one event for each of these downloads; the last
-    /// of these events has the cursor `seq`. `itemIntent` has the items that are about to get their names
-    /// (``ItemIntents``).
+    /// seconds since 2001, as in `attempts`. A row of `event` with a `batch` stands for one event of each download that
+    /// `batch` lists; the last of these events has the cursor `seq`. `itemIntent` has the items that are about to get
+    /// their names (``ItemIntents``).
     private static let version6 = """
         CREATE TABLE list (
             id INTEGER PRIMARY KEY AUTOINCREMENT,

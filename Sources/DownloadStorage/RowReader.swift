@@ -2,8 +2,8 @@ import DownloadCore
 import Foundation
 import GRDB
 
-/// A reader for the columns of one row, which trusts none of them. SQLite keeps whatever a user or another program
-/// wrote there.
+/// A reader for the columns of one row. It checks every value, because SQLite stores whatever a user or another program
+/// writes to a column.
 struct RowReader {
     /// The columns, in the order of ``columns``.
     enum Column: Int, CaseIterable {
@@ -11,8 +11,8 @@ struct RowReader {
         case request, stateDetail, resume, attempts, completed
     }
 
-    /// The columns that a SELECT must list. They are written out, because the names of the cases would be found by
-    /// reflection, which takes a millisecond.
+    /// The columns that a SELECT must list. They are written out, because making the list from the names of the cases
+    /// needs reflection, which takes a millisecond.
     static let columns = """
         id, session, state, priority, folder, askedName, fileName, url, speed, isFinishing, created, updated, \
         request, stateDetail, resume, attempts, completed

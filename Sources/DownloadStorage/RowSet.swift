@@ -1,10 +1,10 @@
 import DownloadCore
 
-/// Rows that an index finds among a million others. The queries name the index, because without statistics SQLite
-/// would choose the index of all states.
+/// Rows that an index finds among a million others. The queries name the index. Otherwise SQLite, which has no
+/// statistics here, would choose the index of all states.
 struct RowSet: CustomStringConvertible {
     let table: String
-    /// The condition, in the words of the partial index. SQLite would not use the index otherwise. A query for
+    /// The condition, written exactly as in the partial index. Otherwise SQLite would not use the index. A query for
     /// `paused` must also compare `session`, because the index leaves out rows without a session.
     let condition: String
 

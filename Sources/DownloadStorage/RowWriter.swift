@@ -54,8 +54,8 @@ struct RowWriter {
         try statement.execute()
     }
 
-    /// A failure of this statement fails the whole transaction. With OR FAIL, SQLite need not be able to undo the
-    /// statement alone, for which it would copy each page before changing it.
+    /// A failure of this statement fails the whole transaction, so nothing has to undo this statement alone. OR FAIL
+    /// tells SQLite this. Otherwise SQLite would copy each page before it changes the page.
     private static let columns = """
         UPDATE OR FAIL download SET session = ?1, state = ?2, fileName = ?3, received = ?4, total = ?5, speed = ?6,
             isFinishing = ?7, updated = ?8, stateDetail = ?9, resume = ?10, attempts = ?11, completed = ?12
@@ -63,8 +63,9 @@ struct RowWriter {
 
     private static let whole = columns + ", request = ?15 WHERE id = ?13 AND session IS ?14"
 
-    /// The statement for a row whose request has not changed, which is the usual case. SQLite writes the index of every
-    /// column that an UPDATE names, and runs its triggers.
+    /// The statement for a row whose request has not changed, which is the usual case. It does not set the columns of
+    /// the request. For every column that an UPDATE sets, SQLite writes the indexes and runs the triggers, even if the
+    /// value stays the same.
     static let inPlace =
         columns + """
              WHERE id = ?13 AND session IS ?14 AND request = ?15
@@ -72,8 +73,8 @@ struct RowWriter {
             """
 }
 
-/// The values of a statement, which are bound one after the other. Boxed as StatementArguments, the values of a row
-/// would cost as much as its update.
+/// The values of a statement, which are bound one after the other. `StatementArguments` is not used, because it boxes
+/// the values, and boxing the values of a row costs as much as the row's update.
 struct BoundValues {
     private let statement: Statement
     private var index: Int32 = 0

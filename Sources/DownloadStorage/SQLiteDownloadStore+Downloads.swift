@@ -45,17 +45,17 @@ extension SQLiteDownloadStore {
     // MARK: Reading
 
     package func records(_ selection: DownloadSelection) async throws -> [DownloadRecord] {
-        try await perform { [coder] db in try StoredRows(db: db, coder: coder).records(selection) }
+        try await read { [coder] db in try StoredRows(db: db, coder: coder).records(selection) }
     }
 
     package func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadRecord] {
-        try await perform { [coder] db in
+        try await read { [coder] db in
             try StoredRows(db: db, coder: coder).queued(session: session, after: position, limit: limit)
         }
     }
 
     package func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [DownloadRecord] {
-        try await perform { [coder] db in
+        try await read { [coder] db in
             try StoredRows(db: db, coder: coder).queued(session: session, excluding: prefixes, limit: limit)
         }
     }

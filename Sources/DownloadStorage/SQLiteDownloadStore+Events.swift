@@ -3,7 +3,7 @@ import DownloadCore
 /// The log of events, due hooks and host profiles.
 extension SQLiteDownloadStore {
     package func events(after cursor: EventCursor, limit: Int) async throws -> [LoggedEvent] {
-        try await perform { db in try EventLog(db: db).events(after: cursor, limit: limit) }
+        try await read { db in try EventLog(db: db).events(after: cursor, limit: limit) }
     }
 
     package func eventBounds() async throws -> (dropped: EventCursor, last: EventCursor) {

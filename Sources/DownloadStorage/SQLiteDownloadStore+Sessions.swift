@@ -33,7 +33,7 @@ extension SQLiteDownloadStore {
     }
 
     package func queuedCount(session: String) async throws -> Int {
-        try await perform { db in
+        try await read { db in
             // Usually there is only one queue. Then not every entry of the index must be compared.
             let ends = try db.cachedStatement(
                 sql: """

@@ -165,8 +165,13 @@ extension Database {
             // If this fails, later commits only take longer.
             if durably { try? execute(sql: "PRAGMA synchronous = NORMAL") }
         }
+        return try transaction(.immediate, body)
+    }
+
+    /// Runs `body` in one transaction.
+    func transaction<Value>(_ kind: TransactionKind, _ body: () throws -> Value) throws -> Value {
         var value: Value?
-        try inTransaction(.immediate) {
+        try inTransaction(kind) {
             value = try body()
             return .commit
         }

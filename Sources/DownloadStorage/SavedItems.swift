@@ -1,8 +1,8 @@
 import DownloadCore
 import GRDB
 
-/// The items among the rows of one transaction of saves. All completed items of a session share one event of each kind,
-/// and each list is updated once.
+/// The items among the downloads that one transaction saves. All completed items of a session share one event of each
+/// kind, and each list is updated once.
 struct SavedItems {
     /// The items of one list, and the session that they are queued for.
     private struct List {
@@ -34,7 +34,7 @@ struct SavedItems {
         forgetting = try db.cachedStatement(sql: IntentRow.forgetting)
     }
 
-    /// Returns whether the number is that of an item of the session, queued or not.
+    /// Returns whether the download is an item of the session. The item may be queued or not.
     private mutating func belongs(_ id: DownloadID, to session: String) throws -> Bool {
         if list.map({ $0.items.contains(id) }) != true { list = try find(id) }
         return list?.session == session
@@ -61,15 +61,15 @@ struct SavedItems {
         return true
     }
 
-    /// Records that the file of an item is about to get its name. ``finish(_:)`` writes the record. Returns false if the
-    /// download was never an item of the session.
+    /// Records that the file of an item is about to get its name. ``finish(_:)`` writes the record. Returns false if
+    /// the download was never an item of the session.
     mutating func intend(_ row: IntentRow, of session: String) throws -> Bool {
         guard try belongs(row.id, to: session) else { return false }
         intents[session, default: []].append(row)
         return true
     }
 
-    /// Forgets the intent of a download whose row or end was written.
+    /// Forgets the intent of a download whose row of `download` or `done` was written.
     /// - Parameter isItem: Whether the download is still an item.
     func forgetIntent(of id: DownloadID, isItem: Bool, _ book: inout IntentBook) throws {
         guard let kept = book.remove(id) else { return }
@@ -80,7 +80,8 @@ struct SavedItems {
         }
     }
 
-    /// Makes a queued item of the session a row of `download`. Returns false if the download is not such an item.
+    /// Turns an item of the session into a row of `download`. Returns false if the download is not an item of the
+    /// session.
     mutating func promote(_ id: DownloadID, of session: String) throws -> Bool {
         guard try belongs(id, to: session) else { return false }
         try ItemPromotion.promote([id], db)
@@ -89,7 +90,7 @@ struct SavedItems {
 
     /// Writes the events, the counts and the intents of the whole transaction.
     /// - Parameter book: Records the intents.
-    /// - Returns: The downloads whose intents could not be written, because the session has lost them.
+    /// - Returns: The downloads whose intents could not be written, because they no longer belong to the session.
     func finish(_ book: inout IntentBook) throws -> Set<DownloadID> {
         let statement = try db.cachedStatement(sql: "UPDATE list SET queued = queued - ? WHERE id = ?")
         for (list, count) in counts { try statement.execute(arguments: [count, list]) }
@@ -100,7 +101,7 @@ struct SavedItems {
         }
         var lost: Set<DownloadID> = []
         for (session, rows) in intents {
-            // A former item is a row of `download` now.
+            // A download that is no longer a queued item has a row in `download`.
             let others = try ItemIntents.others(rows.map(\.id), db)
             for row in rows where others.contains(row.id) {
                 if try row.write(ownedBy: session, db) { book.add(row.id) } else { lost.insert(row.id) }

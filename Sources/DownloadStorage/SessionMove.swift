@@ -9,6 +9,7 @@ struct SessionMove {
     /// The exact state that the downloads must have; nil for every state.
     var from: DownloadState?
     let to: DownloadState
+    /// The session that owns the downloads after the change; nil for no session.
     let heir: String?
 
     static let rowsAtOnce = 10_000

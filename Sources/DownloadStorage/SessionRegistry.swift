@@ -41,8 +41,8 @@ package final class SessionRegistry: Sendable {
         held.withLock { $0.removeValue(forKey: identifier) }?.unlinkAndClose()
     }
 
-    /// Returns whether the process of this session is alive. If this cannot be found out, the result is true, because
-    /// a download must not be taken from a live session.
+    /// Returns whether the process of this session is alive. If the lock file cannot be opened, the result is true,
+    /// because a download must not be taken from a live session.
     package func isAlive(_ identifier: String) -> Bool {
         if held.withLock({ $0[identifier] != nil }) { return true }
         guard let path = path(of: identifier) else { return false }
@@ -60,7 +60,7 @@ package final class SessionRegistry: Sendable {
         return LockFile.processID(path)
     }
 
-    /// Returns what live and dead sessions have left in the folder; sorted.
+    /// Returns the sessions, live and dead, that have a socket or a lock file in the folder; sorted.
     package func traces() -> [SessionTrace] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         let sockets = Set(names.filter { $0.hasSuffix(".sock") && !$0.hasPrefix(".") }.map { $0.dropLast(5) })
@@ -82,14 +82,14 @@ package final class SessionRegistry: Sendable {
         for name in lockFiles {
             let path = FileNaming.path(folder, name)
             LockFile.removeIfFree(path) {
-                // Only sockets of foreground sessions are unlinked. A service manager may listen on the socket of a
-                // background session, and the next background session replaces it.
+                // Only sockets of foreground sessions are unlinked. The socket of a background session stays, because a
+                // service manager may listen on it. Otherwise the next background session replaces this socket.
                 if SessionIdentifier.isForeground(name) { unlink(path.dropLast(Self.suffix.count) + ".sock") }
             }
         }
     }
 
-    /// The names of lock files, as far as ``path(of:)`` can have returned them.
+    /// The names of the lock files in the folder.
     private var lockFiles: [String] {
         let names = try? FileManager.default.contentsOfDirectory(atPath: folder)
         return names?.filter { $0.hasSuffix(Self.suffix) && !$0.hasPrefix(".") } ?? []
@@ -97,8 +97,8 @@ package final class SessionRegistry: Sendable {
 
     private static let suffix = ".lock"
 
-    /// Returns the path of a lock file; nil if the identifier is not a file name. Such a session cannot have
-    /// registered.
+    /// Returns the path of the session's lock file. Returns nil if the identifier cannot be a file name; no session can
+    /// have registered with such an identifier.
     private func path(of identifier: String) -> String? {
         guard !identifier.isEmpty, !identifier.hasPrefix("."), identifier.utf8.count <= 200,
             !identifier.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 })

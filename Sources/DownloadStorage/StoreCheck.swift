@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// A check of a store, which creates and migrates nothing.
+/// A check of a store. It does not create a store, and does not change the schema.
 package enum StoreCheck {
     /// The time limit for the check of the pages.
     private static let patience = Duration.seconds(5)

@@ -2,11 +2,11 @@ import DownloadCore
 import Foundation
 import GRDB
 
-/// The translation of SQLite's errors into messages, each with what to do.
+/// The translation of SQLite's errors into messages that tell the user what to do.
 struct StoreFailure {
     let path: String
-    /// Whether the store is being opened. A full disk is then an unreadable store, because nothing works without the
-    /// store. Later it is reported as a full disk.
+    /// Whether the store is being opened. A full disk is then reported as an unreadable store, because nothing works
+    /// without the store. Later, a full disk is reported as such.
     var isOpening = false
 
     func error(_ error: any Error) -> DownloadError {

@@ -19,7 +19,8 @@ enum StoreFile {
                 try queue.writeWithoutTransaction(Migrations.run)
                 return queue
             } catch DatabaseError.SQLITE_BUSY where time.now < deadline {
-                // The change to WAL mode needs the file alone, and does not wait for the busy timeout.
+                // The change to WAL mode needs exclusive access to the file, and fails at once, without waiting for the
+                // busy timeout.
                 time.block(for: .milliseconds(2))
             } catch {
                 throw StoreFailure(path: path, isOpening: true).error(error)
@@ -44,14 +45,15 @@ enum StoreFile {
         return configuration
     }
 
-    /// Throws if the path is not a regular file, or is a link that leads to no file. Nothing else is opened, and the
-    /// mode of nothing else is changed, because a device would be harmed.
+    /// Throws if the path is not a regular file, or is a link that leads to no file. This is checked before the file is
+    /// opened and its mode is changed, because this could do harm to a device.
     static func requireRegular(_ path: String) throws {
         var information = stat()
         if stat(path, &information) == 0 {
             if information.st_mode & S_IFMT != S_IFREG { throw Migrations.Refusal.notRegular }
         } else if lstat(path, &information) == 0, information.st_mode & S_IFMT == S_IFLNK {
-            // A file that another process has created since the first check is not refused.
+            // Only a link is refused here. A regular file may have been created by another process since the first
+            // check.
             throw Migrations.Refusal.danglingLink
         }
     }

@@ -2,12 +2,12 @@ import DownloadCore
 import Foundation
 import GRDB
 
-/// The content of one row.
+/// The download that one row contains: a row of `download`, or an item in the same columns (``ItemRows``).
 struct StoredDownload: Sendable {
     /// The record. A damaged record is shown as failed, and cannot be resumed.
     let record: DownloadRecord
-    /// The state in its column, which decides whether another session may claim the download. If unreadable, the
-    /// download counts as running.
+    /// The state in the column `state`, which decides whether another session may claim the download. If the column
+    /// cannot be read, the download counts as running.
     let kind: DownloadState.Kind
     let damage: DownloadError?
 
@@ -61,7 +61,7 @@ struct StoredDownload: Sendable {
         return state
     }
 
-    /// Returns the error for a damaged column, with what to do.
+    /// Returns the error for a damaged column. The error tells the user what to do.
     static func failure(_ id: DownloadID, _ column: RowReader.Column) -> DownloadError {
         .unexpected("its record in the store is damaged (\(column)); remove the download")
     }
@@ -83,8 +83,8 @@ struct StoredDownload: Sendable {
 }
 
 extension DownloadState {
-    /// Creates a state from the kind in its column and the details in another column. Returns nil if needed details are
-    /// missing.
+    /// Creates a state from the columns `state` and `stateDetail`. Returns nil if the kind needs details and the
+    /// details are missing or of another kind.
     init?(_ kind: Kind, detail: DownloadState?) {
         switch kind {
         case .queued: self = .queued

@@ -23,17 +23,17 @@ struct DLM: ParsableCommand {
             Manual.self,
         ])
 
-    /// Returns whether a command line, with the name of the program, most probably starts a download.
+    /// Returns whether a command line probably starts a download. The command line includes the name of the program.
     static func downloads(_ arguments: [String]) -> Bool {
         arguments.count > 2 && arguments[1] == GetCommand.configuration.commandName
             || arguments.count > 1 && arguments[1].contains("://")
     }
 
-    /// All words that are commands, or other names of commands.
+    /// The names and aliases of all commands.
     static let commandNames = Set(
         configuration.subcommands.flatMap { [$0.configuration.commandName ?? ""] + $0.configuration.aliases })
 
-    /// Reads the command line. Help and version are thrown as errors with the text to print.
+    /// Reads the command line. For help and version, throws an error with the text to print.
     static func command(_ arguments: [String]? = nil) throws -> any ContextAction {
         let given = arguments ?? Array(CommandLine.arguments.dropFirst())
         if given.isEmpty { return Overview() }
@@ -42,7 +42,7 @@ struct DLM: ParsableCommand {
 
     /// Reads a command line of `get` without the parser. Returns nil if the parser must read it.
     static func scanned(_ arguments: [String]) -> Get? {
-        // Searching for other names of commands takes longer than reading most command lines.
+        // The search for aliases is avoided for `get`, because it takes longer than reading most command lines.
         let words = arguments.first == "get" ? arguments : CommandAlias.resolved(arguments)
         return words.first == "get" ? Get.scanned(words.dropFirst()) : nil
     }
@@ -61,8 +61,8 @@ protocol ContextAction {
     func run(in context: Context) async throws -> Int32
 }
 
-/// A command of the argument parser. Each command states its name. Deriving the names from the types would take 2 ms at
-/// each start of the program.
+/// A command of the argument parser. Each command sets its name explicitly, because deriving the names from the types
+/// would take 2 ms at each start of the program.
 protocol ContextCommand: ParsableCommand, ContextAction {}
 
 @main
@@ -97,7 +97,8 @@ enum Program {
         let context = Context(console: console, signals: signals)
         Task.detached {
             let status = await context.status(of: command)
-            // Not exit(3): the destructors of C libraries must not run under the engine threads.
+            // exit(3) is not used, because the destructors of C libraries must not run while the engine threads still
+            // run.
             _exit(console.finish(status))
         }
         signals.deliver()

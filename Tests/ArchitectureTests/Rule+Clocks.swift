@@ -2,11 +2,11 @@ extension Rule {
     /// The file that gives all other files their clock.
     static let timeSource = "Sources/DownloadCore/Time/TimeSource.swift"
 
-    /// Other files that may name a clock, and which clock.
+    /// The other files that may name a clock, each with the clocks that it may name.
     ///
-    /// The engine's thread reads the time at each turn, and the time that the machine has slept is the difference of
-    /// two clocks. SwiftNIO's event loop has its own clock. The argument parser creates values itself and gives them no
-    /// clock.
+    /// `CurlLoop` reads the time at each turn of its loop. `LocalNetwork` compares two clocks to learn how long the
+    /// machine has slept. SwiftNIO's event loop has its own clock. The argument parser creates values itself and gives
+    /// them no clock.
     static let placesWithClocks: [String: Set<String>] = [
         "Sources/CurlTransport/CurlLoop.swift": ["clock_gettime"],
         "Sources/DownloadCore/Network/LocalNetwork.swift": ["clock_gettime"],
@@ -15,7 +15,7 @@ extension Rule {
         "Sources/dlm/Options/TimeArguments.swift": ["SystemTime"],
     ]
 
-    static let clocks = Rule(description: "Sources tell the time, and wait, by the TimeSource that they are given") {
+    static let clocks = Rule(description: "Sources read the time, and wait, only with the given TimeSource") {
         file in
         guard file.isSource, file.isSwift, file.path != timeSource else { return [] }
         let allowed = placesWithClocks[file.path] ?? []

@@ -33,7 +33,7 @@ struct Rule: Sendable, CustomStringConvertible {
         ],
     ]
 
-    static let imports = Rule(description: "A module imports what its row in the table of walls allows") { file in
+    static let imports = Rule(description: "A module imports only what its row in the table `walls` allows") { file in
         guard file.isSource, file.isSwift else { return [] }
         guard let allowed = walls[file.module] else {
             return [Violation(path: file.path, line: 1, message: "module \(file.module) has no row in the walls")]
@@ -126,7 +126,8 @@ struct Rule: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The page about aria2's RPC, and the input of a digest that nobody reads.
+    /// The files whose strings may contain commands of dlm: the page about aria2's RPC, and the metrics, which hash
+    /// such a string with a secret. No user reads the hashed string.
     static let filesWithCommands: Set = [
         "Sources/DownloadRPC/Aria2/Aria2Document.swift", "Sources/DownloadRPC/Server/MetricsText.swift",
     ]

@@ -1,11 +1,12 @@
-// A disk that forgets. Whatever a program syncs below $DLM_POWER_ROOT is copied to $DLM_POWER_SHADOW, and only these
-// copies surely survive a loss of power. No sync reaches the real disk. Mappings, O_SYNC and O_DSYNC are not recorded.
+// This library simulates a disk that loses unsynced data. It copies what a program syncs below $DLM_POWER_ROOT to
+// $DLM_POWER_SHADOW. Only these copies surely survive a loss of power. No sync reaches the real disk. Mappings, O_SYNC
+// and O_DSYNC are not recorded.
 //
 //   data/INODE   the bytes of a file at its last sync
 //   live/INODE   a second link to the file itself, so that it keeps its inode whatever becomes of its names
 //   dirs/INODE   the names in a folder at its last sync, a line each: type, inode, name
 //
-// Reads of the boot's identifier get the contents of $DLM_POWER_BOOT.
+// A read of the kernel's boot ID returns the contents of $DLM_POWER_BOOT instead.
 #define _GNU_SOURCE
 #include "CPowerLoss.h"
 

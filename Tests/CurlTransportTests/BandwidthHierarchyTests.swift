@@ -39,7 +39,7 @@ struct BandwidthHierarchyTests {
     }
 
     @Test(
-        "The limits for all, for a host and for a download all hold, and other branches get what one branch cannot use")
+        "The limits for all, for a host and for a download all hold; the unused rate goes to other downloads")
     func threeLevels() {
         let all = RateLimit(10_000_000)
         let (near, far) = (RateLimit(2_000_000), RateLimit())
@@ -69,7 +69,8 @@ struct BandwidthHierarchyTests {
         var last = crowd.total
         for _ in 0..<100 {
             crowd.run(limits, ms: 100)
-            // Dealt bytes may be used a little later, so at most two further tenths of a second come at once.
+            // A member may use bytes a little after they were dealt. One tenth of a second can therefore contain the
+            // bytes of three.
             #expect(crowd.total - last <= 300_000)
             last = crowd.total
         }
@@ -77,7 +78,7 @@ struct BandwidthHierarchyTests {
         #expect(crowd.total >= 10_700_000)
     }
 
-    @Test("A branch that stops leaves its share to the other, and gets half again when it resumes")
+    @Test("A download that stops leaves its share to the other, and gets half again when it resumes")
     func comesAndGoes() {
         let session = RateLimit(1_000_000)
         let (first, second) = (

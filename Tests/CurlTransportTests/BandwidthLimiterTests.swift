@@ -4,7 +4,8 @@ import Testing
 
 @testable import CurlTransport
 
-/// The arithmetic of one rate limit. The tests give the time. Members are letters, pieces 16 KiB unless said otherwise.
+/// The arithmetic of one rate limit. The tests give the time. The members are named by letters, and each piece has 16
+/// KiB unless a test says otherwise.
 @Suite("BandwidthLimiter: one limit", .inTurn)
 struct BandwidthLimiterTests {
     /// One limit and its limiter, called step by step.
@@ -96,7 +97,7 @@ struct BandwidthLimiterTests {
         #expect(crowd.total <= 1_000_000)
     }
 
-    @Test("Nothing is lost if an engine looks up to a tenth of a second late")
+    @Test("No part of the rate is lost if an engine asks up to a tenth of a second late")
     func lateTicks() {
         let limit = RateLimit(1_000_000)
         var crowd = BandwidthCrowd()
@@ -109,7 +110,7 @@ struct BandwidthLimiterTests {
         let limit = RateLimit(500_000_000)
         var crowd = BandwidthCrowd()
         let members = ["a": [limit], "b": [limit]]
-        // "a" does not use megabytes of its share.
+        // "a" leaves megabytes of its share unused.
         crowd.run(members, ms: 1000, most: ["a": 16384])
         limit.bytesPerSecond = 100_000
         crowd.taken = [:]
@@ -121,7 +122,7 @@ struct BandwidthLimiterTests {
         #expect(isNear(crowd.total, 50_000_000, within: 2_000_000), "\(crowd.taken)")
     }
 
-    @Test("When a limit is lifted, every member goes on at the next deal")
+    @Test("When a limit is lifted, every waiting member continues at the next deal")
     func lifted() {
         let single = Single(1)
         for member in ["a", "b", "c"] { #expect(single.take(member, at: 1) == 0) }
@@ -135,7 +136,7 @@ struct BandwidthLimiterTests {
         #expect(single.count == 0)
     }
 
-    @Test("A member can take back at once what it has given back; later the other members get it")
+    @Test("A member can at once use bytes that it has given back; later they go to the other members")
     func giveBack() {
         let single = Single(16384)
         #expect(single.take("a", at: 0) == 0)
@@ -153,7 +154,7 @@ struct BandwidthLimiterTests {
             single.deal(at: now)
             #expect(single.waits("b"))
         }
-        // The tenth of a second that "a" did not use, and the two tenths that have passed since.
+        // "b" gets the tenth of a second that "a" did not use, and the two tenths that have passed since then.
         single.deal(at: 1210)
         #expect(!single.waits("b"))
         #expect(isNear(single.take("b", at: 1210), 16384 * 30 / 100, within: 200))
@@ -198,7 +199,7 @@ struct BandwidthLimiterTests {
     }
 }
 
-/// Members that take all they can get. Each `tick` ms they look, as the engines do.
+/// Members that take all bytes that they can get. Each member asks every `tick` ms, as the engines do.
 struct BandwidthCrowd {
     private var limiter = BandwidthLimiter<String>()
     var taken: [String: Int] = [:]

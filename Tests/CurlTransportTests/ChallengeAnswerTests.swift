@@ -84,7 +84,7 @@ struct ChallengeAnswerTests {
     }
 
     @Test(
-        "Only a challenge with data belongs to a connection",
+        "Only an NTLM or Negotiate challenge with data belongs to a connection",
         arguments: [("NTLM", false), ("NTLM TlRM", true), ("negotiate YII=", true), ("Digest a=b", false)])
     func ofConnection(value: String, isOfConnection: Bool) {
         #expect(Challenge.isOfConnection(Self.head(value)) == isOfConnection)

@@ -5,7 +5,7 @@ import DownloadTestSupport
 import Foundation
 import Synchronization
 
-/// Collects what it receives. Pauses and refuses as its behaviour says.
+/// A sink that collects what it receives, and pauses or refuses the transfer as its `Behaviour` says.
 final class CollectingSink: TransferSink {
     struct Record: Sendable {
         var heads: [ResponseHead] = []

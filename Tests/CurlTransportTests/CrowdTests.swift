@@ -7,7 +7,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-/// Many transfers, many threads, and ends at awkward moments.
+/// Many transfers on many threads. They also end at awkward moments.
 @Suite("CurlTransport: many transfers", .inTurn, .timeLimit(.minutes(2)), .serialized)
 struct CrowdTests {
     @Test("Three hundred transfers at once all come whole", arguments: [1, 3])
@@ -79,7 +79,7 @@ struct CrowdTests {
         let begun = ContinuousClock.now
         name.cancel()
         #expect(await resolving.ending() != nil)
-        // The end does not wait until the resolver gives up.
+        // The cancelled transfer does not wait until the resolver gives up.
         #expect(ContinuousClock.now - begun < promised(within: .seconds(4)))
         for sink in [atOnce, inBody, paused, resolving] {
             #expect(sink.record.value.results.count == 1)

@@ -49,7 +49,7 @@ struct EngineRosterTests {
         #expect((0..<4).allSatisfy { _ in roster.choose("b", limit: 2) < 2 })
     }
 
-    @Test("The transfer of an engine that cannot be started goes to another engine")
+    @Test("If a new engine cannot be started, its transfer goes to another engine")
     func dropped() {
         var roster = EngineRoster()
         #expect(roster.choose("a", limit: 2) == 0)

@@ -94,7 +94,7 @@ struct FailureTests {
         #expect(record.head?.redirectURL?.hasSuffix("/other") == true)
     }
 
-    @Test("A transfer that its sink has paused is not a stalled one")
+    @Test("A transfer that its sink has paused does not count as stalled")
     func heldBack() async throws {
         let server = try FaultServer.serving(Self.content)
         defer { server.stop() }
@@ -128,7 +128,7 @@ struct FailureTests {
             $0.stallTimeout = 0.5
         }
         #expect([.timedOut, .stalled].contains(network(record)))
-        // The others began before and have longer limits.
+        // The transfers that fill the backlog began earlier and have longer limits.
         #expect(fillers.allSatisfy { $0.record.value.results.isEmpty })
     }
 
@@ -150,7 +150,7 @@ struct FailureTests {
         #expect(["protocol", "network"].contains(error.kind), "\(error)")
     }
 
-    @Test("A body that breaks after a paused piece is malformed, also if it is resumed at that moment")
+    @Test("A body that breaks after a paused piece is malformed, also if the transfer is resumed at that moment")
     func brokenWhileHeldBack() async throws {
         let server = try RawServer(
             .init("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\nzz\r\nbody\r\n0\r\n\r\n"))

@@ -36,12 +36,12 @@ struct LimitedCopyTests {
         }
         #expect(await sink.ending() == .complete)
         let elapsed = (ContinuousClock.now - begun) / .seconds(1)
-        // A limit saves up a tenth of a second at most.
+        // A limit saves up the bytes of a tenth of a second at most.
         #expect(Double(moved.value + 300_000) <= Double(rate) * (elapsed + 0.2))
         #expect(sink.record.value.bytes == content.bytes(0..<300_000))
     }
 
-    @Test("Without a rate everything is allowed; unused bytes are not lost; a lifted limit lets a copy go on")
+    @Test("Without a rate everything is allowed; unused bytes are not lost; a lifted limit lets a copy continue")
     func lifted() async throws {
         let bench = try TransportBench()
         let limit = RateLimit()

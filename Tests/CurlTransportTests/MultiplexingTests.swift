@@ -64,7 +64,7 @@ struct MultiplexingTests {
         let bench = try TransportBench(environment: ["SSL_CERT_FILE": nginx.certificates.authority])
         let limit = RateLimit()
         let sinks = try (0..<4).map { _ in
-            // The sink pauses the transfer, so that the limit comes before the end.
+            // The sink pauses the transfer, so that the limit is set before the transfer ends.
             let sink = CollectingSink(.init(pausesEvery: 2))
             _ = try bench.start(url, sink) {
                 $0.prefersMultiplexing = true
@@ -152,7 +152,7 @@ struct MultiplexingTests {
         }
         #expect(refused.heads.isEmpty)
         #expect(try await bench.run(url) { $0.trust = .insecure }.ending == .complete)
-        // The waiver held for that request only, even while its connection is still open.
+        // The waiver only applied to the request above, even while the connection of that request is still open.
         guard case .failed(.trustFailed)? = try await bench.run(url).ending else {
             Issue.record("the connection of an unverified request was used")
             return

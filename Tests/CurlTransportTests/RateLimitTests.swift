@@ -116,7 +116,7 @@ struct RateLimitTests {
         #expect(ContinuousClock.now - begun < .seconds(60))
     }
 
-    @Test("A piece that the sink refuses to take several times counts once against the limit")
+    @Test("A piece that the sink puts off several times counts only once against the limit")
     func putOff() async throws {
         let server = try FaultServer.serving(Content(seed: 1, size: 100_000))
         defer { server.stop() }
@@ -127,7 +127,7 @@ struct RateLimitTests {
         let begun = ContinuousClock.now
         sink.resumes(bench.transport.start(request, sink: sink))
         #expect(await sink.ended.wait { $0 == .complete })
-        // The bytes alone take three seconds; counted at each offer, they would take thirty.
+        // The bytes alone take three seconds. If they were counted at each offer, they would take thirty.
         #expect(ContinuousClock.now - begun < .seconds(25))
     }
 
@@ -149,13 +149,13 @@ struct RateLimitTests {
         #expect(await sink.record.wait { $0.count > before + 400_000 })
         #expect(ContinuousClock.now - begun >= least(400_000, 500_000))
         limit.bytesPerSecond = 50_000_000
-        // Under the lower limit, this many bytes would take longer than the test waits.
+        // Under the first limit, this many bytes would take longer than the test waits.
         #expect(await sink.record.wait { $0.count > before + 40_000_000 })
         transfer.cancel()
         #expect(await sink.ending() == .cancelled)
     }
 
-    @Test("A transfer that waits for a limit is not stalled, and goes on when the limit is lifted")
+    @Test("A transfer that waits for a limit is not stalled, and continues when the limit is lifted")
     func lifted() async throws {
         let server = try FaultServer.serving(Self.content)
         defer { server.stop() }
@@ -195,7 +195,7 @@ struct RateLimitTests {
         #expect(record.bytes == Self.content.bytes(0..<200_000))
     }
 
-    @Test("A transfer that waits for a limit can be cancelled, and the others go on")
+    @Test("A transfer that waits for a limit can be cancelled, and the other transfers continue")
     func cancel() async throws {
         let server = try FaultServer.serving(Self.content)
         defer { server.stop() }

@@ -73,7 +73,7 @@ struct RealSessionTests {
         await session.manager.close()
     }
 
-    @Test("An automatic download opens as many connections as pay, up to the automatic limit")
+    @Test("An automatic download adds connections while they make it faster, up to the automatic limit")
     func findsConnections() async throws {
         let content = Content(seed: 2, size: 48_000_000)
         let server = try FaultServer { _ in
@@ -116,7 +116,7 @@ struct RealSessionTests {
         for name in 1...5 { #expect(try sha256(of: folder("\(name)")) == content.sha256) }
         let most = try await store.records(.ids(ids)).compactMap { $0.attempts.last?.connections }
         #expect(most.contains { $0 > 1 })
-        // The server may see the next connection before the end of one that was cut, hence the 5.
+        // The server may see the next connection before the end of a cut connection, so five more are permitted.
         #expect((6...16 + 5).contains(server.log.peakConnections))
         #expect(await session.manager.context?.hosts.isIdle == true)
         await session.manager.close()

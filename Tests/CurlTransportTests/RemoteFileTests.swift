@@ -5,7 +5,7 @@ import Testing
 
 @testable import CurlTransport
 
-@Suite("RemoteFile: files of servers without HTTP", .inTurn, .timeLimit(.minutes(1)))
+@Suite("RemoteFile: files of FTP and SSH servers", .inTurn, .timeLimit(.minutes(1)))
 struct RemoteFileTests {
     func head(
         _ range: String?, rest: Int64?, isEmpty: Bool = false, isSeekable: Bool = true
@@ -37,7 +37,7 @@ struct RemoteFileTests {
         #expect(file.head(rest: 100, modified: nil, isEmpty: false, isSeekable: true)?.fields[.lastModified] == nil)
     }
 
-    @Test("A login refused because of too many users is told from a wrong password")
+    @Test("A login refused because of too many users is distinguished from a wrong password")
     func replies() {
         for (reply, hasNoRoom) in [
             ("530 Login incorrect.\r\n", false), ("230 Too many cooks.\r\n", false),

@@ -35,7 +35,7 @@ struct SocketWatchTests {
         close(sockets.epoll)
     }
 
-    @Test("A socket that is watched again after a drop has its events")
+    @Test("A socket that is watched again after a drop gets its events")
     func wantedAgain() {
         #expect(sockets.watch(pair[0], DLM_READABLE.rawValue, 7) == 0)
         sockets.drop(pair[0])
@@ -48,7 +48,7 @@ struct SocketWatchTests {
         close(sockets.epoll)
     }
 
-    @Test("A new socket with the number of a dropped and closed one has its events")
+    @Test("A new socket with the number of a dropped and closed socket gets its events")
     func sameNumber() throws {
         #expect(sockets.watch(pair[0], DLM_READABLE.rawValue, 7) == 0)
         sockets.drop(pair[0])

@@ -15,7 +15,7 @@ struct TimeLimitTests {
         defer { server.stop() }
         let bench = try TransportBench()
         let record = try await bench.run(server.url()) { request in
-            // The shortest limit is too short for a connection.
+            // The transfer itself gets at least 15 seconds, because the shortest limit is too short for a connection.
             request.connectTimeout = max(seconds, 15)
             request.stallTimeout = max(seconds, 15)
         }

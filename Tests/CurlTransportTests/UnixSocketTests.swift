@@ -105,7 +105,7 @@ struct UnixSocketTests {
         #expect(server.requests.value.first?.hasPrefix("HEAD /file ") == true)
     }
 
-    @Test("The error says why a socket cannot be connected: none there, nobody listening, path too long")
+    @Test("The error says why a socket cannot be connected: no socket, no listener, or a path that is too long")
     func refused() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -124,7 +124,7 @@ struct UnixSocketTests {
         }
     }
 
-    @Test("A socket whose queue is full is one that cannot be connected")
+    @Test("A socket whose queue of connections is full cannot be connected")
     func fullBacklog() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -145,7 +145,7 @@ struct UnixSocketTests {
         #expect(filler.record.value.results.isEmpty)
     }
 
-    @Test("A session that accepts the connection and does not answer is stalled")
+    @Test("A session that accepts the connection and does not answer counts as stalled")
     func stalled() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -13,9 +13,9 @@ final class FakeService: SessionRouting {
 
     struct State {
         var records: [DownloadID: DownloadRecord] = [:]
-        /// The number of looks at each download.
+        /// How often each download was looked up (see `onLook`).
         var looks: [DownloadID: Int] = [:]
-        /// The number of looks at downloads, counted after each look.
+        /// How often any download was looked up, counted after each lookup.
         var seen = 0
         var calls: [String] = []
         var requests: [DownloadRequest] = []
@@ -33,11 +33,11 @@ final class FakeService: SessionRouting {
     }
 
     let state = Mutex(State())
-    /// The number of looks at downloads and of readers of the log.
+    /// The number of lookups of downloads, plus the number of readers of the log.
     private let visits = Observed(0)
     private let onAdd: Add
     private let onResume: Resume
-    /// Called at each look. It may change the records before they are returned.
+    /// Called at each lookup of a download. It may change the records before they are returned.
     private let onLook: @Sendable (FakeService, DownloadID) -> Void
     private let stream: AsyncStream<[DownloadEvent]>
     private let continuation: AsyncStream<[DownloadEvent]>.Continuation
@@ -53,8 +53,8 @@ final class FakeService: SessionRouting {
         (stream, continuation) = AsyncStream.makeStream()
     }
 
-    /// Waits until the condition holds. The condition is checked after each look at downloads and each new reader of
-    /// the log.
+    /// Waits until the condition holds. The condition is checked after each lookup of downloads and after each new
+    /// reader of the log.
     func wait(until isMet: @escaping @Sendable (FakeService) -> Bool) async {
         _ = await visits.wait { _ in isMet(self) }
     }

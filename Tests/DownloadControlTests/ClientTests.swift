@@ -57,7 +57,7 @@ struct ClientTests {
         await bench.end()
     }
 
-    @Test("A long list travels in groups, and comes back in its order")
+    @Test("A long list is sent in groups, and the answer is in the order of the list")
     func addMany() async throws {
         let bench = try await ControlBench()
         var requests = (0..<9_203).map { DownloadRequest.example("\($0)") }

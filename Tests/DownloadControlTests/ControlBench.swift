@@ -54,7 +54,8 @@ struct ControlBench {
 }
 
 extension ControlClient.Limits {
-    /// Long limits, for tests of other things: hundreds of tests share the cores.
+    /// Long time limits, for tests that do not test these limits. Hundreds of tests share the cores, so answers may be
+    /// slow.
     static var patient: Self {
         var limits = Self()
         limits.hello = .seconds(50)

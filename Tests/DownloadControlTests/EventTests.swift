@@ -63,7 +63,8 @@ struct EventTests {
         #expect(await service.state.wait { $0.openLogs == 1 })
         #expect(try await bench.ask("GET", "/v1/session").status == 200)
         #expect(await service.state.wait { $0.openLogs == 0 })
-        // The bytes that fit into the socket, one write and one buffer: about half a megabyte.
+        // The server has read only the entries that fit into the socket, one write and one buffer: about half a
+        // megabyte.
         #expect(service.state.value.pulled < 5_000, "\(service.state.value.pulled)")
         client.startReading()
         _ = try await client.answer()

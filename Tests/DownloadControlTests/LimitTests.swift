@@ -104,7 +104,7 @@ struct LimitTests {
         let bench = try await ControlBench(limits: limits)
         let silent = try bench.raw()
         #expect(try await silent.answer().bytes.isEmpty)
-        // On a busy machine a request may come too late.
+        // On a busy machine, the server may close a connection before the request arrives, so the request is repeated.
         var status = 0
         for _ in 0..<50 where status != 200 {
             let asked = try bench.raw()

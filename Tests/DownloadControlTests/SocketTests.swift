@@ -18,7 +18,7 @@ struct SocketTests {
             .count { $0.hasSuffix(" \(path)") }
     }
 
-    @Test("The socket is for its owner alone, and goes with the server")
+    @Test("Only its owner can use the socket, and the socket is removed with the server")
     func modes() async throws {
         let before = umask(0)
         defer { umask(before) }
@@ -96,7 +96,7 @@ struct SocketTests {
         await bench.end()
     }
 
-    @Test("Another user is kept out by the file's mode, and cut off where that was opened up")
+    @Test("The file's mode keeps other users out; if somebody has opened the mode, the server disconnects them")
     func otherUser() async throws {
         guard geteuid() == 0 else {
             // Only root can become another user.

@@ -61,7 +61,7 @@ struct ProgressTests {
     @Test("Tiercel: speed and time left of a download, and the total of a session")
     func speed() async throws {
         let content = content
-        // It moves for a quarter of a minute.
+        // The transfer takes about a quarter of a minute.
         try await withLibrary({ _ in
             FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = 60_000 }
         }) { library in

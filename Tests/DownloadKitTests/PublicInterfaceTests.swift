@@ -44,7 +44,7 @@ struct PublicInterfaceTests {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let build = URL(fileURLWithPath: try ExampleProgram.path("")).deletingLastPathComponent()
-        // The named folder, through which the folder of the checkouts is found as well.
+        // The named folder is used if it exists, because the folder of the checkouts is found through it as well.
         let named = Self.root.appending(path: ".build/tests/release").path
         let isNamed = FileManager.default.fileExists(atPath: named + "/Modules")
         var launch = ProcessLaunch(

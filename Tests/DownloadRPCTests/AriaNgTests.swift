@@ -4,8 +4,9 @@ import Testing
 
 @testable import DownloadRPC
 
-/// The calls that AriaNg 1.3 makes, as its services write them (aria2RpcService.js, aria2TaskService.js) and as they were seen
-/// on the wire: every call has a text as its id, `params` is left out where it would be empty, and the lists ask for keys.
+/// The calls of AriaNg 1.3, as its services make them (aria2RpcService.js, aria2TaskService.js) and as they were
+/// observed on the wire. Every call has a text as its id. Empty `params` are left out. The calls for lists name the
+/// requested keys.
 @Suite("What AriaNg sends, over HTTP and over a WebSocket", .inTurn, .timeLimit(.minutes(2)))
 struct AriaNgTests {
     enum Way: CaseIterable, Sendable { case http, socket }
@@ -17,7 +18,8 @@ struct AriaNgTests {
     ]
     private static let full = JSONValue.array((basic.values ?? []) + ["files", "bittorrent", "infoHash"])
 
-    /// AriaNg at another address than the server's, which the user has named in rpc-origins.
+    /// Plays AriaNg, which is served from another address than the RPC server. The user has named this address in
+    /// rpc-origins.
     private final class Page: Sendable {
         let bench: RPCBench
         private let socket: RawWebSocket?
@@ -28,7 +30,7 @@ struct AriaNgTests {
             socket = way == .socket ? try RawWebSocket(bench.port, fields: ["Origin: \(AriaNgTests.origin)"]) : nil
         }
 
-        /// - Returns: the document, and the status where the call went over HTTP.
+        /// - Returns: the document, and the status if the call went over HTTP.
         func send(_ method: String, _ parameters: [JSONValue]) async throws -> (answer: JSONValue, status: Int?) {
             let id = number.update { number in
                 number += 1
@@ -57,7 +59,7 @@ struct AriaNgTests {
             return (answer, received.status)
         }
 
-        /// Calls with the secret, which methods of `system` are not given.
+        /// Calls a method with the secret. Methods of `system` are called without the secret.
         func call(_ method: String, _ parameters: JSONValue...) async throws -> JSONValue {
             let token: [JSONValue] = method.hasPrefix("system.") ? [] : [.string("token:\(bench.secret)")]
             let (answer, status) = try await send(method, token + parameters)
@@ -79,12 +81,12 @@ struct AriaNgTests {
         }
     }
 
-    @Test("Before it knows the secret it is refused, in a way that it understands", arguments: Way.allCases)
+    @Test("AriaNg without the secret is refused in a way that it understands", arguments: Way.allCases)
     func refused(way: Way) async throws {
         let page = try await Page(way)
         let (answer, status) = try await page.send("aria2.getGlobalStat", [])
         #expect(answer.fields?["error"]?.fields?["message"] == "Unauthorized")
-        // It calls its success path for every status below 400.
+        // AriaNg treats every status below 400 as a success.
         #expect(status ?? 400 >= 400)
         await page.bench.end()
     }
@@ -131,7 +133,7 @@ struct AriaNgTests {
         await page.bench.end()
     }
 
-    /// The window of details asks for everything, and draws the pieces.
+    /// AriaNg's window of details requests all fields, and draws the pieces.
     private func details(_ page: Page, _ gid: JSONValue) async throws {
         let answers = try await page.call("system.multicall", [page.inner("aria2.tellStatus", gid)])
         let status = try #require(answers.values?.first?.values?.first?.fields)
@@ -143,7 +145,8 @@ struct AriaNgTests {
         #expect(options.fields?["header"] == "X-A: 1\nX-B: 2")
     }
 
-    /// It adds the download again with the options that it is told, and removes the result of the first one.
+    /// AriaNg adds the failed download again with the options that getOption has returned, and removes the first
+    /// result.
     private func retry(_ page: Page, _ server: FaultServer) async throws {
         let url = JSONValue.string(server.url("/gone/x"))
         let gid = try await page.call("aria2.addUri", [url], ["split": "2", "out": "again.bin"])
@@ -166,7 +169,7 @@ struct AriaNgTests {
         #expect(page.gids(try await page.call("aria2.tellStopped", .integer(-1), .integer(1000), Self.full)) == [])
     }
 
-    /// The pages of settings and of the state of the server.
+    /// Makes the calls of AriaNg's pages for the settings and for the state of the server.
     private func settings(_ page: Page) async throws {
         #expect(try await page.call("aria2.getGlobalOption").fields?["max-overall-download-limit"] == "0")
         #expect(try await page.call("aria2.changeGlobalOption", ["max-overall-download-limit": "1M"]) == "OK")

@@ -47,7 +47,7 @@ struct ChangeURITests {
         await bench.end()
     }
 
-    @Test("A download that runs goes on with a mirror that it was given")
+    @Test("A running download continues with a mirror that was added meanwhile")
     func running() async throws {
         let bench = try await RPCBench()
         let gate = Gate(after: 500_000)

@@ -13,7 +13,7 @@ struct GIDTableTests {
         return (table, reports)
     }
 
-    @Test("Lines that later ones have replaced are dropped when the file is read")
+    @Test("Lines that later lines have replaced are dropped when the file is read")
     func compaction() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -26,7 +26,7 @@ struct GIDTableTests {
         #expect(self.table(folder("gids")).table.gid(of: 10) == GID(value: 4999))
     }
 
-    @Test("Of a file that has grown beyond its limit the end counts")
+    @Test("If the file has grown beyond its limit, only its end is read")
     func long() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -39,7 +39,7 @@ struct GIDTableTests {
         #expect(try folder.size(of: "gids") < 100)
     }
 
-    @Test("A file that cannot be read is reported; one that is not there is not")
+    @Test("A file that cannot be read is reported; a missing file is not")
     func unreadable() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

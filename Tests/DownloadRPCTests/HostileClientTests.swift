@@ -11,7 +11,7 @@ import Testing
 struct HostileClientTests {
     private static let unread = "http://127.0.0.1:9/x"
 
-    @Test("The lowest and the highest number end no process", arguments: [Int64.min, .min + 1, .max])
+    @Test("A call with the lowest or highest integer does not end the process", arguments: [Int64.min, .min + 1, .max])
     func numbers(number: Int64) async throws {
         let bench = try await RPCBench()
         let gid = try #require(try await bench.call("aria2.addUri", [.string(Self.unread)], ["pause": "true"]).result)
@@ -25,7 +25,7 @@ struct HostileClientTests {
         await bench.end()
     }
 
-    @Test("A place beside the lowest or the highest priority can be asked for", arguments: [Int.min, .max])
+    @Test("A download can be moved next to one with the lowest or the highest priority", arguments: [Int.min, .max])
     func priorities(priority: Int) async throws {
         let bench = try await RPCBench()
         var gids: [JSONValue] = []
@@ -46,7 +46,7 @@ struct HostileClientTests {
         await bench.end()
     }
 
-    @Test("A file that is said to have the largest possible size has its pieces")
+    @Test("The pieces of a file with the largest possible size are computed")
     func largestFile() {
         let grid = PieceGrid(total: .max)
         #expect(grid.bitfield(ByteRanges([(.max - 10)..<(.max)])).count == Int(grid.count + 7) / 8 * 2)
@@ -60,7 +60,7 @@ struct HostileClientTests {
         #expect(text.end().contains("a inf\na 1e+300\na 5\na 0.5\n"))
     }
 
-    @Test("Guesses of one network of IPv6 are counted together, however its addresses are written")
+    @Test("Wrong secrets from one IPv6 network are counted together, however its addresses are written")
     func clients() throws {
         func client(_ address: String) throws -> String {
             SecretGate.client(try SocketAddress(ipAddress: address, port: 1))
@@ -91,7 +91,7 @@ struct HostileClientTests {
         let socket = try RawWebSocket(bench.port, reads: false)
         let flood = String(repeating: "p", count: 120)
         let isCut = await Task.detached {
-            // The kernel keeps some megabytes on the way.
+            // The kernel buffers some megabytes on the way.
             for _ in 0..<400_000 where !socket.sends(flood, opcode: 9) { return true }
             return false
         }.value
@@ -116,7 +116,7 @@ struct HostileClientTests {
         _ = try await bench.manager.add(requests)
         let socket = try RawWebSocket(bench.port, reads: false)
         socket.send(#"{"id":5,"method":"aria2.tellWaiting","params":["token:\#(bench.secret)",0,1500]}"#)
-        // Notifications that come while megabytes of the answer wait for the client.
+        // These downloads cause notifications while megabytes of the answer wait for the client.
         for number in 0..<3 {
             let gid = try #require(
                 try await bench.call(
@@ -130,7 +130,7 @@ struct HostileClientTests {
         await bench.end()
     }
 
-    /// A WebSocket that has shown the secret in time. On a busy machine the first ones may be too slow.
+    /// Returns a WebSocket that has shown the secret in time. On a busy machine, the first attempts may be too slow.
     private func authorized(_ bench: RPCBench) async throws -> RawWebSocket? {
         for _ in 0..<20 {
             let socket = try RawWebSocket(bench.port, fields: ["Origin: moz-extension://a"])
@@ -142,7 +142,7 @@ struct HostileClientTests {
         return nil
     }
 
-    @Test("A WebSocket that does not show the secret is closed in the end, unless a program of this machine listens")
+    @Test("A WebSocket without the secret is closed in the end, unless a program on this machine has opened it")
     func silentSockets() async throws {
         var limits = RPCServer.limits
         limits.idle = .milliseconds(300)
@@ -159,7 +159,7 @@ struct HostileClientTests {
         await bench.end()
     }
 
-    @Test("Long lists asked for again and again in one document are not all in memory")
+    @Test("If one document requests long lists again and again, the answers are not all in memory at once")
     func longAnswers() async throws {
         let bench = try await RPCBench()
         let requests = try (0..<500).map {
@@ -191,7 +191,7 @@ struct HostileClientTests {
             .result)
         let options = try #require(try await bench.call("aria2.getOption", gid).result?.fields)
         #expect(options["nope"] == nil && options["dir"] != nil)
-        // What is not remembered is said by the record, which has the field as one value.
+        // An option that is too long to keep is read from the record, which has the header field as one value.
         #expect(options["split"] != nil && options["header"]?.text?.contains("hhh") == true)
         await bench.end()
     }

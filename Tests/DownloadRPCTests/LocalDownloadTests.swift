@@ -6,7 +6,8 @@ import Testing
 @testable import DownloadCore
 @testable import DownloadRPC
 
-/// Downloads of commands may do what the network may not ask for: the network must not decide what they fetch.
+/// Commands may add downloads that network clients may not request. Network clients must not decide what such downloads
+/// fetch.
 @Suite("Attacks on the RPC server: downloads of commands", .inTurn, .timeLimit(.minutes(2)))
 struct LocalDownloadTests {
     private static let url = "http://127.0.0.1:9/x"
@@ -22,7 +23,7 @@ struct LocalDownloadTests {
     }
 
     @Test(
-        "The network gives no other address, mirror, proxy or field to a download outside of its folders, with a hook or a file of secrets"
+        "A network client cannot change where a download with a hook, secret files or a forbidden folder comes from"
     )
     func sources() async throws {
         let bench = try await RPCBench()
@@ -59,7 +60,7 @@ struct LocalDownloadTests {
             #expect(try await bench.call("aria2.changeOption", gid, ["all-proxy": "http://127.0.0.1:9"]).status == 400)
             let now = try await bench.manager.snapshots(.ids([id]))[0].record
             #expect(now.request.url.string == Self.url && now.request.mirrors.isEmpty && now.state == .paused(.user))
-            // What does not change the bytes is granted.
+            // Changes that do not affect the fetched bytes are permitted.
             #expect(try await bench.call("aria2.changeOption", gid, ["max-download-limit": "1M"]).result == "OK")
             #expect(
                 try await bench.ask("PATCH", "/v1/downloads/\(id)", #"{"priority":3}"#, fields: [bench.bearer]).status
@@ -68,7 +69,7 @@ struct LocalDownloadTests {
         await bench.end()
     }
 
-    @Test("A download of a command that the network might have added is given another address")
+    @Test("A network client may change the URL of a command's download that it could have added itself")
     func permitted() async throws {
         let bench = try await RPCBench()
         let id = try await bench.manager.add([try request(bench.folder("downloads"))])[0].record.id
@@ -84,7 +85,7 @@ struct LocalDownloadTests {
     }
 
     @Test(
-        "Tickets of this machine's user are not shown to servers that the network names",
+        "Kerberos tickets of this machine's user are not sent to servers that network clients name",
         arguments: ["negotiate", "any"])
     func tickets(kind: String) async throws {
         let bench = try await RPCBench()
@@ -99,7 +100,7 @@ struct LocalDownloadTests {
         await bench.end()
     }
 
-    @Test("SSH keys of this machine's user open no server for the network", .enabled(if: OpenSSHServer.canRun))
+    @Test("SSH keys of this machine's user are not used for network clients", .enabled(if: OpenSSHServer.canRun))
     func keys() async throws {
         let server = try await OpenSSHServer()
         let home = try TemporaryFolder()
@@ -110,7 +111,7 @@ struct LocalDownloadTests {
         try server.add(Content(seed: 4, size: 1000), as: "f.bin")
         let bench = try await RPCBench(environment: ["HOME": home.path])
         let url = server.url("f.bin", password: nil)
-        // The key opens it for a command.
+        // A download of a command can use the key.
         let (parsed, credential) = try SourceURL.parse(url).get()
         var own = DownloadRequest(url: parsed, destination: Destination(folder: bench.folder("other")))
         own.credential = credential

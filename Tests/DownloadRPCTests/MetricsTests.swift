@@ -48,7 +48,7 @@ struct MetricsTests {
     }
 
     @Test(
-        "promtool has nothing to say against either format",
+        "promtool accepts the older format, and both formats are served",
         .enabled(if: FileManager.default.isExecutableFile(atPath: promtool)))
     func formats() async throws {
         let bench = try await RPCBench()
@@ -61,7 +61,7 @@ struct MetricsTests {
         }
         _ = try await read("*/*")
         var older = ""
-        // The log is read from the first question on.
+        // The log is read only from the first request for metrics on.
         for await number in bench.ticks {
             _ = try await bench.call("aria2.addUri", [.string(server.url())], ["out": .string("\(number).bin")])
             older = try await read("*/*")
@@ -76,13 +76,13 @@ struct MetricsTests {
             let launch = ProcessLaunch(
                 "/bin/sh", ["-c", "exec \(Self.promtool) check metrics <'\(bench.folder(name))'"])
             let result = try await ChildProcess(launch).result()
-            // Of OpenMetrics it knows the older rules for names, and no comment EOF.
+            // promtool only knows the older rules of OpenMetrics for names, and does not know the comment EOF.
             #expect(result.ending == .exited(0) || name == "open", "\(name): \(result.stderr) \(result.stdout)")
         }
         await bench.end()
     }
 
-    @Test("A log that breaks off is reported, and read again behind the last event")
+    @Test("A log that breaks off is reported, and is read again after the last event")
     func brokenLog() async {
         let reports = Observed<[String]>([])
         let events = Observed<[EventCursor]>([])
@@ -98,7 +98,7 @@ struct MetricsTests {
     }
 }
 
-/// A service whose log breaks off behind each event.
+/// A service whose log breaks off after each event.
 private final class BrokenLog: DownloadService {
     let cursors = Mutex<[EventCursor?]>([])
 

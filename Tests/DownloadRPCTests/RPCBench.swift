@@ -94,7 +94,7 @@ struct RPCBench {
         try #require(try await call("aria2.tellStatus", gid).result?.fields)
     }
 
-    /// Asks for the status until it is one of these.
+    /// Requests the status until it is one of `states`, and returns its fields.
     func waitForStatus(_ gid: JSONValue, _ states: String...) async throws -> [String: JSONValue] {
         for await _ in ticks {
             let status = try await status(gid)

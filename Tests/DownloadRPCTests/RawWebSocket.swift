@@ -28,7 +28,7 @@ final class RawWebSocket: Sendable {
         _ = sends(text, opcode: opcode, isLast: isLast, length: length)
     }
 
-    /// Returns false when the server has closed.
+    /// Sends a frame. Returns false if the server has closed the connection.
     func sends(_ text: String, opcode: UInt8 = 1, isLast: Bool = true, length: Int? = nil) -> Bool {
         let (bytes, mask) = (Array(text.utf8), [UInt8]([1, 2, 3, 4]))
         var frame = [(isLast ? 0x80 : 0) | opcode]

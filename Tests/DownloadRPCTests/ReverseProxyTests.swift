@@ -4,10 +4,10 @@ import Testing
 
 @testable import DownloadRPC
 
-/// The ways from another machine that docs/web.md describes, on this one.
+/// The ways that docs/web.md describes for access from another machine, tested on one machine.
 @Suite("The RPC server behind ssh and a reverse proxy", .inTurn, .timeLimit(.minutes(2)))
 struct ReverseProxyTests {
-    /// Asks through another port.
+    /// Sends a request to another port, on which a proxy or ssh listens.
     private func ask(
         _ port: Int, _ method: String, _ path: String, _ body: String = "", host: String, fields: [String] = []
     ) async throws -> RawClient.Received {
@@ -20,7 +20,7 @@ struct ReverseProxyTests {
         return try await client.answer()
     }
 
-    /// The page, a call, the stream of events and a WebSocket work through a port.
+    /// Expects that the page, a call, the stream of events and a WebSocket work through a port.
     private func expectService(_ bench: RPCBench, at port: Int, host: String, origin: String) async throws {
         let page = try await ask(port, "GET", "/", host: host)
         #expect(page.status == 200 && page.text.contains("page.js"), "\(page.text)")
@@ -81,7 +81,8 @@ struct ReverseProxyTests {
             ProcessLaunch("/usr/sbin/nginx", ["-p", folder.path, "-c", folder("nginx.conf"), "-e", "stderr"]))
         try await process.waitToListen(at: port, "nginx", log: process.standardError)
         try await expectService(bench, at: port, host: "nas.example.org", origin: "https://nas.example.org")
-        // A program on another machine comes from loopback, too: it is told nothing without the secret.
+        // Through the proxy, a program on another machine comes from loopback, too. Without the secret it gets no
+        // events.
         let stranger = try RawWebSocket(port, host: "nas.example.org")
         #expect(await stranger.status() == 101)
         let server = try FaultServer.serving(Content(seed: 1, size: 10))

@@ -79,7 +79,7 @@ struct TargetTests {
         #expect(try rule.resolve(folder("stately")) == folder("stately"))
     }
 
-    @Test("The option out only names a visible file below the folder")
+    @Test("The option `out` can only name a visible file below the folder")
     func names() async throws {
         let bench = try await RPCBench()
         for name in [

@@ -1,6 +1,8 @@
 import DownloadCore
-import Foundation
 import DownloadTestSupport
+import Foundation
+import GRDB
+import Synchronization
 import Testing
 
 @testable import DownloadStorage
@@ -77,6 +79,32 @@ struct ConcurrentStoresTests {
             return try await group.reduce(into: []) { $0 += $1 }
         }
         #expect(claimed.sorted() == ids)
+    }
+
+    @Test("An item that another store makes a row of its own between two statements of a reader is found once")
+    func promotionWhileReading() async throws {
+        let (reader, other) = (try folder.open(), try folder.open())
+        let ids = try await reader.add((0..<3).map { try Sample.request("\($0)") }, session: "s").map(\.record.id)
+        let selections: [DownloadSelection] = [.all, .ids([ids[1]]), .ids([ids[2]])]
+        for (id, selection) in zip(ids, selections) {
+            let isDone = Mutex(false)
+            try reader.database.inDatabase { db in
+                db.trace { event in
+                    guard case .statement(let statement) = event, statement.sql.contains("FROM item"),
+                        isDone.withLock({ isDone in
+                            defer { isDone = true }
+                            return !isDone
+                        })
+                    else { return }
+                    #expect(throws: Never.self) { try other.database.write { try ItemPromotion.promote([id], $0) } }
+                }
+            }
+            let found = try await reader.records(selection).map(\.id).sorted()
+            #expect(found == (selection == .all ? ids : [id]))
+            #expect(isDone.withLock { $0 })
+            try reader.database.inDatabase { $0.trace(options: []) }
+        }
+        #expect(try await other.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM download") } == 3)
     }
 
     @Test("A reader of the log gets each event once, in order, while other stores write")

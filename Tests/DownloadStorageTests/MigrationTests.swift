@@ -40,7 +40,7 @@ struct MigrationTests {
             id: 2, request: try Sample.request(), created: Date(timeIntervalSince1970: 1_740_000_000))
         var filled = try Sample.filled(blank)
         filled.session = "4711-abc"
-        // Settings that requests did not have in that version.
+        // Requests did not have these settings in that version.
         filled.request.trust = .insecure
         filled.request.http = HTTPOptions()
         filled.request.secretFiles = SecretFiles()

@@ -59,7 +59,8 @@ struct QueryPlanTests {
         #expect(!program.contains { ($0["p4"] as String?)?.hasPrefix("julianday") ?? false })
     }
 
-    /// The plan for the tables of files that are being named at this moment, which are short.
+    /// The plan for the tables of intents. They are short, because they have only files that get their names at this
+    /// moment.
     private let intents: Set<String> = [
         "SCAN intent", "SCAN itemIntent", "COMPOUND QUERY", "LEFT-MOST SUBQUERY", "UNION USING TEMP B-TREE",
     ]
@@ -72,7 +73,7 @@ struct QueryPlanTests {
         "SEARCH item USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
         "SEARCH list USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH done USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
     ]
-    /// The plan of the question whether there is any item, which reads one row.
+    /// The plan of the query whether there is any item. It reads one row.
     private let anyItem = "SCAN item USING COVERING INDEX itemByHash"
     private let queuedItems: Set<String> = [
         "SEARCH item USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)", "SEARCH list USING INDEX listQueued (session=?)",
@@ -202,8 +203,8 @@ struct QueryPlanTests {
         try await expect(["\(bySeq) (rowid>?)"], of: store) { _ = try await store.events(after: 3, limit: 2) }
         let dropping = try await plans(store) { try await store.dropEvents(keeping: 2) }
         #expect(dropping.contains("\(bySeq) (rowid<?)"))
-        // The log's first row, the three rows of `sqlite_sequence`, and the lists, whose rows may be deleted with
-        // dropped events.
+        // Only the log's first row, the three rows of `sqlite_sequence`, and the lists are scanned. The rows of lists
+        // may be deleted with dropped events.
         let scans = Set(dropping.filter { $0.hasPrefix("SCAN") && $0 != "SCAN CONSTANT ROW" })
         #expect(scans == ["SCAN sqlite_sequence", "SCAN event", "SCAN list"])
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadStorage
 
-/// Only how a request is stored in its column. `RequestDocument` has the format and its own tests.
+/// These tests only check how a request is stored in its column. `RequestDocument` has the format and its own tests.
 @Suite("RequestCoder: a request in its column", .inTurn)
 struct RequestCoderTests {
     @Test("The text has every property except those with a column of their own")

@@ -183,7 +183,7 @@ struct SessionRegistryTests {
                 == .sessionUnavailable(
                     .storeUnreadable(
                         path: sessions,
-                        message: "belongs to another user (uid 12345, and this is 0); "
+                        message: "belongs to another user (uid 12345; this process has uid 0); "
                             + "set XDG_STATE_HOME to a folder you can write to")))
         #expect(try FileManager.default.contentsOfDirectory(atPath: sessions) == [])
     }

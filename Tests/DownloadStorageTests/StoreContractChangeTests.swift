@@ -56,7 +56,7 @@ struct StoreContractChangeTests {
     }
 
     @Test(
-        "A change keeps the session of a queued download, unless a foreground session is dead or cancels it",
+        "A queued download keeps its session, unless this is a dead foreground session, or a foreground one cancels",
         arguments: StoreKind.allCases)
     func owners(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
@@ -111,7 +111,7 @@ struct StoreContractChangeTests {
         #expect(try await store.change([], .cancel, session: "me") == [])
     }
 
-    @Test("A change that has no effect is reported as none", arguments: StoreKind.allCases)
+    @Test("A change that has no effect is reported as no change", arguments: StoreKind.allCases)
     func nothingToDo(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         for (change, state) in [

@@ -3,7 +3,8 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// A small file has no row of its own until it has its name. What its session saved before must not be lost.
+/// A small file has no row of its own until it has its final name. Before that, its session saves an intent, which must
+/// not be lost.
 @Suite("Every store: small files that are about to get their names", .inTurn)
 struct StoreContractIntentTests {
     let folder: TemporaryFolder

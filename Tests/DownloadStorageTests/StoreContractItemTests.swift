@@ -170,7 +170,7 @@ struct StoreContractItemTests {
     }
 
     @Test(
-        "Of a batch of files that were about to get their names, only those are finished that had not gone on",
+        "Of the files that were about to get their names, those that changed later are not finished",
         arguments: StoreKind.allCases)
     func intentsOfBatch(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
@@ -185,7 +185,7 @@ struct StoreContractItemTests {
         #expect(found.map(\.state) == [.completed, .queued, .queued, .queued])
     }
 
-    @Test("A file that another session owns by now is not given its name", arguments: StoreKind.allCases)
+    @Test("A file that another session owns by now does not get its name", arguments: StoreKind.allCases)
     func intentOfAnother(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let records = try await add(["a", "b", "c"], to: store, session: "dead")

@@ -12,9 +12,9 @@ struct BodyWriter {
     private var sizeError: (after: Int64, by: Int)?
     /// The head, which is sent with the first slice.
     private var head: [UInt8] = []
-    /// The bytes of the body around its announced end, if that is too early. They are sent in one write, and in one TLS
-    /// record, with the head if it comes just before. So a client that has the last announced byte has the next byte,
-    /// too.
+    /// The bytes of the body around its announced end, if this is before the true end. They are sent in one write, and
+    /// in one TLS record, with the head if it comes just before. So a client that has the last announced byte has the
+    /// next byte, too.
     private var joint: Range<Int64>?
     /// The time at which the bytes sent so far are due under the rate.
     private var due = ContinuousClock.now
@@ -47,7 +47,7 @@ struct BodyWriter {
         return end
     }
 
-    /// The size of a slice: a fiftieth of a second's worth if throttled.
+    /// The size of a slice. A slice of a throttled reply has the bytes of a fiftieth of a second.
     private var sliceSize: Int64 {
         if let joint, joint.contains(sent) { return joint.upperBound - sent }
         return bytesPerSecond.map { Int64(max(1, min($0 / 50, 1 << 18))) } ?? 1 << 18

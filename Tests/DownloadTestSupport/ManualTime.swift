@@ -86,7 +86,7 @@ package final class ManualTime: TimeSource {
     /// How many tasks, threads and scheduled actions wait for this clock now.
     package var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-    /// Real work is under way, during which the clock does not leap; until ``end()``.
+    /// Begins real work. With `leaps`, the clock does not leap until ``end()`` is called as often as this function.
     package func begin() { state.withLock { $0.busy += 1 } }
 
     package func end() { state.withLock { $0.busy -= 1 } }
@@ -103,7 +103,8 @@ package final class ManualTime: TimeSource {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 let sleeper = Sleeper(moment: moment, number: number) { continuation.resume(with: $0) }
-                // The wait is registered in the same step, because a cancellation between the two would be lost.
+                // The wait is registered in the same step as the removal, because a cancellation between two steps
+                // would be lost.
                 let news = state.withLock { state in
                     state.beginning.remove(number) == nil ? nil : insert(sleeper, &state)
                 }

@@ -9,7 +9,7 @@ package final class OpenSSHServer: Sendable {
     private let folder: TemporaryFolder
     private let server: PrivateServer
     package let port: Int
-    /// Of a key that logs in.
+    /// The path of the private key with which the user can log in.
     package let key: String
     /// The line for known_hosts, as ssh-keyscan writes it.
     package let knownHost: String

@@ -64,7 +64,8 @@ package struct ProcessLaunch: Sendable, CustomStringConvertible {
                 var launch = dlmtest_launch(
                     arguments: words.baseAddress, environment: settings.baseAddress, folder: directory,
                     descriptors: descriptors, terminal: name, passed: passed ?? -1)
-                // Otherwise, if a partial file is closed meanwhile, the new process would be the last to close it.
+                // `alone` prevents that partial files are closed meanwhile, because the new process would be the last
+                // to close them.
                 return ProcessStart.alone { dlmtest_spawn(executable, &launch, &pid) }
             }
         }

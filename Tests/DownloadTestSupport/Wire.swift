@@ -99,7 +99,7 @@ final class Wire {
 
     // MARK: Writing
 
-    /// Makes the kernel hold little of what the client has not read yet: see ``promised(atMost:connections:)``.
+    /// Limits the bytes that the kernel buffers until the client reads them: see ``promised(atMost:connections:)``.
     func limitUnread() {
         var size: Int32 = 1 << 16
         setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))

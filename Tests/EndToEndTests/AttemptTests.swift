@@ -8,7 +8,7 @@ extension EndToEnd {
         let content = Content(seed: 710, size: 24 * mebibyte + 3)
 
         @Test(
-            "A status of the user's choice is tried again; without the choice it is final",
+            "An answer with a status of --retry-on is retried; without the option it fails the download",
             arguments: [(403, 8), (401, 6), (529, 8)])
         func retryOn(status: Int, final: Int32) async throws {
             let small = Content(seed: 711, size: 100_000)
@@ -23,7 +23,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Statuses of --retry-on count against --retries")
+        @Test("Retries after a status of --retry-on count against --retries")
         func retryOnLimit() async throws {
             try await withDlm({ _ in FaultReply(status: 403) }) { sandbox, server in
                 let result = try await sandbox.perform(
@@ -33,13 +33,16 @@ extension EndToEnd {
             }
         }
 
-        @Test("--max-time ends a slow download with status 4, and a new run continues the part", arguments: [1, 4])
+        @Test(
+            "--max-time ends a slow download with status 4, and a new run continues the partial file",
+            arguments: [1, 4])
         func maxTime(connections: Int) async throws {
             let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(2 * mebibyte) }
             try await withDlm(serving: slow) { sandbox, server in
                 server.holdEnds()
-                // By the real clock: a leap, while the disk or the store is at work, would take the time that is left. On a busy
-                // machine nothing may come in a short time.
+                // This test uses the real clock. A leap of the test clock while the disk or the store works would use
+                // up the time that is left. On a busy machine no byte may arrive in a short time, so longer times are
+                // tried next.
                 for time in ["1.5", "10", "40"] where !sandbox.exists("file.bin.part") {
                     let result = try await sandbox.perform(
                         "get", "-x", "\(connections)", "--max-time", time, server.url(), leaps: false)
@@ -50,7 +53,7 @@ extension EndToEnd {
                 let shown = try await sandbox.show(1)
                 #expect(shown.state == "failed" && shown.received > 0)
                 server.releaseEnds()
-                // A new run has its own time.
+                // The time limit starts anew with the new run.
                 server.handle { [content] _ in FaultReply(content, etag: "\"v1\"") }
                 let end = try await sandbox.perform("get", "--max-time", "60", server.url(), leaps: false)
                 try expectDownloaded(content, as: "file.bin", by: end, in: sandbox)
@@ -85,7 +88,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A get --paused that is ended stays recorded, and the same command without --paused begins the download")
+        @Test("After a get --paused is interrupted, its download stays recorded, and a get without --paused begins it")
         func pausedAndEnded() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 let get = try sandbox.start("get", "--paused", server.url())

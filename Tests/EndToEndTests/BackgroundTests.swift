@@ -23,7 +23,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "With 20 running and 200 queued downloads, the list is right at once; the next start continues in order",
+            "If a session with 20 running and 200 queued downloads dies, list is right; the next one continues them",
             arguments: [SIGKILL, SIGTERM])
         func many(signal: Int32) async throws {
             try await withDlm(Self.handler(bytesPerSecond: Self.rate)) { sandbox, server in
@@ -67,15 +67,16 @@ extension EndToEnd {
                     let start = server.log.requests(to: "/" + name).last?.start ?? 0
                     #expect(start >= kept - Overlap.resumed, "\(name)")
                 }
-                // A second of traffic, or what was on its way.
+                // After SIGKILL, the bytes of one second may be sent twice. After SIGTERM, only the bytes that were on
+                // their way may be.
                 let twice = names.map { server.log.bytesSentTwice(target: "/" + $0) }
                 let limit = signal == SIGKILL ? Self.rate : Self.rate / 8
                 #expect(!holdsToPromises || twice.allSatisfy { $0 <= limit }, "\(twice)")
             }
         }
 
-        /// Expects the downloads in this order. Downloads that begin at the same time reach the server in any order. A
-        /// slow start may be overtaken by downloads that follow others.
+        /// Expects the requests in the order of `wanted`. Downloads that begin at the same time reach the server in any
+        /// order. A download that starts slowly may be overtaken by downloads that start when others end.
         private func expectOrder(_ wanted: [String], _ entries: some Sequence<ServerLog.Entry>) {
             let got = entries.map(\.request.target)
             let twice = Dictionary(grouping: entries, by: \.request.target).filter { $0.value.count > 1 }
@@ -100,8 +101,8 @@ extension EndToEnd {
                 let waits = try (1...4).map { try sandbox.start("wait", "-v", "\($0)") }
                 let watches = try (1...4).map { try sandbox.start("watch", "--json", "\($0)") }
                 let plain = try (1...4).map { try sandbox.start("watch", "--progress", "plain", "\($0)") }
-                // The command names the numbers. With --all, a command that begins after the pause has nothing to wait
-                // for.
+                // This command gets the numbers of the downloads. With --all, a command that starts only after the
+                // pause below would find nothing to wait for.
                 let all = try sandbox.start("wait", "-v", "1-4")
                 let everybody = waits + watches + plain + [all]
                 #expect(await server.waitUntil { $0.entries.count == 4 && $0.entries.allSatisfy { $0.sent > 0 } })
@@ -116,7 +117,7 @@ extension EndToEnd {
 
                 server.handle { request in
                     if request.target == "/gone" { return FaultReply(status: 404) }
-                    // One of them stands still.
+                    // The download that is cancelled below stalls after one byte.
                     let gate = request.target == "/cancelled" ? Gate(after: 1) : nil
                     return Self.handler(bytesPerSecond: nil)(request).with { $0.gate = gate }
                 }

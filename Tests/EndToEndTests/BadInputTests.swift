@@ -82,7 +82,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("With an unknown ID, nothing is done to the other downloads")
+        @Test("With an unknown ID, a command changes none of the other downloads")
         func oneBadID() async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
                 _ = try await sandbox.run("get", server.url())

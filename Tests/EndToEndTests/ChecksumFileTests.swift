@@ -8,7 +8,7 @@ extension EndToEnd {
         static let content = Content(seed: 95, size: 300_000)
         static let other = Content(seed: 96, size: 300_000)
 
-        /// The lines of one file in a format of checksum lists.
+        /// A format of checksum lists, with a function that returns the lines of one file in this format.
         struct Format: Sendable, CustomStringConvertible {
             let description: String
             let text: @Sendable (_ content: Content, _ name: String) -> String
@@ -41,7 +41,7 @@ extension EndToEnd {
                 let trial = FaultTrial(
                     area: .digest, fault: "--checksum-file FILE (\(format)), \(isRight ? "right" : "wrong")")
                 try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
-                    // A home is checked for stray files, so the list is in a folder that is not checked.
+                    // ``FaultTrial`` reports stray files in `home` and in the root folder, so the list is in `config`.
                     let list = sandbox.root("config/SUMS")
                     let text = format.text(isRight ? Self.content : Self.other, "file.bin")
                     try text.write(toFile: list, atomically: false, encoding: .utf8)
@@ -59,7 +59,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A complete file is verified in place, and a different file keeps its name",
+            "A complete file is verified in place; if its checksum is another, the file is not replaced: status 3",
             arguments: [true, false])
         func again(isRight: Bool) async throws {
             try await withDlm(serving: FaultReply(Self.content, etag: "\"a\"")) { sandbox, server in
@@ -125,7 +125,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("Several URLs find a line each; one that is not listed is status 9 before anything is kept")
+        @Test(
+            "Each of several URLs has its own line in the list; a file without a line is status 9 and is not kept")
         func several() async throws {
             try await withDlm({ request in
                 FaultReply(request.target.hasPrefix("/a") ? Self.content : Self.other)
@@ -221,7 +222,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Secrets are sent with the list to the host of the file, and to no other host")
+        @Test("Secrets are sent with the request for a list only if the list has the same origin as the file")
         func secrets() async throws {
             let text = Content("\(Self.content.sha256)  file.bin\n")
             try await withDlm(serving: FaultReply(text)) { sandbox, foreign in
@@ -241,17 +242,17 @@ extension EndToEnd {
             }
         }
 
-        @Test("A command that joins a download with another checksum learns whether its checksum matches")
+        @Test("A command that joins a running download with its own checksum learns whether this checksum matches")
         func joined() async throws {
             let (right, wrong) = ("sha256:\(Self.content.sha256)", "sha256:\(Self.other.sha256)")
-            // The other commands join long before its end.
+            // The download is slow, so that the other commands join it long before its end.
             let slow = FaultReply(Self.content, etag: "\"v1\"").with { $0.bytesPerSecond = 40_000 }
             try await withDlm(serving: slow) { sandbox, server in
                 let first = try sandbox.start("get", server.url())
                 #expect(await server.waitUntil { $0.bytesSent > 10_000 })
                 let handed = try await sandbox.run("get", "-b", "--checksum", right, server.url())
                 expectFailure(9, of: handed)
-                #expect(handed.stderr.contains("1: is already being downloaded without this checksum"))
+                #expect(handed.stderr.contains("1: this file is already being downloaded without this checksum"))
                 let others = try [right, wrong].map {
                     try sandbox.start("get", "--json", "--checksum", $0, server.url())
                 }
@@ -267,7 +268,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A file that is not replaced must match as well", arguments: [true, false])
+        @Test("With --if-exists skip, the existing file must match the checksum", arguments: [true, false])
         func leftAlone(isRight: Bool) async throws {
             try await withDlm(serving: FaultReply(Self.other)) { sandbox, server in
                 try Self.content.write(to: sandbox.file("file.bin"))

@@ -52,7 +52,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Resuming what is complete succeeds at once")
+        @Test("Resuming a complete download succeeds at once")
         func resumeComplete() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 _ = try await sandbox.run("get", server.url())

@@ -72,7 +72,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A cut download is fetched from the start: its part is used if it is the same file, else dropped",
+            "A cut download is requested from the start; its partial file is used if the file is still the same",
             arguments: [true, false], [FaultReply.Framing.contentLength, .chunked])
         func cut(isSame: Bool, framing: FaultReply.Framing) async throws {
             let other = Content(seed: 741, size: 2 * mebibyte)

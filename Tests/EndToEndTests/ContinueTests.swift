@@ -11,7 +11,7 @@ extension EndToEnd {
             try Data(content.bytes(0..<size)).write(to: URL(fileURLWithPath: sandbox.file(name)))
         }
 
-        /// Returns the ranges of the requests for bodies.
+        /// Returns the range of each request to the server.
         private func asked(_ server: FaultServer) -> [String?] { server.log.entries.map(\.range) }
 
         @Test(
@@ -47,7 +47,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A part of any size is continued: one byte, 64 KiB, all but one byte",
+            "A partial file of any size is continued: one byte, 64 KiB, all but one byte",
             arguments: [1, 65535, 65536, 65537, 12 * mebibyte + 8])
         func sizes(size: Int64) async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
@@ -157,7 +157,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "If dlm is killed while it renames the part, the next run still uses the part",
+            "If dlm is killed while it renames the partial file, the next run still uses the partial file",
             arguments: ["beforeAdopt", "afterAdopt"])
         func killed(point: String) async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in

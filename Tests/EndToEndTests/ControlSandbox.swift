@@ -128,7 +128,8 @@ extension DlmSandbox {
         #expect(recorded >= bytes, "\(recorded)", sourceLocation: sourceLocation)
     }
 
-    /// What is recorded as fetched of a file that came in order is in its partial file.
+    /// Expects that the partial file begins with the first `received` bytes of the content. The bytes must
+    /// have been fetched in order.
     func expectPartial(
         _ content: Content, _ name: String, has received: Int64, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {

@@ -66,7 +66,8 @@ extension EndToEnd {
                 try await withSecureDlm(certificates, { _ in Self.file }) { site in
                     let plain = try FaultServer { _ in Self.file }
                     defer { plain.stop() }
-                    // libcurl treats this machine as secure, whatever the scheme.
+                    // libcurl sends secure cookies to localhost and 127.0.0.1 over http, too, so the test uses another
+                    // name.
                     let host = "safe.example"
                     try site.sandbox.root.write(
                         Self.line("safe", "1", domain: host, secure: true) + Self.line("any", "1", domain: host),

@@ -40,7 +40,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("Without a password, dlm asks on the terminal, and does not show the answer", arguments: [false, true])
+        @Test(
+            "If -u has no password, dlm asks for it on the terminal, and does not show the answer",
+            arguments: [false, true])
         func asked(isResumed: Bool) async throws {
             try await withDlm({ request in
                 if request["Authorization"] != Self.basic("ann", SecretSearch.password) {
@@ -75,7 +77,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Ctrl-C at the question ends dlm by that signal; without a terminal there is no question")
+        @Test("Ctrl-C at the password prompt ends dlm by SIGINT; without a terminal there is no prompt")
         func unanswered() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 var launch = try sandbox.launch(["get", "-u", "ann", server.url()])
@@ -103,7 +105,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "--netrc searches the home folder by host, also after a redirect; the default only for the first host"
+            "--netrc finds logins in ~/.netrc by host, also after redirects; a default entry is for the first host"
         )
         func netrc() async throws {
             let other = try FaultServer { _ in Self.file }

@@ -65,7 +65,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "--if-exists newer fetches a changed file, found by ETag or Last-Modified, whatever the date",
+            "--if-exists newer fetches a file whose ETag or Last-Modified has changed, even to an earlier date",
             arguments: [
                 ("\"v1\"", nil, "\"v2\"", nil), (nil, -200_000, nil, -100_000),
                 ("\"v1\"", -200_000, "\"v2\"", -100_000),
@@ -157,7 +157,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("f=$(dlm get URL) is only the path; if one of two URLs fails, the command has its error and its status")
+        @Test(
+            "f=$(dlm get URL) has only the path; if one of two URLs fails, dlm reports it and ends with its status")
         func script() async throws {
             try await withDlm({ [content] in $0.target == "/gone" ? FaultReply(status: 404) : FaultReply(content) }) {
                 sandbox, server in

@@ -52,7 +52,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A download that is added while the session pauses is done by the next session", arguments: 0..<3)
+        @Test("A download that is added while the session is ending is fetched by the next session", arguments: 0..<3)
         func whilePausing(round: Int) async throws {
             try await withDlm(Self.handler(bytesPerSecond: 8 * mebibyte)) { sandbox, server in
                 let names = (0..<12).map { "f\($0)" }
@@ -60,7 +60,7 @@ extension EndToEnd {
                 try await sandbox.hand(names.map { server.url("/" + $0) })
                 #expect(await server.waitUntil { $0.bytesSent > 6 * mebibyte })
                 daemon.send(SIGTERM)
-                // Before that, it would answer.
+                // Before the session logs the signal, it would accept the download itself.
                 try await sandbox.waitForDaemonLog("signal \(SIGTERM): pausing")
                 try await letPass(.milliseconds(10 * round))
                 let next = try sandbox.start("daemon", "start", "--json")
@@ -75,7 +75,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("After kill -9 the list tells the truth, and the next start goes on in order, every file right")
+        @Test("After kill -9, list shows the true states, and the next session completes the files in order")
         func killed() async throws {
             try await withDlm(Self.handler(bytesPerSecond: 2 * mebibyte)) { sandbox, server in
                 let names = (0..<8).map { "f\($0)" }
@@ -91,7 +91,8 @@ extension EndToEnd {
                 let kept = [try await sandbox.show(1).received, try await sandbox.show(2).received]
                 server.handle(Self.handler(bytesPerSecond: 8 * mebibyte))
                 server.releaseEnds()
-                // One at a time: of two, either may be the first to reach the server.
+                // The session runs one download at a time, because the requests of two could reach the server in any
+                // order.
                 _ = try await sandbox.startDaemon("-j", "1")
                 try await sandbox.waitForStates { $0.allSatisfy { $0 == "completed" } }
                 try expectFiles(names, in: sandbox)
@@ -103,7 +104,7 @@ extension EndToEnd {
                 for (name, kept) in zip(names, kept) {
                     let start = server.log.requests(to: "/" + name).last?.start ?? 0
                     #expect(start >= kept - Overlap.resumed, "\(name)")
-                    // A second of traffic.
+                    // The bytes of one second may be sent twice.
                     let twice = server.log.bytesSentTwice(target: "/" + name)
                     #expect(!holdsToPromises || twice <= 2 * mebibyte, "\(name)")
                 }
@@ -158,8 +159,8 @@ extension EndToEnd {
                 server.holdEnds()
                 try await sandbox.hand([server.url("/a")])
                 #expect(await server.waitUntil { $0.bytesSent > 2 * mebibyte })
-                // Both signals are pending when the session wakes, so the second signal arrives while it is at work.
-                // Signals are delivered in the order of their numbers.
+                // Both signals are pending when the session wakes, so the second signal arrives while the session
+                // handles the first. Signals are delivered in the order of their numbers.
                 for signal in [SIGSTOP, SIGINT, SIGTERM, SIGCONT] { run.send(signal) }
                 let result = try await run.result()
                 #expect(result.ending == .signalled(SIGTERM), "\(result.stderr)")

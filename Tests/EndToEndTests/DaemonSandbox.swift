@@ -25,7 +25,7 @@ extension DlmSandbox {
         return try daemon(result)
     }
 
-    /// Returns the process of which `daemon start --json` reports the number.
+    /// Returns the process whose ID `daemon start --json` printed.
     func daemon(_ result: ChildProcess.Result) throws -> ForeignProcess {
         let pid = try #require(try status(result).pid)
         return try #require(ForeignProcess(pid))
@@ -47,19 +47,19 @@ extension DlmSandbox {
         return result.outputLines.compactMap { Int($0) }
     }
 
-    /// Asks until the background session is finishing: what runs ends, and nothing new begins.
+    /// Waits until the background session reports that it is finishing: running downloads end, and no others start.
     func waitForFinishing(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let status = try await ask(atMost: .seconds(45), { try await daemonStatus() }, until: \.isFinishing)
         #expect(status.isFinishing, "\(status)", sourceLocation: sourceLocation)
     }
 
-    /// Waits until its log has this.
+    /// Waits until the log of the background session contains this text.
     func waitForDaemonLog(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let isLogged = try await ask(atMost: .seconds(45), { daemonLog.contains(text) }, until: { $0 })
         #expect(isLogged, "\(text)\n\(daemonLog)", sourceLocation: sourceLocation)
     }
 
-    /// Asks `list` until the states, by id, are as they should be.
+    /// Runs `list` again and again until the states, in the order of the IDs, meet the condition.
     func waitForStates(
         atMost limit: Duration = .seconds(30), _ isMet: ([String]) -> Bool,
         sourceLocation: SourceLocation = #_sourceLocation

@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     @Suite("The background session under a service manager", .serialized, .timeLimit(.minutes(1)))
     struct DaemonServiceTests {
-        /// Runs the daemon with a socket that was made before, as systemd does.
+        /// Runs the background session with a socket that already listens, as systemd does.
         func activated(
             _ sandbox: DlmSandbox, _ listener: UnixSocket, notifying address: String
         ) throws -> ChildProcess {

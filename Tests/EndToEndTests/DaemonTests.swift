@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     @Suite("The process of the background session", .serialized, .timeLimit(.minutes(2)))
     struct DaemonTests {
-        @Test("Twenty starts at once make one, and all succeed")
+        @Test("Twenty simultaneous daemon start commands start one session, and all succeed")
         func race() async throws {
             try await withDlm { sandbox in
                 let starts = try (0..<20).map { _ in try sandbox.start("daemon", "start", "--json") }
@@ -18,7 +18,7 @@ extension EndToEnd {
                 #expect(pids.count == 1)
                 let one = try #require(try await sandbox.daemonStatus().pid)
                 #expect(pids == [one])
-                // The slower processes have ended.
+                // The processes that came too late to become the session end.
                 for other in ForeignProcess.all(of: sandbox.root) where other.pid != one {
                     #expect(await other.waitForEnd(), "\(other.pid)")
                 }
@@ -87,10 +87,11 @@ extension EndToEnd {
             }
         }
 
-        @Test("The session has no terminal and no open file of its starter, and its log is private")
+        @Test("The session has no terminal and no open file of the command that started it, and its log is private")
         func detached() async throws {
             try await withDlm { sandbox in
-                // This is what a cron job does: it has a lock that must be free once its script has ended.
+                // Like the lock of a cron job, this lock must be free as soon as the script has ended. So the session
+                // must not inherit the open file.
                 let lock = sandbox.root("cron.lock")
                 let held = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
                 #expect(flock(held, LOCK_EX) == 0)
@@ -138,7 +139,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A session that cannot start gives its starter the reason and the status")
+        @Test("If a session cannot start, daemon start reports the reason and ends with the status of the session")
         func failing() async throws {
             try await withDlm { sandbox in
                 try FileManager.default.createDirectory(
@@ -154,7 +155,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A link in place of the log is not followed")
+        @Test("A symbolic link in place of the log file is not followed")
         func link() async throws {
             try await withDlm { sandbox in
                 try FileManager.default.createDirectory(
@@ -177,7 +178,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A stopped session (SIGSTOP) does not answer: status 12, in time")
+        @Test("If the session is stopped (SIGSTOP), daemon commands end with status 12 within 20 seconds")
         func silent() async throws {
             try await withDlm { sandbox in
                 let daemon = try await sandbox.startDaemon()

@@ -19,7 +19,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A file renamed by an earlier run does not satisfy a request for the original name")
+        @Test("A file that an earlier run saved under another name does not count as the file of the requested name")
         func overwriteAfterRename() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 #expect(FileManager.default.createFile(atPath: sandbox.file("asked"), contents: Data("mine".utf8)))
@@ -99,7 +99,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--if-exists overwrite, rename and skip have their effects")
+        @Test("--if-exists overwrite replaces the file, rename numbers the new file, and skip keeps the old file")
         func ifExists() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 for name in ["a.tar", "b.tar", "c.tar"] { try sandbox.root.write("mine", to: "files/\(name)") }

@@ -3,12 +3,12 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("dlm doctor with servers without HTTP", .serialized, .timeLimit(.minutes(2)))
+    @Suite("dlm doctor with FTP and SSH servers", .serialized, .timeLimit(.minutes(2)))
     struct DoctorFileServerTests {
         let content = Content(seed: 761, size: 100_000)
 
         @Test(
-            "doctor reports the login, the key or certificate, the size and the time, or the error of a download",
+            "doctor reports the login, key or certificate, size and time, or ends with the status of a download",
             .enabled(if: Vsftpd.canRun && OpenSSHServer.canRun, "needs root, vsftpd and OpenSSH's server"))
         func withoutHTTP() async throws {
             try await withVsftpd { sandbox, server in

@@ -35,7 +35,7 @@ extension EndToEnd {
     struct DoctorTests {
         let content = Content(seed: 760, size: 100_000)
 
-        @Test("Without problems, doctor says so and leaves nothing behind")
+        @Test("If there are no problems, doctor reports none and leaves no file behind")
         func healthy() async throws {
             try await withDlm { sandbox in
                 let result = try await sandbox.run("doctor") { $0.environment["LANG"] = "C" }
@@ -96,7 +96,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A state folder that cannot be written is status 12 with what to do; so is a file in its place")
+        @Test("A state folder that cannot be written is status 12, with advice; a file in its place is status 12, too")
         func unwritableState() async throws {
             try await withDlm { sandbox in
                 try FileManager.default.createDirectory(
@@ -141,7 +141,7 @@ extension EndToEnd {
                 #expect(try await sandbox.list().isEmpty)
                 let store = sandbox.state + "/dlm/downloads.sqlite"
                 let file = try FileHandle(forUpdating: URL(fileURLWithPath: store))
-                // The user_version in the header (sqlite.org/fileformat.html).
+                // The header has the `user_version` at offset 60 (sqlite.org/fileformat.html).
                 try file.seek(toOffset: 60)
                 try file.write(contentsOf: Data([0, 0, 0, 99]))
                 let newer = try await sandbox.run("doctor", "--json")
@@ -165,7 +165,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The traces of a killed session are a warning, and a session that does not answer is status 12")
+        @Test("The files that a killed session left are a warning, and a session that does not answer is status 12")
         func sessions() async throws {
             try await withDlm { sandbox in
                 #expect(try await sandbox.run("daemon", "start").ending == .exited(0))
@@ -188,7 +188,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Of a URL: the phases, addresses, ranges, validators, size and name; a byte is asked for and no file is made"
+            "doctor URL reports phases, addresses, ranges, validators, size and name; it requests only one byte"
         )
         func request() async throws {
             let reply = FaultReply(content, etag: "\"v1\"").with {
@@ -247,7 +247,7 @@ extension EndToEnd {
             try await withDlm(script) { sandbox, server in
                 let lines = try await sandbox.run("doctor", server.url("/a"), "--json").findings()
                 #expect(lines.named("redirect").map(\.detail).map { String($0.prefix(3)) } == ["301", "302"])
-                #expect(lines.named("redirect").allSatisfy { $0.detail.contains("leads to http://") })
+                #expect(lines.named("redirect").allSatisfy { $0.detail.contains("redirects to http://") })
                 #expect(lines.named("request").last?.detail == server.url("/c"))
                 #expect(lines.named("phases").count == 3)
                 let loop = try await sandbox.run("doctor", server.url("/loop"), "--json")
@@ -256,7 +256,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("The status is that of a download: for 404, 401, a closed port, a dead proxy and an unknown host")
+        @Test(
+            "doctor ends with the status of a download: for 404, 401, a closed port, a dead proxy and an unknown host")
         func failures() async throws {
             let script: FaultServer.Handler = { FaultReply(status: $0.target == "/401" ? 401 : 404) }
             try await withDlm(script) { sandbox, server in
@@ -328,7 +329,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("No secret is shown: of the URL, of proxies, or in text from the server")
+        @Test("doctor shows no secret of the URL or of proxies, and none in text from the server")
         func secrets() async throws {
             let script: FaultServer.Handler = { [content] request in
                 if request.target.hasPrefix("/old") {

@@ -17,7 +17,7 @@ extension EndToEnd {
             }
         }
 
-        /// Creates a folder with links to dlm, as the package has it.
+        /// Creates a folder with links to dlm, like the folder in the Debian package.
         static func links(in sandbox: DlmSandbox) throws -> String {
             let folder = sandbox.root("links")
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -83,7 +83,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("What goes to /dev/null is thrown away, and what follows is not")
+        @Test("Only the URL after -o /dev/null is discarded, and the next one is printed; wget -O - joins several URLs")
         func discarded() async throws {
             try await withDlm(Self.reply) { sandbox, server in
                 let urls = [server.url("/a"), server.url("/text")]
@@ -95,7 +95,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A quoted slash in a URL leads to no other folder", arguments: ["wget", "curl"])
+        @Test("A percent-encoded slash in a URL does not lead to another folder", arguments: ["wget", "curl"])
         func traversal(program: String) async throws {
             try await withDlm(Self.reply) { sandbox, server in
                 let option = program == "curl" ? ["-sO"] : ["-q"]
@@ -107,7 +107,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A failure has the program's own status, and one line",
+            "A failure ends with the status that aria2c, wget or curl would have, and prints one line",
             arguments: [
                 ("aria2c", ["-m1", "-o", "f", "/404"], 3), ("aria2c", ["-m1", "-o", "f", "/503"], 29),
                 ("aria2c", ["--frobnicate", "/a"], 28), ("aria2c", ["-o", "f", "/401"], 24),
@@ -133,7 +133,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "The same command continues after a cut: aria2c as yt-dlp starts it, over a connection that is cut twice"
+            "aria2c with yt-dlp's options completes the file in one run, although its connection is cut twice"
         )
         func cut() async throws {
             let content = Content(seed: 251, size: 3 << 20)

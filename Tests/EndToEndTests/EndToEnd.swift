@@ -2,7 +2,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// Tests of the built program. Suites run at the same time as others, and the tests of a suite run one after the other
+/// Tests of the built program. The suites run at the same time. The tests of one suite run one after the other
 /// (`.serialized`).
 @Suite("End to end", .sideBySide(in: "EndToEnd"))
 enum EndToEnd {}
@@ -102,8 +102,9 @@ extension DlmSandbox {
         return "\(all[0].id)"
     }
 
-    /// Starts a download, waits until the server has sent so many bytes, and sends the signal.
-    /// - Parameter isRecorded: waits also until some of them are recorded: that much outlasts SIGKILL.
+    /// Starts a download, waits until the server has sent this many bytes, and sends the signal.
+    /// - Parameter isRecorded: whether to wait also until some of these bytes are recorded. Recorded bytes survive
+    ///   SIGKILL.
     func interrupt(
         _ arguments: String..., with signal: Int32, after bytes: Int64, from server: FaultServer,
         isRecorded: Bool = false

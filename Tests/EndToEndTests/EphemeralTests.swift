@@ -30,7 +30,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("paused: true in the configuration is refused, too", arguments: ["--ephemeral", "-o -"])
+        @Test(
+            "paused: true in the configuration is refused for a download that is not recorded",
+            arguments: ["--ephemeral", "-o -"])
         func pausedByConfiguration(option: String) async throws {
             let content = Content(seed: 35, size: 1000)
             try await withDlm(serving: FaultReply(content)) { sandbox, server in

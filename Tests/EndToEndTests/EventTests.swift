@@ -76,12 +76,12 @@ extension EndToEnd {
             }
         }
 
-        @Test("Without a cursor, events prints only new events; a reader that is gone ends it")
+        @Test("Without a cursor, events prints only new events; it ends when its reader is gone")
         func fromNowOn() async throws {
             try await withDlm(Self.handler(bytesPerSecond: nil)) { sandbox, server in
                 try await sandbox.done("get", server.url("/before"))
                 let live = try sandbox.start("events")
-                // The command ends although no event happens that it could print.
+                // `events` must end after `head` has ended, although no further event is printed.
                 let head = try await sandbox.run("events") { launch in
                     launch.arguments = ["-c", "\(launch.executable) events | head -n 1"]
                     launch.executable = "/bin/sh"
@@ -98,7 +98,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A cursor beyond the last event is the end of the log")
+        @Test("A cursor beyond the last event means the end of the log")
         func future() async throws {
             try await withDlm(Self.handler(bytesPerSecond: nil)) { sandbox, server in
                 #expect(try await events(since: 0, in: sandbox).map(\.event) == ["didFinishEvents"])

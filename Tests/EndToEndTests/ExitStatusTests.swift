@@ -9,7 +9,8 @@ extension EndToEnd {
     struct ExitStatusTests {
         static let content = Content(seed: 740, size: 300_000)
 
-        /// Serves, by its path, every failure that needs only an answer.
+        /// Returns the answer for a path. Each failure that an answer alone can cause has its own path; other paths
+        /// have a good file.
         static func reply(_ request: FaultRequest) -> FaultReply {
             switch request.target {
             case "/401", "/407", "/403", "/404", "/500", "/503":
@@ -73,7 +74,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Several failures of one kind give its status, and of several kinds give 1; successes do not count",
+            "Failures of one kind give the status of this kind, and failures of several kinds give 1",
             arguments: [
                 (["/404", "/500"], 8), (["/a", "/404"], 8), (["/404", "/401"], 1), (["/lost", "/404", "/a"], 1),
                 (["/loop", "/noise", "/a"], 7), (["/a", "/b"], 0),
@@ -103,7 +104,7 @@ extension EndToEnd {
         func followers(path: String, status: Int32) async throws {
             try await withDlm(Self.reply) { sandbox, server in
                 let get = try await sandbox.run("get", "-b", "--retries", "0", server.url(path))
-                #expect(get.ending == .exited(0), "handed over is all that it says")
+                #expect(get.ending == .exited(0), "get -b only reports that the download was added")
                 #expect(try await sandbox.run("wait", "1").ending == .exited(status))
                 _ = try await sandbox.run("get", "--retries", "0", "-o", "here", server.url(path))
                 #expect(try await sandbox.run("resume", "2").ending == .exited(status))
@@ -112,7 +113,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "10: no such download, and nothing is done to the other downloads",
+            "10: if an ID does not exist, the command changes no download",
             arguments: ["pause", "resume", "cancel", "remove"])
         func unknown(verb: String) async throws {
             try await withDlm(Self.reply) { sandbox, server in
@@ -137,7 +138,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("129, 130, 143: ended by the signal itself", arguments: [SIGHUP, SIGINT, SIGTERM])
+        @Test("129, 130, 143: the signal itself ends dlm", arguments: [SIGHUP, SIGINT, SIGTERM])
         func signals(signal: Int32) async throws {
             try await withDlm(Self.reply) { sandbox, server in
                 var launch = try sandbox.launch([])

@@ -23,7 +23,7 @@ extension EndToEnd {
         static let content = Content(seed: 1401, size: 12 * mebibyte + 3)
 
         @Test(
-            "Large, small and empty files; --remote-time sets the server's time; a second run fetches nothing")
+            "Large, small and empty files are downloaded, with the server's time; a second run fetches nothing")
         func files() async throws {
             try await withVsftpd { sandbox, server in
                 for (name, content) in [
@@ -71,7 +71,7 @@ extension EndToEnd {
                 try await sandbox.kill([server.url("file.bin")], after: 2 * mebibyte)
                 let other = Content(seed: 1402, size: Self.content.size + longer)
                 try server.add(other, as: "file.bin")
-                // The time is another one than that of the first file, so the time shows the change.
+                // The new file has another modification time than the first file, which shows the change.
                 let time = Date(timeIntervalSince1970: 1_700_000_000)
                 try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: server.path("file.bin"))
                 let result = try await sandbox.perform("resume", "1")
@@ -80,7 +80,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Another version with the same size and time is found by comparing the end of the part")
+        @Test("A new version with the same size and time is detected by comparing the end of the partial file")
         func sameSizeAndTime() async throws {
             try await withVsftpd { sandbox, server in
                 let time = Date(timeIntervalSince1970: 1_700_000_000)

@@ -48,7 +48,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The final name is not there before the file is complete; the partial file is")
+        @Test("Until the file is complete, only the partial file exists, and no file has the final name")
         func finalNameComesLast() async throws {
             let content = Content(seed: 3, size: 8 * mebibyte)
             let reply = FaultReply(content, etag: "\"a\"").with { $0.bytesPerSecond = Int(8 * mebibyte) }
@@ -65,7 +65,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A body without a known length is complete at its own end",
+            "A body without a known length is complete when its chunks, or with --allow-unverified its connection, end",
             arguments: [
                 FaultReply.Framing.chunked, .closeDelimited,
             ])
@@ -129,7 +129,8 @@ extension EndToEnd {
         }
 
         @Test(
-            "The same command again succeeds without a second transfer", arguments: ["\"a\"", nil], [true, false])
+            "Running the same command again succeeds without a second transfer",
+            arguments: ["\"a\"", nil], [true, false])
         func again(etag: String?, honoursConditions: Bool) async throws {
             let content = Content(seed: 7, size: 32 * mebibyte)
             let reply = FaultReply(content, etag: etag, lastModified: HTTPDate.ago(100_000)).with {

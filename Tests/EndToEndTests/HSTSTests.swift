@@ -29,7 +29,7 @@ extension EndToEnd {
                     }
                     let before = try await get("a", plain + "/file")
                     #expect(before.ending != .exited(0))
-                    // HSTS is not recorded without verification.
+                    // An answer over a connection that was not verified (-k) does not set HSTS.
                     #expect(try await get("b", "-k", "https://localhost:\(site.server.port)/file").ending == .exited(0))
                     #expect(try await get("a", plain + "/file").ending != .exited(0))
                     #expect(try await get("c", "https://localhost:\(site.server.port)/small").ending == .exited(0))

@@ -51,7 +51,7 @@ extension EndToEnd {
                 try await sandbox.done("remove", "--all")
                 #expect(try await sandbox.list() == [])
                 #expect(sandbox.names == ["here", "there"])
-                // A number is never used again.
+                // The number of a removed download is never used again.
                 try await sandbox.done("get", "-o", "new", server.url("/here"))
                 #expect(try await sandbox.list().map(\.id) == [6])
             }

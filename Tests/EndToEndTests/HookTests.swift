@@ -64,7 +64,7 @@ extension EndToEnd {
         let content = Content(seed: 770, size: 200_000)
 
         @Test(
-            "--on-complete runs in the file's folder, with variables and JSON; dlm waits for it; its output is no data")
+            "--on-complete runs in the file's folder, with variables and JSON; dlm waits; its output goes to stderr")
         func complete() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v\"")) { sandbox, server in
                 let hook = try sandbox.hook("hook", "echo said; test -f \"$DLM_PATH\" || exit 1; sleep 0.3")
@@ -121,7 +121,7 @@ extension EndToEnd {
                     expectFailure(2, of: refused, program)
                 }
                 #expect(!sandbox.exists("b") && server.log.requests(to: "/b").isEmpty)
-                // If the program is removed later, a notice is printed, and the download succeeds.
+                // A program name without a slash is searched for in PATH.
                 #expect(chmod(hook, 0o600) == 0)
                 _ = try await sandbox.run("daemon", "start")
                 let gone = try await sandbox.run("get", "--on-complete", "true", server.url("/c"))
@@ -135,7 +135,7 @@ extension EndToEnd {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 let hook = try sandbox.hook("hook", "trap '' TERM; sleep 300 & echo $! >\"$run/child\"; wait")
                 var child: pid_t?
-                // On a busy machine a shell may not come so far in a short time.
+                // On a busy machine, the shell may not have started its child within a short time limit.
                 for limit in ["0.5", "5", "40"] where child == nil {
                     let result = try await sandbox.run(
                         "get", "--on-complete", hook, "--hook-timeout", limit, server.url("/" + limit))
@@ -172,7 +172,7 @@ extension EndToEnd {
             text.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         }
 
-        @Test("Of 200 downloads of a list each has its hook run exactly once, good ones and bad ones")
+        @Test("For each of 200 downloads of a list, completed or failed, the hook runs exactly once")
         func many() async throws {
             let script: FaultServer.Handler = { request in
                 request.target.hasSuffix("7") ? FaultReply(status: 404) : FaultReply(Content("x\(request.target)"))
@@ -190,7 +190,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Hooks run in the background and after its restart, and not for paused or cancelled downloads")
+        @Test("Hooks run in the background session, also after its restart, and not for a paused download")
         func background() async throws {
             let script: FaultServer.Handler = { [content] request in
                 let reply = FaultReply(content, etag: "\"v\"")
@@ -219,9 +219,11 @@ extension EndToEnd {
             }
         }
 
-        /// The point of the kill, and the number of runs in the end.
+        /// - Parameters:
+        ///   - point: where dlm is killed.
+        ///   - runs: how often the hook has run in the end.
         @Test(
-            "Killed around the end of a download, its hook is run once by the next session, or not at all once it was taken",
+            "After a kill near the end, the next session runs the hook once, or not if its start was recorded",
             arguments: [
                 ("beforeCompleted", 1), ("afterCompleted", 1), ("committed:3", 1), ("beforeHookTaken:2", 1),
                 ("afterHookTaken", 0),
@@ -278,7 +280,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A joined download has the hooks with which it was begun, and the joining command says so")
+        @Test("A joined download keeps the hooks with which it was added, and the joining command reports this")
         func joined() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v\"")) { sandbox, server in
                 server.holdEnds()
@@ -296,7 +298,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Hooks can be settings, also of a host; a missing program is status 2 for get, and not for other commands"
+            "Hooks can be set in config.yaml, also for a host; a missing program is status 2, only for get"
         )
         func settings() async throws {
             try await withDlm({ [content] in $0.target == "/gone" ? FaultReply(status: 404) : FaultReply(content) }) {

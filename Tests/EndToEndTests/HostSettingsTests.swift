@@ -44,7 +44,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A host has as many downloads at a time as its section says")
+        @Test("A host has at most as many downloads at a time as its section allows")
         func perHost() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 try sandbox.configure("hosts:\n  127.0.0.1: {max-per-host: 1, connections: 1}\n")

@@ -29,7 +29,7 @@ extension EndToEnd {
         func handler(_ request: FaultRequest) -> FaultReply {
             switch request.target {
             case "/gone", "/gone?m": FaultReply(status: 404)
-            // It is not whole before the test has asked for everything.
+            // The answer stalls, so that the download is not complete before the test has run all its commands.
             case "/slow", "/moved": FaultReply(content, etag: "\"s\"").with { $0.gate = Gate(after: 300_000) }
             default: FaultReply(content, etag: "\"v1\"")
             }
@@ -142,7 +142,7 @@ extension EndToEnd {
             #expect(result.ending == .exited(0), "\(result.stdout)\(result.stderr)")
         }
 
-        @Test("A line that does not match the schema is found")
+        @Test("scripts/validate-json rejects a line that does not match the schema")
         func invalid() async throws {
             var launch = ProcessLaunch(GeneratedFilesTests.root.appending(path: "scripts/validate-json").path)
             launch.environment = ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"]

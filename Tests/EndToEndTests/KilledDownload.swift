@@ -3,7 +3,8 @@ import Foundation
 import Testing
 
 extension DlmSandbox {
-    /// Begins the first download of this home, slowly, and kills it once so many bytes of it are recorded. How many there are.
+    /// Starts the first download of this home at a limited rate, and kills it once this many of its bytes are recorded.
+    /// Returns the number of recorded bytes.
     @discardableResult
     func kill(_ words: [String], after bytes: Int64, sourceLocation: SourceLocation = #_sourceLocation) async throws
         -> Int64
@@ -12,8 +13,9 @@ extension DlmSandbox {
             try launch(["get", "--limit-rate", "2M"] + words), after: bytes, sourceLocation: sourceLocation)
     }
 
-    /// Runs the first download of this home, which stops itself after each checkpoint: however long this test takes to look,
-    /// the download does not come to its end meanwhile. Kills it once so many bytes are recorded.
+    /// Runs the first download of this home, and kills it once this many of its bytes are recorded. Returns the number
+    /// of recorded bytes. The process stops itself after each checkpoint, so the download cannot end while the test
+    /// looks.
     func kill(
         _ slow: ProcessLaunch, after bytes: Int64, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> Int64 {

@@ -70,7 +70,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The background session gets the options, too, and does not store secrets among them")
+        @Test("The background session gets the options of a list, too, and does not store the secrets among them")
         func background() async throws {
             try await withDlm(handler) { sandbox, server in
                 let token = SecretSearch.token
@@ -89,7 +89,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Each line of a pipe is begun, with its options, before the next line arrives")
+        @Test("The download of each line of a pipe begins, with its options, before the next line arrives")
         func pipe() async throws {
             try await withDlm(handler) { sandbox, server in
                 let script = """

@@ -36,7 +36,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A killed copy continues after the resume, and starts over if the source was changed",
+            "resume continues a killed copy, or starts over if the source was changed",
             arguments: [false, true])
         func resumed(changes: Bool) async throws {
             try await withDlm { sandbox in
@@ -63,7 +63,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A file URL is copied to standard output: at a limited rate, with a checksum, to a reader that leaves")
+            "A file URL is copied to standard output, with limit and checksum; a reader that ends early is status 3")
         func stream() async throws {
             try await withDlm { sandbox in
                 for content in [Self.content, Content("small"), .empty] {
@@ -96,7 +96,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("-c compares the end of an existing part and continues it; a part with another beginning is not changed")
+        @Test("-c compares the end of an existing file and continues it; a file with other bytes is not changed")
         func continued() async throws {
             try await withDlm { sandbox in
                 try Self.content.write(to: sandbox.root("file.bin"))

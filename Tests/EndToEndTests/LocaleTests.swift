@@ -3,8 +3,8 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    /// What Foundation asks ICU for, of which the released program has a part of the data only (`scripts/trim-icu.c`).
-    /// `make release-test` runs these tests with that program.
+    /// Tests of the functions for which Foundation uses ICU. The released program has only a part of ICU's data
+    /// (`scripts/trim-icu.c`), and `make release-test` runs these tests with that program.
     @Suite("Languages, time zones and international names", .serialized, .timeLimit(.minutes(2)))
     struct LocaleTests {
         static let languages = [
@@ -36,7 +36,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "The time of --at is that of the zone, summer and winter",
+            "--at is a time in the local time zone, in summer and in winter",
             arguments: [
                 ("Asia/Kolkata", "2030-07-01 12:00", "2030-07-01T06:30:00"),
                 ("America/New_York", "2030-07-01 12:00", "2030-07-01T16:00:00"),
@@ -60,7 +60,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Names of hosts in other scripts are those of IDNA",
+            "Host names in other scripts are converted by IDNA",
             arguments: [
                 ("bücher.test", "xn--bcher-kva.test"), ("BÜCHER.test", "xn--bcher-kva.test"),
                 ("例え.test", "xn--r8jz45g.test"), ("مثال.test", "xn--mgbh0fb.test"),

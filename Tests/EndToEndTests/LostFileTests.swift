@@ -57,7 +57,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("resume fetches a deleted file again, here and in the background")
+        @Test("resume fetches a deleted file again, in the foreground and in the background")
         func resumed() async throws {
             try await withCompleted(["a", "b"]) { sandbox, server in
                 for name in ["a", "b"] { try FileManager.default.removeItem(atPath: sandbox.file(name)) }
@@ -80,7 +80,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("With a hook, the hook may move the finished file: wait and resume end with 0")
+        @Test("If a hook moves the finished file, wait and resume still end with status 0")
         func moved() async throws {
             try await withCompleted([]) { sandbox, server in
                 let hook = sandbox.root("move")

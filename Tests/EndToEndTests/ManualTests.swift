@@ -73,7 +73,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A pipe from dlm events goes on until it is ended")
+        @Test("A pipe from dlm events continues until it is ended")
         func events() async throws {
             #expect(try Self.examples(of: "dlm-events.1").contains("dlm events | jq -r .event"))
             try await withDlm(serving: FaultReply(Content(seed: 1, size: 1000))) { sandbox, server in
@@ -82,7 +82,8 @@ extension EndToEnd {
                 launch.executable = "/bin/bash"
                 let process = try ChildProcess(launch)
                 defer { process.send(SIGTERM) }
-                // The first output comes only after an event.
+                // The pipe prints nothing until an event comes after its start, so downloads are added until it prints
+                // one.
                 var isTold = false
                 for number in 1...50 where !isTold {
                     _ = try await sandbox.run("get", server.url("/\(number)"))

@@ -17,7 +17,8 @@ extension EndToEnd {
             return try await ChildProcess(launch).result()
         }
 
-        @Test("--proxy is asked for everything, with its own name and password, which are stored nowhere")
+        @Test(
+            "With --proxy, every request goes to the proxy, with its name and password, which are stored nowhere")
         func proxy() async throws {
             try await withDlm({ request in
                 request["Proxy-Authorization"] == "Basic \(SecretSearch.basic)" ? Self.file : FaultReply(status: 407)
@@ -74,7 +75,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("Through a tunnel to https, and through SOCKS", arguments: ["http", "socks5", "socks5h", "socks4"])
+        @Test(
+            "https downloads go through the tunnel of an HTTP proxy, and through SOCKS proxies",
+            arguments: ["http", "socks5", "socks5h", "socks4"])
         func tunnel(scheme: String) async throws {
             try await withCertificates { certificates in
                 try await withSecureDlm(certificates, { _ in Self.file }) { site in

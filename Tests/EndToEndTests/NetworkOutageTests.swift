@@ -12,14 +12,15 @@ extension EndToEnd {
         static let size = 24 * mebibyte
         static let contents = (0..<5).map { Content(seed: 7100 + UInt64($0), size: size + Int64($0)) }
 
-        /// So slow that nothing is whole before the link goes; ``lift(_:in:)`` ends it.
+        /// A rate limit so low that no download is complete before the link goes down. ``lift(_:in:)`` removes the
+        /// limit.
         static let slow = ["--limit-rate", "1M"]
 
         private func lift(_ ids: String, in sandbox: DlmSandbox) async throws {
             try await sandbox.performDone("limit", "none", ids)
         }
 
-        /// A server at one end of a link, dlm at the other.
+        /// Runs a test with a server at one end of a network link, and dlm at the other end.
         func withLink(_ body: (DlmSandbox, Nginx, LinkedNamespaces) async throws -> Void) async throws {
             let link = try LinkedNamespaces()
             defer { link.remove() }
@@ -46,8 +47,8 @@ extension EndToEnd {
             for (index, content) in Self.contents.enumerated() { try expectFile(content, "\(index).bin", in: sandbox) }
         }
 
-        /// Expects that at most the bytes of one second were received twice. The headers of packets and
-        /// acknowledgements come on top.
+        /// Expects that at most the bytes of one second were received twice. The limit adds 5 % for the headers of
+        /// packets and for acknowledgements.
         func expectLittleTwice(_ received: Int64) {
             let size = Self.contents.reduce(0) { $0 + $1.size }
             let second = Int64(Nginx.slowRate * Self.contents.count)
@@ -89,7 +90,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("The same in the background session, which also begins without a network")
+        @Test(
+            "Five background downloads wait while the link is down, also at their beginning, and continue")
         func background() async throws {
             try await withLink { sandbox, nginx, link in
                 try link.setLink(up: false)
@@ -138,7 +140,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("The replacement of the local address by another costs no retry and no time", arguments: [1, 4])
+        @Test(
+            "If the local address is replaced by another, the download continues without a retry and without delay",
+            arguments: [1, 4])
         func otherAddress(connections: Int) async throws {
             try await withLink { sandbox, nginx, link in
                 let words = ["get", "-x", "\(connections)", "--retries", "1", "-v", nginx.url("/slow/0.bin")]
@@ -147,7 +151,8 @@ extension EndToEnd {
                 try await sandbox.waitToShow(1) { $0.received >= mebibyte }
                 try link.addClientAddress(LinkedNamespaces.otherClientAddress)
                 try link.removeClientAddress(LinkedNamespaces.clientAddress)
-                // The kernel removes the second address with the first, if it is its secondary address (ip-address(8)).
+                // If the second address was a secondary address of the first, the kernel has removed both
+                // (ip-address(8)). So the second address is added again.
                 try? link.addClientAddress(LinkedNamespaces.otherClientAddress)
                 if connections == 1 { await process.expectSays("10.99.7.2 is gone") }
                 try await lift("1", in: sandbox)
@@ -193,7 +198,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("A name server that does not answer delays only downloads that need it, and does not delay the end")
+        @Test(
+            "A name server that does not answer delays only downloads that need it, and does not delay the end of dlm")
         func silentNameServer() async throws {
             try await withLink { sandbox, nginx, link in
                 // The resolver gives up after a minute.

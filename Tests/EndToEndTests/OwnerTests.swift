@@ -4,14 +4,15 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Owners that do not answer, are dead, or get invalid requests", .serialized, .timeLimit(.minutes(2)))
+    @Suite("Sessions that do not answer, are dead, or get invalid requests", .serialized, .timeLimit(.minutes(2)))
     struct OwnerTests {
         let content = Content(seed: 420, size: 8 * mebibyte + 5)
 
         var slow: FaultReply { FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(4 * mebibyte) } }
         var fast: FaultReply { FaultReply(content, etag: "\"v1\"") }
 
-        @Test("An owner that does not answer is status 12 within seconds, and nothing has changed once it goes on")
+        @Test(
+            "If a download's session does not answer, commands end with status 12 in seconds and change nothing later")
         func silent() async throws {
             let content = Content(seed: 421, size: 32 * mebibyte)
             let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(mebibyte) }
@@ -31,7 +32,7 @@ extension EndToEnd {
                     #expect(result.stderr.contains("does not answer"), "\(result.stderr)")
                     #expect(result.duration < promised(within: .seconds(15)), "\(words)")
                 }
-                // A command that only reads needs no answer of the owner.
+                // A command that only reads needs no answer from the session that owns the download.
                 #expect(try await sandbox.show(1).state == "running")
                 // The limit for all sessions reaches every session that answers.
                 #expect(try await sandbox.daemonStatus().rateLimit == 1 << 20)
@@ -71,7 +72,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("Downloads of a killed owner are changed in the store, and continue from their bytes")
+        @Test(
+            "Commands change downloads of a killed session in the store; the downloads continue from their bytes")
         func dead() async throws {
             try await withDlm({ [slow] _ in slow }) { sandbox, server in
                 let names = ["a", "b", "c", "d"]
@@ -107,7 +109,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("With an unknown ID, nothing is done to the other downloads, wherever they run")
+        @Test("With an unknown ID, a command changes none of the other downloads, wherever they run")
         func unknown() async throws {
             try await withDlm({ [slow] _ in slow }) { sandbox, server in
                 server.holdEnds()
@@ -173,7 +175,7 @@ extension EndToEnd {
                     let answer = client.received.value
                     #expect(answer.status == request.2, "\(request.0): \(answer.text)")
                 }
-                // Clients that never end their request leave room for others.
+                // Clients that never complete their requests do not keep the session from serving others.
                 let shown = try await sandbox.done("limit", "50M", "1")
                 #expect(shown.duration < promised(within: .seconds(3)))
                 for client in clients { client.close() }

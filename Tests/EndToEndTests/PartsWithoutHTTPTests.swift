@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEnd {
     @Suite(
-        "Several connections without HTTP", .long, .serialized, .timeLimit(.minutes(4)),
+        "Several connections to FTP and SSH servers", .long, .serialized, .timeLimit(.minutes(4)),
         .enabled(if: Vsftpd.canRun && OpenSSHServer.canRun, "needs root, vsftpd and OpenSSH's server"))
     struct PartsWithoutHTTPTests {
         static let content = Content(seed: 1451, size: 24 * mebibyte + 5)
@@ -62,7 +62,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A download killed with several FTP connections is resumed without fetching its part again",
+            "A download killed with several FTP connections is resumed without fetching recorded bytes again",
             arguments: [1, 4])
         func killed(connections: Int) async throws {
             try await withVsftpd(mostConnections: connections) { sandbox, server in
@@ -98,8 +98,8 @@ extension EndToEnd {
                 let result = try await sandbox.perform(words)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 let refusals = server.log.split(separator: "\n").count { $0.contains("421 ") }
-                // Refusals while the file is fetched would be many. At its end a connection may come before the server has
-                // ended the one before.
+                // If dlm went on asking during the download, there would be many refusals. At the end of the file, a
+                // new connection may come before the server has ended the previous one.
                 #expect((1...8).contains(refusals), "\(server.log)")
             }
         }
@@ -117,7 +117,7 @@ extension EndToEnd {
             ProtocolTable.note("sftp", "segments", "with `-x`")
         }
 
-        @Test("A download killed with several SFTP connections is resumed without fetching its part again")
+        @Test("A download killed with several SFTP connections is resumed without fetching recorded bytes again")
         func sftpKilled() async throws {
             try await withSSH { sandbox, server in
                 try put(Self.content, server)
@@ -131,7 +131,7 @@ extension EndToEnd {
 
         // MARK: From one protocol to another
 
-        /// Runs a test with a download of which 3 MiB came over http.
+        /// Runs a test with a download that has fetched 3 MiB over http and then failed.
         private func begun(
             _ body: (DlmSandbox, FaultServer) async throws -> Void
         ) async throws {

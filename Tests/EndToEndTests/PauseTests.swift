@@ -8,8 +8,8 @@ extension EndToEnd {
     struct PauseTests {
         let content = Content(seed: 400, size: 24 * mebibyte + 17)
 
-        /// Each answer stands still after a part of the file: on a busy machine, too, it is not whole before the test has
-        /// done what it wants.
+        /// A slow answer that stalls after 3 MiB. So the file cannot be complete before the test has run its commands,
+        /// even on a busy machine.
         var slow: FaultReply {
             FaultReply(content, etag: "\"v1\"").with {
                 $0.bytesPerSecond = Int(4 * mebibyte)
@@ -18,12 +18,12 @@ extension EndToEnd {
         }
         var fast: FaultReply { FaultReply(content, etag: "\"v1\"") }
 
-        /// Makes the launch that of a cron job: only HOME and PATH are set, and there is no terminal.
+        /// Changes the launch to that of a cron job: only HOME and PATH are set, and there is no terminal.
         static func asCron(_ launch: inout ProcessLaunch) {
             launch.environment = launch.environment.filter { ["HOME", "PATH"].contains($0.key) }
         }
 
-        /// Makes the launch that of another terminal of the same user, with the store in its default place.
+        /// Changes the launch to that of another terminal of the same user, with the store in its default place.
         static func asUser(_ launch: inout ProcessLaunch) { launch.environment["XDG_STATE_HOME"] = nil }
 
         @Test("A get shows each change by another process, and the file is right", arguments: [false, true])
@@ -75,14 +75,16 @@ extension EndToEnd {
                 server.handle { [fast] _ in fast }
                 let end = try await sandbox.run("resume", "1", with: asUser)
                 try expectDownloaded(content, as: "file.bin", by: end, in: sandbox)
-                // Recorded bytes are not fetched again. Only bytes that were still on their way are.
+                // Recorded bytes are not fetched again. Only bytes that were still on their way are fetched again.
                 let starts = server.log.entries.compactMap(\.start)
                 #expect(starts.count >= 3 && starts[1] >= paused.received - mebibyte, "\(starts)")
                 #expect(starts.last ?? 0 >= cancelled.received - mebibyte, "\(starts)")
             }
         }
 
-        @Test("A background download follows the same changes, and watch shows each change", arguments: [false, true])
+        @Test(
+            "A background download follows changes by other commands, and watch shows each change",
+            arguments: [false, true])
         func background(isCron: Bool) async throws {
             try await withDlm(serving: slow) { sandbox, server in
                 let asUser: (inout ProcessLaunch) -> Void = { if isCron { Self.asUser(&$0) } }
@@ -127,7 +129,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("Once pause has returned, the resume data survives kill -9: only the end of the part is fetched again")
+        @Test(
+            "Once pause has returned, the resume data survives kill -9: only the last fetched bytes are fetched again")
         func onDisk() async throws {
             try await withDlm(serving: slow) { sandbox, server in
                 let get = try sandbox.start("get", "-x", "1", server.url())
@@ -163,14 +166,14 @@ extension EndToEnd {
             }
         }
 
-        @Test("A limit slows what runs, and none lets it go")
+        @Test("dlm limit slows a running download, and limit none removes the limit")
         func limit() async throws {
             let content = Content(seed: 401, size: 24 * mebibyte)
             let gate = Gate(after: mebibyte)
             try await withDlm(serving: FaultReply(content).with { $0.gate = gate }) { sandbox, server in
                 let get = try sandbox.start("get", "-x", "1", server.url())
                 try await sandbox.waitToRecord(mebibyte)
-                // The rest would take hours now, and a moment without the limit.
+                // With this limit, the rest of the file takes hours. Without it, the rest takes a moment.
                 try await sandbox.done("limit", "1k", "1")
                 gate.open()
                 #expect(await server.waitUntil { $0.bytesSent > mebibyte })

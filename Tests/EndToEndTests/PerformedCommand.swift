@@ -8,7 +8,7 @@ import Testing
 @testable import dlm
 
 /// A command line that runs in the process of the tests. The parser, the session manager, the store, libcurl and the
-/// files are real; only the process is not. Use ``ChildProcess`` for a test that needs a separate process. This
+/// files are real; only no process is started. Use ``ChildProcess`` for a test that needs a separate process. This
 /// includes options that name files in the working folder, because the working folder belongs to the process.
 final class PerformedCommand: Sendable {
     private let launch: ProcessLaunch
@@ -40,7 +40,7 @@ final class PerformedCommand: Sendable {
     /// The text that has been written to standard error so far.
     var standardError: String { output.errors }
 
-    /// Does what a process does on this signal. Call ``result()`` to wait for the end.
+    /// Ends the command like a process that receives this signal. Call ``result()`` to wait for the end.
     func send(_ signal: Int32) {
         self.signal.withLock { $0 = signal }
         Task.detached { [self] in
@@ -102,7 +102,7 @@ final class PerformedCommand: Sendable {
 extension DlmSandbox {
     /// Runs a command line in this process and waits for its end. This saves the cost of a start, compared with
     /// ``run(_:with:)``.
-    /// - Parameter leaps: whether waits between transfers take no time. False if a test measures them.
+    /// - Parameter leaps: whether waits between transfers take no time. False if the test measures these waits.
     func perform(
         _ arguments: String..., leaps: Bool = true, with change: (inout ProcessLaunch) -> Void = { _ in }
     ) async throws -> ChildProcess.Result {
@@ -117,8 +117,8 @@ extension DlmSandbox {
         return try await launch.result(leaps: leaps)
     }
 
-    /// Starts a download in this process, waits until the server has sent so many bytes and some are recorded, and stops
-    /// it as SIGTERM does.
+    /// Starts a download in this process, waits until the server has sent this many bytes and some of them are
+    /// recorded, and ends the download like SIGTERM.
     func performInterrupted(
         _ arguments: String..., after bytes: Int64, from server: FaultServer
     ) async throws -> ChildProcess.Result {

@@ -77,7 +77,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A host has its limit, and its queue keeps no other host from its slots")
+        @Test("A host has its own limit, and its queued downloads do not keep other hosts from free slots")
         func hosts() async throws {
             let others = try FaultServer(Self.handler(stalling: []))
             defer { others.stop() }
@@ -132,7 +132,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The limit of the session is one for all its downloads, and can be lifted")
+        @Test("The rate limit of a session applies to all its downloads together, and can be removed")
         func rate() async throws {
             try await withDlm({ FaultReply(Self.content($0.target), etag: "\"v1\"") }) { sandbox, server in
                 _ = try await sandbox.startDaemon("--limit-rate", "512k")
@@ -140,7 +140,8 @@ extension EndToEnd {
                 try await sandbox.hand(["/a", "/b"].map { server.url($0) })
                 try await sandbox.waitToShow(1) { $0.received > 384 << 10 }
                 try await sandbox.waitToShow(2) { $0.received > 384 << 10 }
-                // Both downloads have 768 KiB in total, and a burst of them comes at once.
+                // Both downloads have received 768 KiB in total. The limit lets a part of them through at once, as a
+                // burst.
                 #expect(ContinuousClock.now - begin > .milliseconds(700))
                 #expect(try await sandbox.daemonStatus().rateLimit == 512 << 10)
                 try await sandbox.done("limit", "none")

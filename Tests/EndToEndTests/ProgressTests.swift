@@ -10,7 +10,8 @@ extension EndToEnd {
 
         var slow: FaultReply { FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(3 * mebibyte) } }
 
-        /// What a download wrote to its terminal, whichever way it ended, after it had written `awaited`.
+        /// Returns what a download wrote to its terminal. After the download has written `awaited`, it ends by itself
+        /// or by the signal.
         private func shown(
             _ sandbox: DlmSandbox, _ server: FaultServer, _ arguments: [String] = [], endedBy signal: Int32? = nil,
             _ environment: [String: String] = [:], awaited: String? = "%"
@@ -82,9 +83,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("--progress none shows nothing, and --progress plain prints a line now and then")
+        @Test("--progress none shows nothing, and --progress plain prints a line at most every five seconds")
         func plain() async throws {
-            // A minute and more: it moves while the first line is printed, and for long after that.
+            // The download takes more than a minute, so it still runs long after the first line is printed.
             let slower = slow.with { $0.bytesPerSecond = Int(mebibyte / 32) }
             try await withDlm(serving: slower) { sandbox, server in
                 let get = try sandbox.start("get", "--progress", "plain", "-x", "1", server.url())
@@ -95,7 +96,7 @@ extension EndToEnd {
                 #expect(isTold, "\(get.standardError)")
                 get.send(SIGKILL)
                 let result = try await get.result()
-                // One each five seconds at most.
+                // At most one line is printed every five seconds.
                 #expect(Double(result.errorLines.count) <= result.duration / .seconds(5), "\(result.stderr)")
             }
             try await withDlm(serving: slow) { sandbox, server in

@@ -8,8 +8,8 @@ enum ProtocolTable {
     /// Whether every cell is tested. Otherwise some slow cells are left out.
     static let isFull = report != nil
 
-    /// Reports that the calling test has proved a cell. A failing test ends its suite. Adds a line to the file that
-    /// `$DLM_PROTOCOL_REPORT` names.
+    /// Reports that the calling test has proved a cell: adds a line to the file that `$DLM_PROTOCOL_REPORT` names. If a
+    /// test fails, `make protocol-test` fails and writes no tables.
     /// - Parameters:
     ///   - row: a protocol, or a kind of proxy.
     ///   - what: the thing that works. Empty if the column says it.

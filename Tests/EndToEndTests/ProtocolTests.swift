@@ -3,8 +3,8 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    /// Tests for all protocols what the other suites test in detail for one protocol. These tests prove the first table
-    /// of docs/protocols.md.
+    /// Runs the most important tests of the other suites for every protocol. These tests prove the first table of
+    /// docs/protocols.md.
     @Suite(
         "Every protocol, from real servers", .long, .serialized, .timeLimit(.minutes(3)),
         .enabled(if: RealServers.canRun, "needs root, nginx, vsftpd and OpenSSH"))
@@ -36,7 +36,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A killed download is resumed with its part")
+        @Test("A killed download is resumed, and its fetched bytes are used")
         func resume() async throws {
             // SCP cannot resume. SSHTests shows what happens instead.
             let protocols = Spoken.allCases.filter { $0 != .scp }
@@ -44,7 +44,7 @@ extension EndToEnd {
             for spoken in protocols { ProtocolTable.note(spoken.rawValue, "resume after `kill -9`") }
         }
 
-        @Test("Another version of the same size is never joined to the part")
+        @Test("A new version of the same size is never joined to the bytes of the old version")
         func change() async throws {
             let other = Content(seed: 1802, size: Self.content.size)
             try await withServers { servers in

@@ -72,7 +72,9 @@ extension EndToEnd {
             for spoken in protocols { ProtocolTable.note("\(kind)://", spoken.rawValue, "resume") }
         }
 
-        @Test("A name and a password for the proxy; a wrong one is status 6", arguments: RealProxy.Kind.withLogin)
+        @Test(
+            "A proxy accepts the right name and password; a wrong password, or none, is status 6",
+            arguments: RealProxy.Kind.withLogin)
         func login(kind: RealProxy.Kind) async throws {
             try await withServers { servers in
                 try servers.add(Self.content, as: "file.bin")

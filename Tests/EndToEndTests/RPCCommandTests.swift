@@ -12,7 +12,8 @@ extension EndToEnd {
                 Self.serving[0], Self.serving[1], Self.serving[2], "--rpc-folders", sandbox.files)
         }
 
-        /// A folder with an xdg-open that notes its arguments.
+        /// Makes a folder with a program `xdg-open` that writes its arguments to a file. Returns the path of the
+        /// folder.
         private func makeBrowser(_ sandbox: DlmSandbox) throws -> String {
             let folder = sandbox.root("bin")
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -29,7 +30,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "open gives the browser a private file that leads to the page; the secret is in no argument and in no log")
+            "rpc open gives the browser a private file that leads to the page; no argument or log has the secret")
         func open() async throws {
             try await withDlm { sandbox in
                 let daemon = try await start(sandbox)
@@ -73,7 +74,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Where no page is served, open says what to do, and leads to no address of a server that was killed")
+        @Test("If no page is served, rpc open says what to do; it does not open the address of a killed session")
         func stale() async throws {
             try await withDlm { sandbox in
                 expectRefusal(try await sandbox.run("rpc", "open"))
@@ -99,7 +100,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "An address that cannot be saved, a port that is taken and a secret that others can read are errors in one line"
+            "An address that cannot be saved, a taken port and a secret that others can read are errors in one line"
         )
         func failures() async throws {
             try await withDlm { sandbox in
@@ -122,12 +123,12 @@ extension EndToEnd {
                     try await sandbox.run("rpc", "secret"),
                 ] {
                     #expect(result.ending != .exited(0) && result.errorLines.count == 1, "\(result.stderr)")
-                    #expect(result.stderr.contains("others may read it"), "\(result.stderr)")
+                    #expect(result.stderr.contains("other users may read it"), "\(result.stderr)")
                 }
             }
         }
 
-        @Test("rpc: true in config.yaml makes every background session serve, until --no-rpc")
+        @Test("With rpc: true in config.yaml, every background session serves RPC, unless it is started with --no-rpc")
         func configured() async throws {
             try await withDlm { sandbox in
                 try FileManager.default.createDirectory(

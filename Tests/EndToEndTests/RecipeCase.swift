@@ -30,12 +30,12 @@ struct RecipeCase: Sendable, CustomTestStringConvertible {
         #expect(summary.stdout.contains(": 1 done, "), "\(summary.stdout)\(summary.stderr)")
     }
 
-    static let mirror = RecipeCase("From whichever mirror answers") { kitchen in
+    static let mirror = RecipeCase("Use the mirror that answers") { kitchen in
         try await kitchen.typeAll().expectSuccess()
         try kitchen.expectFile("debian-12.iso")
     }
 
-    static let verified = RecipeCase("An ISO that is what was published") { kitchen in
+    static let verified = RecipeCase("An ISO with the published checksum") { kitchen in
         let sums = "\(Kitchen.iso.sha256)  debian-12.iso\n\(Kitchen.small.sha256)  prices.csv\n"
         try kitchen.nginx.add(Content(sums), as: "SHA256SUMS")
         try await kitchen.typeAll().expectSuccess()
@@ -92,7 +92,7 @@ struct RecipeCase: Sendable, CustomTestStringConvertible {
     static let night = RecipeCase("A queue for the night") { kitchen in
         try kitchen.sandbox.root.write("https://example.org/prices.csv\n", to: "files/urls.txt")
         try await kitchen.typeAll().expectSuccess()
-        #expect(kitchen.nginx.log.isEmpty, "it collects only")
+        #expect(kitchen.nginx.log.isEmpty, "the downloads are only added")
         let commands = try kitchen.recipe.cronCommands()
         let night = try await kitchen.runFromCron(commands[0])
         night.expectSuccess()
@@ -125,7 +125,7 @@ struct RecipeCase: Sendable, CustomTestStringConvertible {
         try kitchen.expectFile("debian-12.iso")
     }
 
-    static let limit = RecipeCase("Not so fast") { kitchen in
+    static let limit = RecipeCase("Limit the speed") { kitchen in
         let content = Content(seed: 3, size: 32 << 20)
         try kitchen.nginx.add(content, as: "large.bin")
         try await kitchen.type("dlm get -b -x 1 https://example.org/slow/large.bin").expectSuccess()
@@ -137,7 +137,7 @@ struct RecipeCase: Sendable, CustomTestStringConvertible {
         }
     }
 
-    static let stream = RecipeCase("Straight into another program") { kitchen in
+    static let stream = RecipeCase("Pipe a file into another program") { kitchen in
         try await kitchen.type("mkdir x; echo whole >x/inside; tar czf x.tar.gz x; rm -r x").expectSuccess()
         try FileManager.default.moveItem(
             atPath: kitchen.sandbox.file("x.tar.gz"), toPath: kitchen.nginx.folder("files/x.tar.gz"))
@@ -151,7 +151,7 @@ struct RecipeCase: Sendable, CustomTestStringConvertible {
         #expect(!kitchen.sandbox.exists("report.zip"))
     }
 
-    static let hook = RecipeCase("Something to do when it is there") { kitchen in
+    static let hook = RecipeCase("Run a program when a file is complete") { kitchen in
         let program = "#!/bin/sh\necho \"$DLM_PATH\" >>\(kitchen.sandbox.root("told"))\n"
         try kitchen.sandbox.root.write(program, to: "files/unpack")
         try await kitchen.type("chmod +x unpack").expectSuccess()
@@ -163,7 +163,7 @@ struct RecipeCase: Sendable, CustomTestStringConvertible {
         #expect(try kitchen.sandbox.root.read("told") == kitchen.sandbox.file("x.tar.gz") + "\n")
     }
 
-    static let verify = RecipeCase("Still what it was?") { kitchen in
+    static let verify = RecipeCase("Check a file again") { kitchen in
         try Kitchen.iso.write(to: kitchen.sandbox.file("debian-12.iso"))
         try kitchen.sandbox.root.write("\(Kitchen.iso.sha256)  debian-12.iso\n", to: "files/SHA256SUMS")
         try await kitchen.typeAll().expectSuccess()

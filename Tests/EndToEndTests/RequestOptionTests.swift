@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("How a request is made", .serialized, .timeLimit(.minutes(2)))
+    @Suite("Options of the request", .serialized, .timeLimit(.minutes(2)))
     struct RequestOptionTests {
         static let content = Content(seed: 730, size: 9 * mebibyte + 3)
         static var file: FaultReply { FaultReply(content, etag: "\"v1\"") }

@@ -20,8 +20,8 @@ extension EndToEnd {
             }
         }
 
-        /// What was recorded before the download was ended was not sent again: after it had sent `before` bytes, the server
-        /// sent what was left, and what is compared at the joins.
+        /// Expects that the server has not sent the recorded bytes again. After `before` bytes, it may have sent the
+        /// missing bytes, and at most 1 MiB more for overlap checks.
         static func expectKept(
             _ kept: Int64, of content: Content, _ server: FaultServer, since before: Int64, _ what: Any = "",
             sourceLocation: SourceLocation = #_sourceLocation
@@ -64,7 +64,7 @@ extension EndToEnd {
 
         @Test("A download that is killed several times is continued to one complete file")
         func killedAgainAndAgain() async throws {
-            // Each answer brings a part only: there is enough left for each round.
+            // Each answer stalls after a part of the file, so that enough is left for every round.
             let parts = Self.reply(connections: 2).with { $0.gate = Gate(after: 2 * mebibyte) }
             try await withDlm(serving: parts) { sandbox, server in
                 for round in 1...4 as ClosedRange<Int64> {
@@ -115,7 +115,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Without validators, the bytes on disk are compared with the server: all, or only the end on request",
+            "Without validators, all bytes on disk are compared; with --allow-unverified, only the end is",
             arguments: [true, false])
         func noValidators(isStrict: Bool) async throws {
             try await withDlm(serving: Self.reply(connections: 1, validated: false)) { sandbox, server in
@@ -128,7 +128,7 @@ extension EndToEnd {
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(result.stderr.contains("starts over: without a strong ETag") == isStrict)
                 if isStrict {
-                    // The bytes on their way to the killed process come on top.
+                    // The additional MiB is for bytes that were on their way to the killed process.
                     #expect(server.log.bytesSent - before <= Self.content.size + mebibyte)
                 } else {
                     Self.expectKept(kept, of: Self.content, server, since: before)
@@ -137,7 +137,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A server without ranges is asked for the whole file again")
+        @Test("From a server without ranges, the whole file is requested again")
         func noRanges() async throws {
             let content = Content(seed: 43, size: 6 * mebibyte)
             let reply = FaultReply(content, etag: "\"v1\"").with {

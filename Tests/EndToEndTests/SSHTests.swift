@@ -59,7 +59,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("SCP has no ranges: show says so, and on the resume the part is compared and kept")
+        @Test("SCP has no ranges: show says so, and on the resume the partial file is compared and kept")
         func scp() async throws {
             try await withSSH { sandbox, server in
                 try server.add(Self.content, as: "file.bin")
@@ -71,7 +71,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("A changed file is fetched from the start, even if it is shorter than the part", arguments: [12, 13, 1])
+        @Test(
+            "A changed file is fetched from the start, even if it is shorter than the partial file",
+            arguments: [12, 13, 1])
         func changed(size: Int64) async throws {
             try await withSSH { sandbox, server in
                 try server.add(Self.content, as: "file.bin")

@@ -15,7 +15,9 @@ extension EndToEnd {
             return "\(text):00-\(text):30"
         }
 
-        @Test("--at begins then, and tells that it waits", arguments: [false, true])
+        @Test(
+            "A download with --at starts at that time, and is reported as waiting until then",
+            arguments: [false, true])
         func at(inBackground: Bool) async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let begin = ContinuousClock.now
@@ -32,7 +34,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("Outside of its --window it waits, which the background session remembers; inside it runs")
+        @Test(
+            "Outside of its --window a download waits, also after a restart of the background session; inside it runs")
         func window() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let utc = { (launch: inout ProcessLaunch) in launch.environment["TZ"] = "UTC" }
@@ -54,7 +57,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("What waits is shown with its time, and an interrupt leaves it paused")
+        @Test("A waiting download is shown with its start time, and is paused after an interrupt")
         func interrupted() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let process = try ChildProcess(try sandbox.launch(["get", "--at", "+1h", server.url()]))

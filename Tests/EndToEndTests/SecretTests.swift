@@ -49,7 +49,7 @@ extension EndToEnd {
             #expect(entry?.request["X-Note"] == "Bearer \(SecretSearch.unnamed)")
         }
 
-        @Test("They reach the server and nothing else: running, paused, killed, resumed and finished")
+        @Test("Secrets reach only the server, while a download is running, paused, killed, resumed and finished")
         func foreground() async throws {
             try await withDlm(Self.handler) { sandbox, server in
                 let search = SecretSearch(sandbox: sandbox)
@@ -83,7 +83,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("In the background session: from the start over a new URL to the end, asked over its socket, too")
+        @Test(
+            "The background session reveals no secret: until the end of a download, after set-url, or on its socket")
         func background() async throws {
             try await withDlm(Self.handler) { sandbox, server in
                 let search = SecretSearch(sandbox: sandbox)
@@ -104,7 +105,7 @@ extension EndToEnd {
                     #expect(answer.status == 200, "\(path) \(answer.text)")
                     #expect(!SecretSearch.secrets.contains { answer.text.contains($0) }, "\(path) \(answer.text)")
                 }
-                // Do both at once. The download continues at the new URL, and its log may not contain a secret.
+                // The download continues at the new URL at once. The log of the session may not contain a secret.
                 let moved = try await sandbox.run("set-url", "-v", "1", url("/elsewhere", server))
                 #expect(moved.ending == .exited(0), "\(moved.stderr)")
                 search.expectSilent(moved)
@@ -125,7 +126,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "The password of a new URL is kept by a living session; otherwise the command says that it is not kept")
+            "A running session keeps the password of a new URL; without a session, set-url says that it is not stored")
         func newPassword() async throws {
             let basic = "Basic \(SecretSearch.basic)"
             try await withDlm({ request in

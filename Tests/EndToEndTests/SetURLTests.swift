@@ -8,8 +8,8 @@ extension EndToEnd {
         let content = Content(seed: 440, size: 6 * mebibyte + 11)
         let cut = 3 * mebibyte
 
-        /// Serves a link that ends after half of the file and is refused from then on. Other paths have the same file
-        /// with another validator, another file of the same size, and a file of another size.
+        /// Serves a URL that works for half of the file and is refused from then on. Other paths have the same file
+        /// with another validator or without ranges, another file of the same size, and a file of another size.
         var handler: FaultServer.Handler {
             { [content, cut] request in
                 switch request.target {
@@ -37,7 +37,8 @@ extension EndToEnd {
             #expect(failed.error?.httpStatus == 403)
         }
 
-        @Test("It goes on from another URL of the same file, and almost nothing comes twice")
+        @Test(
+            "After set-url to another URL of the same file, the download continues; at most 256 KiB are fetched twice")
         func same() async throws {
             try await withDlm(handler) { sandbox, server in
                 try await expire(in: sandbox, server)
@@ -45,14 +46,14 @@ extension EndToEnd {
                 #expect(try await sandbox.show(1).url == server.url("/same?token=2"))
                 let resumed = try await sandbox.run("resume", "1")
                 try expectDownloaded(content, as: "file.bin", by: resumed, in: sandbox)
-                // The end of the part on disk is fetched again and compared.
+                // The end of the partial file is fetched again and compared.
                 #expect(server.log.bytesSentTwice() <= 256 << 10)
                 #expect(try await sandbox.list().count == 1)
             }
         }
 
         @Test(
-            "Another file is never mixed in: what was fetched is kept, and the status is 9",
+            "After set-url to another file, the fetched bytes are kept, and the status is 9",
             arguments: ["/foreign", "/shorter"])
         func other(path: String) async throws {
             try await withDlm(handler) { sandbox, server in
@@ -71,7 +72,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A server without ranges cannot prove that the file is the same: the part is kept")
+        @Test("A server without ranges cannot prove that the file is the same: the partial file is kept")
         func bare() async throws {
             try await withDlm(handler) { sandbox, server in
                 try await expire(in: sandbox, server)
@@ -83,7 +84,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A running download, here or in the background, continues from the new URL at once",
+            "A running download, in the foreground or the background, continues from the new URL at once",
             arguments: [false, true])
         func running(inBackground: Bool) async throws {
             let stalled = FaultReply(content, etag: "\"v1\"").with { $0.cut = .stall(after: cut) }

@@ -72,7 +72,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A download that is asked for again continues, however old it is")
+        @Test("A download that is resumed continues, however old it is")
         func revived() async throws {
             try await withHistory { sandbox, server in
                 try sandbox.configure("history-age: 0.001s\n")
@@ -173,7 +173,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A bad value in the environment names the variable")
+        @Test("The error for a bad value in the environment names the variable")
         func variable() async throws {
             try await withDlm { sandbox in
                 let result = try await sandbox.perform("list") { $0.environment["DLM_MAX_PER_HOST"] = "lots" }

@@ -43,7 +43,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A list that is cut short is an error, and the whole lines that came are downloaded")
+        @Test("A list that is cut short is an error, and the URLs of the complete lines are downloaded")
         func cutList() async throws {
             try await withDlm({ request in
                 guard request.target == "/list" else { return FaultReply(Content(seed: 7, size: 100)) }

@@ -23,7 +23,9 @@ extension EndToEnd {
             Content(seed: target.utf8.reduce(0) { $0 &* 31 &+ UInt64($1) }, size: 2 * mebibyte + 5)
         }
 
-        @Test("Two for the same URL and destination make one download, and both succeed", arguments: [true, false])
+        @Test(
+            "Two get commands for the same URL and destination make one download, and both succeed",
+            arguments: [true, false])
         func joined(together: Bool) async throws {
             let content = Content(seed: 100, size: 8 * mebibyte)
             let reply = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(6 * mebibyte) }
@@ -38,7 +40,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("If the owner of a joined download is killed, the other process finishes it")
+        @Test("If the process that runs a joined download is killed, the other process completes the download")
         func takenOver() async throws {
             let content = Content(seed: 101, size: 8 * mebibyte)
             let reply = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(4 * mebibyte) }

@@ -96,7 +96,7 @@ extension EndToEnd {
                 let words = ["-x", "1", "--\(way)"] + site.login + [site.server.url("file.bin")]
                 let slow = try site.launch(["get", "--limit-rate", "3M"] + words)
                 received = try await site.sandbox.kill(slow, after: 3 * mebibyte)
-                // Without what lets in.
+                // Without the password or the ticket, the resume is refused.
                 expectFailure(way == .ntlm ? 2 : 6, of: try await site.run(["resume", "1"], allowed: false))
                 let result = try await site.run(["resume", "1"] + site.login)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: site.sandbox)

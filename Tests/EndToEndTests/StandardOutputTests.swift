@@ -61,7 +61,7 @@ extension EndToEnd {
         enum Proof: CaseIterable {
             case etag, date, nothing, noRanges, chunked, weak
 
-            /// Whether the server has to send the bytes that went out before once more.
+            /// Whether the server must send the bytes again that dlm has already written.
             var sendsAgain: Bool { ![.etag, .date].contains(self) }
         }
 
@@ -86,7 +86,7 @@ extension EndToEnd {
             }
             let step = size / 21
             try await withDlm({ [reply] request in
-                // The bytes that are sent again come first, and each time there are more.
+                // The bytes that must be sent again come first in each answer, and are more each time.
                 let already = proof.sendsAgain ? Int64(request.number - 1) * step : 0
                 return request.number > 20 ? reply : reply.with { $0.cut = .close(after: already + step) }
             }) { sandbox, server in
@@ -111,7 +111,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "If the file changes after a part went out: status 9, and no byte of the new file is written",
+            "If the file changes after a part was written: status 9, and no byte of the new file is written",
             arguments: ["\"v1\"", "W/\"v1\"", nil])
         func changed(etag: String?) async throws {
             let old = FaultReply(content, etag: etag).with { $0.cut = .close(after: 5 * mebibyte) }
@@ -145,7 +145,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A right checksum, given or listed by name, changes nothing")
+        @Test("A right checksum, from --checksum or from a list, does not change the output")
         func match() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 try sandbox.root.write("\(content.sha256)  other\n\(content.sha256)  file.bin\n", to: "SUMS")

@@ -12,13 +12,14 @@ extension EndToEnd {
 
         var slow: FaultReply { FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(6 * mebibyte) } }
 
-        /// Uses a second store for the same folder of downloads.
+        /// Returns a change that makes a launch use a second store for the same download folder.
         static func otherStore(_ sandbox: DlmSandbox) -> (inout ProcessLaunch) -> Void {
             let folder = sandbox.root("home")
             return { $0.environment["XDG_STATE_HOME"] = folder }
         }
 
-        /// Waits until one of the processes has ended. The process that gives way ends while the other cannot.
+        /// Waits until one of the processes has ended. The process that does not get the file ends at once. The other
+        /// process cannot end, because its answer waits at the gate.
         static func waitForEither(_ first: ChildProcess, _ second: ChildProcess) async {
             let ended = Observed(0)
             for process in [first, second] {
@@ -72,7 +73,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A get gives way to the background session of another store, and the reverse")
+        @Test("A get is status 3 if another store has a download with the same file, running or paused")
         func mixed() async throws {
             let gate = Gate(after: 2 * mebibyte)
             try await withDlm(serving: gated(gate)) { [slow] sandbox, server in
@@ -82,7 +83,7 @@ extension EndToEnd {
                 server.handle { _ in slow }
                 gate.open()
                 try expectOne(try await sandbox.perform("wait", "1"), get, in: sandbox)
-                // The partial file of a paused download is nobody's to take, either.
+                // Another store may not take the partial file of a paused download, either.
                 server.holdEnds()
                 let again = try sandbox.start("get", "-o", "again", server.url())
                 try await sandbox.waitToRecord(mebibyte, from: 2)
@@ -115,7 +116,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A get of a download of the background session joins it, and shows its end")
+        @Test("A get for a download of the background session joins the download, and reports its end")
         func joined() async throws {
             try await withDlm(serving: slow) { sandbox, server in
                 server.holdEnds()
@@ -139,7 +140,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A get that joined ends with the status of the download: 11 if it is cancelled or removed")
+        @Test("A get that joined a download ends with its status: 11 if the download is cancelled or removed")
         func joinedEnds() async throws {
             try await withDlm(serving: slow) { sandbox, server in
                 server.holdEnds()

@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Tests of the tools of the tests. A test that uses them must not pass because they are broken.
+/// Tests of the test tools, so that no other test passes only because a tool is broken.
 @Suite("Test support", .timeLimit(.minutes(1)))
 struct TestSupportTests {
     @Test("An exit status and a death by a signal are distinguished")
@@ -37,7 +37,7 @@ struct TestSupportTests {
         #expect(result.stderr == "24 72\r\n")
     }
 
-    @Test("A disk that forgets keeps the synced bytes of a file without a name, also at a second sync")
+    @Test("The simulated disk of a power cut keeps the synced bytes of a file without a name, also at a second sync")
     func unnamedOnPowerCut() async throws {
         try await withDlm { sandbox in
             let power = try PowerCut(sandbox)
@@ -74,7 +74,7 @@ struct TestSupportTests {
         await #expect(throws: ChildProcess.Failure.self) { try await process.result() }
     }
 
-    @Test("The memory of the program alone is measured")
+    @Test("Only the memory of the program itself is measured")
     func memory() async throws {
         var launch = ProcessLaunch("/bin/sh", ["-c", "read line"])
         launch.terminalColumns = 80

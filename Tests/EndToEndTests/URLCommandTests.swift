@@ -56,7 +56,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A link that shows its own expiry is not tried after that time")
+        @Test("A URL that contains its expiry time is not requested after that time")
         func known() async throws {
             try await withDlm(serving: FaultReply(Self.content, etag: "\"v1\"")) { sandbox, server in
                 let command = try command(sandbox, server, "echo '\(server.url("/new.bin"))'")
@@ -100,7 +100,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Another file behind the new link is refused, and what was fetched stays")
+        @Test("If the new URL leads to another file, the status is 9, and the fetched bytes are kept")
         func otherFile() async throws {
             let other = Content(seed: 784, size: 5 * mebibyte + 7)
             try await withDlm({ request in

@@ -53,7 +53,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The part before a login page is kept, and continued later")
+        @Test("Bytes fetched before a login page are kept, and the download continues later")
         func loginPageLater() async throws {
             let large = Content(seed: 702, size: 8 * mebibyte)
             let zip = FaultReply(large, etag: "\"v1\"").with { $0.fields = [("Content-Type", "application/zip")] }

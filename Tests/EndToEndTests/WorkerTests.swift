@@ -21,7 +21,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Each URL has a line, and the same command requests only URLs that may still succeed")
+        @Test("Each URL has a line in the manifest, and a second run requests only URLs that may still succeed")
         func again() async throws {
             try await withDlm({ [self] in reply($0) }) { sandbox, server in
                 let urls = ["/a", "/bb", "/gone", "/busy"].map { server.url($0) } + ["nonsense://x"]
@@ -61,7 +61,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("What was complete before its line was written is neither asked for again nor a failure")
+        @Test(
+            "A download that is complete but has no line in the manifest is not requested again, and is not a failure")
         func withoutLine() async throws {
             try await withDlm({ _ in FaultReply(Content(seed: 6, size: 2000)) }) { sandbox, server in
                 let urls = (0..<3).map { server.url("/f\($0)") }
@@ -75,7 +76,8 @@ extension EndToEnd {
                 #expect(server.log.entries.count == 3)
                 let done = try entries(manifest)
                 #expect(Set(done.map(\.url)) == Set(urls) && done.allSatisfy { $0.status == .done && $0.bytes == 2000 })
-                // A file that somebody changed is not taken for what was fetched.
+                // A file that somebody changed does not count as the downloaded file: the command fails and keeps the
+                // file.
                 try FileManager.default.removeItem(atPath: manifest)
                 try sandbox.root.write("mine", to: "files/d/f1")
                 let changed = try await ChildProcess(try sandbox.launch(command)).result()
@@ -84,7 +86,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("Killed at any time, the same command completes the list; what was done is not asked for again")
+        @Test(
+            "After kills at any time, running the command again completes the list and requests no complete file again")
         func killed() async throws {
             let urls = (0..<300).map { "/f\($0)" }
             try await withDlm({ _ in
@@ -104,7 +107,8 @@ extension EndToEnd {
                 #expect(last.ending == .exited(0), "\(last.stderr)")
                 let done = try entries(manifest).filter { $0.status == .done }
                 #expect(Set(done.map(\.url)) == Set(urls.map { server.url($0) }))
-                // A kill cuts the 16 running transfers, and the transfers that have no line yet.
+                // A kill loses the 16 running transfers, and the small files that have arrived but do not have their
+                // final names yet. Both are requested again.
                 #expect(server.log.entries.count <= 300 + 2 * 64, "\(server.log.entries.count)")
             }
         }

@@ -44,7 +44,7 @@ extension EndToEnd {
                 launch.environment["PATH"] = "\(links):/usr/bin:/bin"
                 let result = try await ChildProcess(launch).result()
                 #expect(result.ending == .exited(0), "\(result.stdout) \(result.stderr)")
-                // dlm downloaded the file, and not a downloader of yt-dlp.
+                // The download in the store shows that dlm fetched the file, and not a downloader of yt-dlp.
                 #expect(try await sandbox.list().map(\.state) == ["completed"], "\(result.stdout)")
                 let name = try #require(sandbox.names.first, "\(result.stdout)")
                 #expect(sandbox.names.count == 1 && name.hasSuffix(".mp4"), "\(sandbox.names)")

@@ -1,4 +1,4 @@
-"""The same calls to aria2c and to dlm; the shapes of the answers are compared. Usage: differential.py DLM"""
+"""Makes the same calls to aria2c and to dlm, and compares the shapes of their answers. Usage: differential.py DLM"""
 
 import base64
 import json
@@ -17,11 +17,11 @@ from bench import Bench, Files, wait
 ARIA2 = "/usr/bin/aria2c"
 SECRET = "0123456789abcdef0123456789abcdef"
 
-# Where dlm is different on purpose: the case, and the reason as docs/aria2.md gives it.
+# The cases in which dlm differs from aria2 on purpose, with the reasons that docs/aria2.md gives.
 DIFFERENT = {
     "GET with a method": "there is no GET: a link on any web page could call it",
     "OPTIONS": "a preflight is answered 204 without a body",
-    "a torrent": "BitTorrent is not spoken",
+    "a torrent": "BitTorrent is not supported",
     "saveSession": "everything is on disk already; aria2 refuses without a file",
     'document {"a":01}': "01 is no number of JSON (RFC 8259), and aria2 reads it as one",
     "and again": "aria2 says that there is no URI; dlm says that the GID is not unique",
@@ -37,7 +37,7 @@ def free_port():
 
 
 class Server:
-    """One of the two servers, and the names that it has for the downloads of this run."""
+    """One of the two servers, with its GIDs for the downloads of this run."""
 
     def __init__(self, name, address, secret):
         self.name, self.address, self.secret = name, address, secret
@@ -65,7 +65,7 @@ class Server:
 
 
 def shape(value):
-    """What kind of value it is: numbers in texts and GIDs have no particular value, and a list is like its elements."""
+    """Returns the kind of a value. Numbers in texts, and GIDs, count without their values. A list has the kinds of its elements."""
     if isinstance(value, dict):
         return {key: shape(child) for key, child in sorted(value.items()) if key not in LEFT_OUT}
     if isinstance(value, list):
@@ -79,7 +79,7 @@ def shape(value):
 
 
 def outline(answer):
-    """The parts of an answer that clients look at."""
+    """Returns the parts of an answer that clients look at."""
     status, document = answer
     if isinstance(document, list):
         return status, [outline((None, one)) for one in document]
@@ -102,14 +102,14 @@ class Comparison:
         self.count, self.problems = 0, []
 
     def same(self, what, ask, view=outline):
-        """Asks both, and compares what `view` sees of the answers."""
+        """Asks both servers, and compares the results of `view` for the two answers."""
         answers = [view(ask(server)) for server in self.servers]
         self.count += 1
         if answers[0] != answers[1] and what not in DIFFERENT:
             self.problems.append(f"{what}:\n    aria2 {answers[0]}\n    dlm   {answers[1]}")
 
     def holds(self, what, ask):
-        """Asks both for an object: dlm has all fields of aria2, of the same kinds."""
+        """Asks both servers for an object, and checks that dlm has all fields of aria2, of the same kinds."""
         aria2, dlm = [shape(ask(server)) for server in self.servers]
         self.count += 1
         if not isinstance(aria2, dict) or not isinstance(dlm, dict):

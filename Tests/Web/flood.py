@@ -1,4 +1,4 @@
-"""Thousands of connections, slow clients and floods of frames while a download goes on. Usage: flood.py DLM"""
+"""Tests dlm with thousands of connections, slow clients and floods of frames while downloads run. Usage: flood.py DLM"""
 
 import errno
 import http.client
@@ -13,7 +13,7 @@ import time
 from bench import Bench, wait
 
 CONNECTIONS = 10_000
-# What the session may need more than before the flood, in MiB and descriptors.
+# The memory, in MiB, and the descriptors that the session may need in addition during the flood.
 MEMORY, DESCRIPTORS = 150, 150
 
 
@@ -42,7 +42,7 @@ def get(port, path, secret=None, timeout=60):
 
 
 class Watch:
-    """The most that the session has needed."""
+    """Records the maximum memory and the maximum number of descriptors of the session."""
 
     def __init__(self, pid):
         self.pid, self.memory, self.descriptors, self.is_over = pid, 0, 0, False
@@ -67,7 +67,7 @@ def slowloris(port, seconds):
     for number in range(CONNECTIONS):
         one = socket.socket()
         one.setblocking(False)
-        # More than one address has more ports.
+        # Several addresses together have more ports than one.
         one.bind((f"127.0.0.{2 + number % 50}", 0))
         code = one.connect_ex(("127.0.0.1", port))
         assert code in (0, errno.EINPROGRESS), os.strerror(code)
@@ -122,7 +122,7 @@ def frame(payload, opcode=1, length=None):
 
 
 def send_all(one, data, times):
-    """Sends until the server closes or takes no more for five seconds."""
+    """Sends until the server closes the connection, or accepts no more bytes for five seconds."""
     one.settimeout(5)
     sent = 0
     try:
@@ -151,7 +151,7 @@ def frames(bench):
 
 
 def bodies(bench):
-    """Requests that are too large, or whose answers nobody reads."""
+    """Sends requests that are too large, and requests whose answers nobody reads."""
     for head in [b"Content-Length: 99999999999999999999", b"Content-Length: 3000000", b"Transfer-Encoding: chunked"]:
         one = socket.create_connection(("127.0.0.1", bench.port), timeout=30)
         one.sendall(b"POST /jsonrpc HTTP/1.1\r\nHost: 127.0.0.1\r\n" + head + b"\r\n\r\n")
@@ -176,7 +176,7 @@ def main():
         thread = threading.Thread(target=lambda: flood.append(slowloris(bench.port, 15)))
         thread.start()
         answered = []
-        # Those that wait for the whole crowd wait long; the session itself is not the worse for it.
+        # The first request waits behind the new connections and may take long, but both must be answered.
         for _ in range(2):
             begun = time.monotonic()
             status, _ = get(bench.port, "/v1/session", bench.secret, 120)

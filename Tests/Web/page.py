@@ -71,7 +71,7 @@ def by_keyboard(browser):
     row(page, "one.bin").focus()
     page.keyboard.press("Enter")
     page.locator("#details h2", has_text="one.bin").wait_for()
-    assert page.get_by_role("img", name="of the file are here").count() == 1
+    assert page.get_by_role("img", name="of the file received").count() == 1
     picture(page, "details")
     page.keyboard.press("Escape")
     wait("the row has the focus again", lambda: page.evaluate("document.activeElement.dataset.id") is not None)
@@ -88,7 +88,7 @@ def by_keyboard(browser):
     done("all that failed is tried again")
     page.keyboard.press("5")
     wait("the filter is in the address", lambda: page.evaluate("location.href").endswith("#state=failed"))
-    page.get_by_text("Nothing here.").wait_for()
+    page.get_by_text("No downloads in this view.").wait_for()
     page.keyboard.press("1")
     page.keyboard.press("/")
     page.keyboard.type("two")

@@ -1,4 +1,4 @@
-"""Pictures of the page for docs/, and many more to look at. Usage: pictures.py DLM FOLDER DOCUMENTS"""
+"""Takes pictures of the page for docs/, and many more to look at. Usage: pictures.py DLM FOLDER DOCUMENTS"""
 
 import http.server
 import os
@@ -11,7 +11,7 @@ from bench import Bench, Server, wait
 from playwright.sync_api import sync_playwright
 
 SHAPES = {"desktop": (1280, 800), "phone": (360, 640)}
-# Name: size, bytes a second, state that it is brought to.
+# By name: the size, the bytes per second, and the state to which the download is brought.
 FILES = {
     "debian-13.1.0-amd64-netinst.iso": (790_000_000, 1_500_000, "running"),
     "europe-latest.osm.pbf": (31_000_000_000, 2_500_000, "running"),
@@ -23,7 +23,7 @@ HOST = "http://mirror.example.org/"
 
 
 class Mirror(http.server.BaseHTTPRequestHandler):
-    """Answers as a proxy for every host, so that the addresses in the pictures look as addresses do."""
+    """Answers as a proxy for every host, so that the addresses in the pictures look like real addresses."""
 
     protocol_version = "HTTP/1.1"
 
@@ -80,7 +80,7 @@ class Pictures:
             assert os.path.getsize(f"{self.documents}/web-{document}.png") < 100_000, document
 
     def each(self, name, prepare, documents={}):
-        """Takes a view in both shapes and both schemes."""
+        """Takes pictures of a view in both shapes and both colour schemes."""
         for shape in SHAPES:
             for scheme in ("light", "dark"):
                 page = self.page(shape, scheme)

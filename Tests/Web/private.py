@@ -1,5 +1,5 @@
-"""With --no-rpc-private-hosts, no redirect leads to this machine. Runs in a network namespace of its own, in which this
-machine has a public address, too. Usage: private.py DLM (as root)"""
+"""Checks that no redirect leads to this machine with --no-rpc-private-hosts. Runs in a network namespace of its own, in
+which this machine has a public address, too. Usage: private.py DLM (as root)"""
 
 import http.server
 import json
@@ -9,7 +9,7 @@ import sys
 import threading
 import urllib.request
 
-# Of the networks for documentation (RFC 5737), which are not private ones.
+# An address of the networks for documentation (RFC 5737), which are not private.
 PUBLIC = "203.0.113.7"
 
 if os.geteuid() != 0 or not os.access("/usr/bin/unshare", os.X_OK):
@@ -82,7 +82,7 @@ try:
 
     local = f"http://127.0.0.1:{hidden}/"
     targets = [f"{local}a", f"http://localhost:{hidden}/b", f"http://[::ffff:127.0.0.1]:{hidden}/c", f"http://2130706433:{hidden}/d"]
-    # The attack works where it is not forbidden.
+    # Without the option, the attack works.
     assert end_of(f"http://{PUBLIC}:{public}/to/{targets[0]}")["status"] == "complete" and Secret.asked == ["/a"]
     bench.stop()
     bench.start("--no-rpc-private-hosts")

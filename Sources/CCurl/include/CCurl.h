@@ -1,5 +1,6 @@
-// libcurl behind typed calls: one setter per C type instead of variadic functions, and a gate for every constant
-// or option that differs between versions. Swift names CURLOPT_*, CURLINFO_*, CURLE_* and CURLM_* only.
+// Typed calls of libcurl. Swift cannot call variadic functions, so there is one setter for each C type. Options and
+// constants that differ between versions of libcurl are used only in this module. Swift code uses only constants named
+// CURLOPT_*, CURLINFO_*, CURLE_* and CURLM_*.
 #ifndef DLM_CCURL_H
 #define DLM_CCURL_H
 
@@ -35,7 +36,7 @@ static inline CURLcode dlm_set_progress_callback(CURL *easy, curl_xferinfo_callb
 static inline CURLcode dlm_set_debug_callback(CURL *easy, curl_debug_callback callback) {
     return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, callback);
 }
-/// What was set as CURLOPT_PRIVATE; NULL for libcurl's own handles.
+/// Returns the pointer that was set with CURLOPT_PRIVATE; NULL for a handle that libcurl made for itself.
 static inline void *dlm_get_private(CURL *easy) {
     char *value = NULL;
     return curl_easy_getinfo(easy, CURLINFO_PRIVATE, &value) == CURLE_OK ? value : NULL;
@@ -62,7 +63,7 @@ static inline CURLMcode dlm_multi_set_callbacks(CURLM *multi, curl_socket_callba
     if (code == CURLM_OK) code = curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
     return code;
 }
-/// Tells the multi handle what epoll reported; the flags are 1 readable, 2 writable, 4 failed.
+/// Reports the events of a socket to libcurl. The flags are 1 for readable, 2 for writable and 4 for failed.
 static inline CURLMcode dlm_multi_socket(CURLM *multi, int socket, int flags) {
     int running, mask = 0;
     if (flags & 1) mask |= CURL_CSELECT_IN;
@@ -74,7 +75,7 @@ static inline CURLMcode dlm_multi_timeout(CURLM *multi) {
     int running;
     return curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running);
 }
-/// The next finished transfer: its handle and result, or NULL.
+/// Returns the handle of the next finished transfer, and stores its result; NULL if no further transfer has finished.
 static inline CURL *dlm_multi_finished(CURLM *multi, CURLcode *result) {
     int left;
     CURLMsg *message;
@@ -89,76 +90,87 @@ static inline CURL *dlm_multi_finished(CURLM *multi, CURLcode *result) {
 
 enum dlm_http_version { DLM_HTTP_1_1, DLM_HTTP_2_OVER_TLS };
 
-/// Loads the library, once, and says why it cannot be; NULL when it is there. Everything else loads it too, but ends the
-/// process where that fails.
+/// Loads libcurl at the first call. Returns NULL, or the reason why libcurl cannot be loaded. The other functions load
+/// libcurl too, but end the process if libcurl cannot be loaded.
 const char *dlm_curl_load(void);
-/// What the running library is: 0xXXYYZZ.
+/// Returns the version of the loaded libcurl as 0xXXYYZZ: major, minor and patch number.
 unsigned int dlm_curl_version(void);
 const char *dlm_curl_description(void);
-/// What the running library was built with; its lists end with NULL, and what it lacks is NULL.
+/// The features of the loaded libcurl. A text is NULL if libcurl lacks the feature. The list of protocols ends with
+/// NULL.
 struct dlm_curl_features {
     const char *version, *tls, *zlib, *brotli, *zstd, *http2, *http3, *resolver, *ssh, *ca_file, *ca_folder;
     const char *const *protocols;
     int has_ipv6, has_async_dns, has_idn, has_psl, has_unix_sockets, has_https_proxy;
 };
 struct dlm_curl_features dlm_curl_features(void);
-/// Initialises the library, once.
+/// Initialises libcurl at the first call, and returns the result of that call.
 CURLcode dlm_curl_global_init(void);
-/// Begins to load and initialise it, on a thread of its own; whoever needs it before that is done waits.
+/// Starts to load and initialise libcurl on a new thread. A call that needs libcurl earlier waits for that thread.
 void dlm_curl_prepare(void);
-/// A share of DNS (unless a name server of their own is asked), TLS sessions and the public suffix list for handles of any thread; NULL without memory.
+/// Creates a share of TLS sessions and the public suffix list for handles of any thread, and of the DNS cache if
+/// `shares_dns` is not 0. Returns NULL if there is no memory.
 CURLSH *dlm_share_create(int shares_dns);
 CURLcode dlm_set_http_version(CURL *easy, enum dlm_http_version version);
-/// "1.0", "1.1", "2", "3" or "".
+/// Returns the HTTP version of the last response: "1.0", "1.1", "2", "3", or "" if it is not known.
 const char *dlm_http_version_used(CURL *easy);
-/// The cookies that the handle knows, in Netscape's format, to be freed with curl_slist_free_all.
+/// Returns the handle's cookies in Netscape's format. The caller frees the list with curl_slist_free_all.
 static inline struct curl_slist *dlm_get_cookies(CURL *easy) {
     struct curl_slist *list = NULL;
     return curl_easy_getinfo(easy, CURLINFO_COOKIELIST, &list) == CURLE_OK ? list : NULL;
 }
-/// http and https or, instead of them, the other scheme, by whatever option this libcurl has for it; no redirect leads
-/// to another than http and https.
+/// Allows only the scheme `other` or, if `other` is NULL, http and https. libcurl before 7.85 allows all of FTP, FTPS,
+/// SFTP and SCP if `other` is not NULL. A redirect may lead only to http and https.
 CURLcode dlm_restrict_protocols(CURL *easy, const char *other);
-/// Whole paths, data connections to the host of the control connection; 1: encrypted where the server has it, 2: or not at all.
+/// Makes libcurl send the whole path of a file in one command, and open data connections only to the host of the
+/// control connection. With `encryption` 0 there is no TLS; with 1, TLS is used if the server has it; with 2, TLS is
+/// required.
 CURLcode dlm_prepare_ftp(CURL *easy, int encryption);
 CURLcode dlm_log_in(CURL *easy, const char *user, const char *password);
 enum dlm_host_key { DLM_HOST_KEY_KNOWN, DLM_HOST_KEY_UNKNOWN, DLM_HOST_KEY_CHANGED };
-/// Whether to go on with a server that has this key; NULL where it cannot be told.
+/// Returns whether to continue with an SSH server that has this key. `bytes` is NULL if libcurl does not give the key.
 typedef int (*dlm_host_key_callback)(void *context, enum dlm_host_key key, const char *bytes, size_t count);
-/// Has `judge`, one function for all handles, asked about the keys of SSH servers.
+/// Makes libcurl call `judge` with the key of each SSH server. `judge` must be the same function for all handles.
 CURLcode dlm_check_host_key(CURL *easy, const char *known_hosts, dlm_host_key_callback judge, void *context);
-/// By the agent, by the key in the file unless NULL, by the password if there is one.
+/// Chooses how to log in to an SSH server: with the agent if `uses_agent`, with the private key in the file `key`
+/// unless it is NULL, and with the password if `has_password`.
 CURLcode dlm_use_ssh_authentication(CURL *easy, const char *key, int uses_agent, int has_password);
-/// TLS 1.2 or later; with `only13` 1.3 or later.
+/// Requires TLS 1.2 or later, or TLS 1.3 or later with `only13`.
 CURLcode dlm_require_modern_tls(CURL *easy, int only13);
 enum dlm_authentication { DLM_BASIC, DLM_DIGEST, DLM_NTLM, DLM_NEGOTIATE, DLM_ANY_AUTHENTICATION };
-/// CURLE_NOT_BUILT_IN where this libcurl cannot.
+/// Sets the authentication scheme, the user and the password. Returns CURLE_NOT_BUILT_IN if this libcurl lacks the
+/// scheme.
 CURLcode dlm_use_authentication(CURL *easy, enum dlm_authentication kind, const char *user, const char *password);
-/// To the proxy.
+/// Sets the user and the password for the proxy, with the Basic scheme.
 CURLcode dlm_use_proxy_authentication(CURL *easy, const char *user, const char *password);
-/// 4 or 6; 0 for either.
+/// Restricts connections to IPv4 (`family` is 4) or IPv6 (6). With 0, both are used.
 CURLcode dlm_restrict_addresses(CURL *easy, int family);
 /// Sends a copy of `bytes` as the body of the request, which becomes a POST.
 CURLcode dlm_set_body(CURL *easy, const void *bytes, size_t count);
-/// Trusts the authorities in the file (NULL: the library's own) and in the hashed folder; NULL: in none, where the
-/// library's own defeats its cache of parsed certificates.
+/// Trusts the authorities in the file, and in the folder of certificates named by hashes. If `file` is NULL, libcurl's
+/// own file stays. If `folder` is NULL, no folder is used, because libcurl does not cache parsed certificates when it
+/// has a folder. libcurl 8.17 and later keep their built-in folder then.
 CURLcode dlm_trust_authorities(CURL *easy, const char *file, const char *folder);
 typedef void (*dlm_address_callback)(void *context, const char *address);
-/// Tells `tried`, one function for all handles, of every address that a connection is tried to, as `192.0.2.7:443`.
+/// Makes libcurl call `tried` before each attempt to connect, with an address like `192.0.2.7:443`. `tried` must be the
+/// same function for all handles.
 CURLcode dlm_watch_addresses(CURL *easy, dlm_address_callback tried, void *context);
-/// Whether a connection to this numeric address may be made: 1, or 0.
+/// Returns 1 if connections to this numeric address are allowed, otherwise 0.
 typedef int (*dlm_address_rule)(const char *address);
-/// Has the handle make connections of its own, to permitted addresses only.
+/// Allows only connections to addresses for which `permits` returns 1. The handle uses only new connections, and leaves
+/// none for other handles. `permits` must be the same function for all handles.
 CURLcode dlm_restrict_connections(CURL *easy, dlm_address_rule permits);
 /// Trusts the authorities in the file and no others.
 CURLcode dlm_trust_only(CURL *easy, const char *file);
-/// The OpenSSL session of the connection that the transfer is on; NULL with another TLS library or no connection.
+/// Returns the OpenSSL session of the transfer's connection; NULL if there is no connection, or libcurl uses another
+/// TLS library.
 void *dlm_openssl_session(CURL *easy);
-/// Does not wait for name resolution when a transfer is removed.
+/// Lets libcurl remove a transfer without waiting for the thread that resolves its host name (libcurl 7.87 or later).
 CURLcode dlm_do_not_wait_for_resolver(CURL *easy);
-/// The whole URL, to be freed with curl_free.
+/// Stores the whole URL in `text`. The caller frees the text with curl_free.
 CURLUcode dlm_url_text(CURLU *url, char **text);
-/// `location` made absolute against `base`, to be freed with curl_free; NULL when it is no URL.
+/// Returns `location` as an absolute URL, resolved against `base`; NULL if the result is not a URL. The caller frees
+/// the text with curl_free.
 char *dlm_resolve_url(const char *base, const char *location);
 
 #endif

@@ -1,5 +1,5 @@
-// The Linux calls and OpenSSL digests that Swift's Glibc module does not offer.
-// Feature-test macros stay in CSystem.c: defined here they would break the import.
+// The Linux calls and OpenSSL digests that Swift's Glibc module does not offer. Feature-test macros such as _GNU_SOURCE
+// are defined in the .c files, because in this header they would break the import into Swift.
 #ifndef DLM_CSYSTEM_H
 #define DLM_CSYSTEM_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// One ready descriptor: `events` are the EPOLL bits, `data` what was registered.
+/// The events of one descriptor. `events` is a mask of `dlm_readiness`; `data` is the value that was registered.
 struct dlm_event {
     uint32_t events;
     uint64_t data;
@@ -15,143 +15,163 @@ struct dlm_event {
 
 enum dlm_readiness { DLM_READABLE = 1, DLM_WRITABLE = 2, DLM_FAILED = 4 };
 
-/// All calls below return -1 and set errno on failure, as their man pages say.
+/// Unless a comment says otherwise, the calls below return -1 and set errno on failure, as their man pages say.
 int dlm_epoll_create(void);
 /// Registers or changes `fd`; `events` is a mask of DLM_READABLE and DLM_WRITABLE.
 int dlm_epoll_set(int epoll, int fd, uint32_t events, uint64_t data);
 int dlm_epoll_remove(int epoll, int fd);
-/// Waits `timeout` ms (-1: for ever) and fills at most 64 events.
+/// Waits at most `timeout` ms (-1: without limit), stores at most 64 events, and returns their number.
 int dlm_epoll_wait(int epoll, struct dlm_event *events, int capacity, int timeout);
 
-/// memmem(3), which takes time in proportion to both lengths together: the offset of the first `needle` in `text`, or -1.
+/// Returns the offset of the first `needle` in `text`, or -1 if there is none. The time of memmem(3) grows with the sum
+/// of both lengths.
 int64_t dlm_find(const void *text, size_t count, const void *needle, size_t needle_count);
 
-/// Makes a pipe whose two ends no program that is started gets; -1 with errno after a failure.
+/// Makes a pipe. Both ends are close-on-exec, so started programs do not get them.
 int dlm_pipe(int *read_end, int *write_end);
 
 int dlm_eventfd(void);
 int dlm_eventfd_signal(int fd);
 void dlm_eventfd_drain(int fd);
 
-/// fallocate(2) of the first `length` bytes: fails with EOPNOTSUPP where the file system has no such thing.
+/// Preallocates the first `length` bytes (fallocate(2)). Fails with EOPNOTSUPP if the file system cannot preallocate.
 int dlm_preallocate(int fd, int64_t length);
-/// True when `fd` lies in memory (tmpfs, ramfs), where preallocation costs and gains nothing.
+/// Returns 1 if the file system of `fd` is in memory (tmpfs, ramfs). Preallocation gains nothing there.
 int dlm_is_memory_file_system(int fd);
-/// True when `fd` lies on a local file system whose holes are what nobody wrote, and whose times of change are those of
-/// the writes: neither holds for network file systems, nor for those that do not store zeros.
+/// Returns 1 if a hole in the file `fd` shows that nobody wrote there, and the modification time is the time of the
+/// last write. This is so on the common local file systems. It is not so on network file systems, and on file systems
+/// that store written zeros as holes.
 int dlm_keeps_exact_books(int fd);
-/// What the file system of `fd` is called, NULL when that is not known; `is_remote` is set where it is one of the network,
-/// or (FUSE) may be one.
+/// Returns the name of the file system of `fd`; NULL if the name is not known. Sets `is_remote` to 1 for a network file
+/// system, and for FUSE, which may be one.
 const char *dlm_file_system_name(int fd, int *is_remote);
-/// Where the next hole begins at or after `offset`; the end of the file counts as one. -1 with errno set.
+/// Returns the start of the next hole at or after `offset`. The end of the file counts as a hole.
 int64_t dlm_next_hole(int fd, int64_t offset);
-/// Has the kernel copy so many bytes to the same offset of another file. How many it copied, 0 at the end; -1 with errno set.
+/// Makes the kernel copy at most `count` bytes to the same offset of another file. Returns the number of copied bytes,
+/// 0 at the end of the file.
 int64_t dlm_copy_range(int from, int to, int64_t offset, size_t count);
-/// Where the next data begins at or after `offset`. -1 with errno set (ENXIO: nowhere).
+/// Returns the start of the next data at or after `offset`. Fails with ENXIO if there is no further data.
 int64_t dlm_next_data(int fd, int64_t offset);
-/// renameat2(2) with RENAME_NOREPLACE, or link(2) and unlink(2) where the file system lacks it.
+/// Renames a file, and fails with EEXIST if `to` exists (renameat2(2), RENAME_NOREPLACE). If the file system lacks
+/// RENAME_NOREPLACE, uses linkat(2) and unlinkat(2).
 int dlm_rename_no_replace(int folder, const char *from, const char *to);
-/// Makes a file without a name in `folder`, open for reading and writing (open(2), O_TMPFILE): closed without a name, it
-/// is gone. EOPNOTSUPP or EISDIR where the file system has no such thing.
+/// Makes a file without a name in `folder`, open for reading and writing (open(2), O_TMPFILE). If the file is closed
+/// before it gets a name, it disappears. Fails with EOPNOTSUPP or EISDIR if the file system cannot do this.
 int dlm_open_unnamed(int folder);
-/// Gives such a file a name; EEXIST when that is taken.
+/// Gives a name to a file that `dlm_open_unnamed` made. Fails with EEXIST if the name is taken.
 int dlm_link_unnamed(int fd, int folder, const char *name);
-/// Starts write-back of a range without waiting; no promise of durability.
+/// Starts to write a range to the disk, without waiting for the end. The range is not durable afterwards.
 int dlm_start_writeback(int fd, int64_t offset, int64_t length);
 int dlm_syncfs(int fd);
-/// What statx(2) tells of a file; times in nanoseconds since 1970.
+/// The status of a file (statx(2)). Times are in nanoseconds since 1970.
 struct dlm_status {
     uint64_t inode;
     uint64_t device;
     int64_t size;
     int64_t modified;
-    /// 0 where the file system does not record it.
+    /// The time of creation; 0 if the file system does not record it.
     int64_t born;
     int is_regular;
 };
-/// The file itself is asked, not what a symbolic link leads to; with an empty `path`, the open file `fd`.
+/// Stores the status of the file at `path`, or of the open file `fd` if `path` is empty. For a symbolic link, it is the
+/// status of the link itself.
 int dlm_file_status(int fd, const char *path, struct dlm_status *status);
-/// Exclusive flock(2) without waiting: EWOULDBLOCK when somebody else holds it.
+/// Locks a file exclusively (flock(2)), without waiting. Fails with EWOULDBLOCK if the file is locked through another
+/// open.
 int dlm_lock_exclusive(int fd);
 int dlm_unlock(int fd);
 
-/// inotify(7) for files that are closed after they were open for writing: a descriptor that never blocks.
+/// Returns a non-blocking descriptor that watches for the closing of files that were open for writing (inotify(7)).
 int dlm_watch_create(void);
-/// Watches the open file `fd`, whatever its name; the number of the watch, the same again for the same file.
+/// Watches the open file `fd`, and returns the number of the watch. A second call for the same file returns the same
+/// number. Renaming the file does not end the watch.
 int dlm_watch_add(int watches, int fd);
 int dlm_watch_remove(int watches, int watch);
-/// The watches whose files were closed so since the last call, -1 among them when some were lost; 0 when there are none.
+/// Stores the watches whose files were closed since the last call, and returns the number of stored values. The value
+/// -1 means that the kernel dropped events; 0 is to be ignored. Returns 0 if there are no events.
 int dlm_watch_read(int watches, int *closed, int capacity);
 
-/// Starts `path` as the leader of a session of its own, in /, with default signals: standard input is empty, `output`
-/// its standard output and error, `report` its descriptor DLM_REPORT_FD, and no other is open. An error number or 0.
+/// Starts the program `path` as the leader of a new session (setsid(2)), in the folder /, with default signals. Its
+/// standard input is empty. `output` is its standard output and error, `report` its descriptor DLM_REPORT_FD. No other
+/// descriptor is open. Returns 0 or an error number.
 int dlm_spawn_detached(const char *path, char *const *arguments, char *const *environment, int output, int report,
                        pid_t *pid);
 enum { DLM_REPORT_FD = 3 };
-/// Starts `path` as the leader of a process group of its own, in `folder`, with default signals: `input` is its standard
-/// input, `output` and `errors` its standard output and error, and no other descriptor is open. An error number or 0.
+/// Starts the program `path` as the leader of a new process group, in `folder`, with default signals. `input` is its
+/// standard input, `output` and `errors` are its standard output and error. No other descriptor is open. Returns 0 or
+/// an error number.
 int dlm_spawn_hook(const char *path, char *const *arguments, char *const *environment, const char *folder, int input,
                    int output, int errors, pid_t *pid);
-/// Starts `path` as the leader of a process group of its own, in the root folder, with default signals: `output` is its
-/// standard output, its standard error is ours, and it reads nothing. An error number or 0.
+/// Starts the program `path` as the leader of a new process group, in the folder /, with default signals. `output` is
+/// its standard output. Its standard input is empty, and it shares the standard error of dlm. Returns 0 or an error
+/// number.
 int dlm_spawn_for_output(const char *path, char *const *arguments, char *const *environment, int output, pid_t *pid);
-/// A file in memory with these bytes, to be read from its beginning; -1 with errno set.
+/// Returns the descriptor of a new file in memory that contains these bytes. Its offset is at the beginning.
 int dlm_memory_file(const void *bytes, size_t count);
-/// A file in memory that takes so many bytes, zeros at first, and no more; -1 with errno set.
+/// Returns the descriptor of a new file in memory with `count` zero bytes, whose size cannot change.
 int dlm_memory_box(size_t count);
-/// Opens a folder to refer to it (open(2), O_PATH).
+/// Opens a folder as a starting point for other calls (open(2), O_PATH).
 int dlm_open_folder(const char *path);
-/// Opens a folder below `folder` to refer to it (O_PATH): EXDEV where `path` leads out of it, also through symbolic links
-/// (openat2(2), RESOLVE_BENEATH and RESOLVE_NO_MAGICLINKS).
+/// Opens a folder below `folder` as a starting point for other calls (O_PATH). Fails with EXDEV if `path` leads out of
+/// `folder`, also through symbolic links (openat2(2), RESOLVE_BENEATH and RESOLVE_NO_MAGICLINKS).
 int dlm_open_folder_beneath(int folder, const char *path);
-/// pidfd_open(2): readable once the process has ended.
+/// Returns a descriptor that becomes readable when the process has ended (pidfd_open(2)).
 int dlm_pidfd_open(pid_t pid);
 
-/// rtnetlink(7): a descriptor that never blocks and hears of every change of links, addresses and routes.
+/// Returns a non-blocking descriptor that gets a message for every change of interfaces, addresses and routes
+/// (rtnetlink(7)).
 int dlm_network_watch(void);
-/// True when something has changed since the last call.
+/// Reads the messages of the descriptor. Returns 1 if there were any, that is, if the network has changed since the
+/// last call.
 int dlm_network_changed(int fd);
-/// Tells the addresses of interfaces that are up and have a carrier (getifaddrs(3)).
+/// Calls `found` with each address of the interfaces that are up and have a carrier (getifaddrs(3)).
 int dlm_usable_addresses(void (*found)(void *context, const char *address), void *context);
-/// 1: the kernel has a route to this numeric address, over an interface that is up and has a carrier. 0: it has none.
-/// -1: it does not tell. `over` (an interface) and `from` (an address of this machine) may be NULL.
+/// Returns 1 if the kernel has a route to this numeric address, over an interface that is up and has a carrier. Returns
+/// 0 if there is no such route, and -1 if the kernel does not say. `over` (an interface) and `from` (an address of this
+/// machine) restrict the route; both may be NULL.
 int dlm_has_route(const char *address, const char *over, const char *from);
 int dlm_has_interface(const char *name);
 enum { DLM_ADDRESS_LENGTH = 46 };
-/// The local address of an internet socket, as text; -1 for anything else.
+/// Stores the local address of an internet socket as text. Returns -1 if `fd` is not an internet socket.
 int dlm_local_address(int fd, char text[DLM_ADDRESS_LENGTH]);
 
 void dlm_name_thread(const char *name);
-/// Columns of the terminal behind `fd`, 0 when it is none.
+/// Returns the number of columns of the terminal `fd`; 0 if `fd` is not a terminal.
 int dlm_terminal_columns(int fd);
-/// Rows of the terminal behind `fd`, 0 when it is none.
+/// Returns the number of rows of the terminal `fd`; 0 if `fd` is not a terminal.
 int dlm_terminal_rows(int fd);
 
-/// Message digests through OpenSSL's EVP; NULL when the name is unknown.
+/// A message digest that OpenSSL computes (EVP).
 struct dlm_digest;
+/// Returns NULL if OpenSSL does not know the name, or cannot be loaded.
 struct dlm_digest *dlm_digest_create(const char *name);
-/// Goes on from what was hashed so far; NULL without memory.
+/// Returns a copy that has hashed the same bytes so far; NULL if there is no memory.
 struct dlm_digest *dlm_digest_copy(const struct dlm_digest *digest);
 int dlm_digest_update(struct dlm_digest *digest, const void *bytes, size_t count);
-/// Writes the digest (at most 64 bytes) and returns its length, 0 on failure.
+/// Stores the value of the digest (at most 64 bytes) in `out`, and returns its length; 0 on failure.
 size_t dlm_digest_finish(struct dlm_digest *digest, uint8_t *out);
 void dlm_digest_free(struct dlm_digest *digest);
 
-/// All threads allocate from one arena (mallopt(3)): by default each reserves up to 128 MiB of addresses for its own.
+/// Makes all threads allocate from one arena (mallopt(3)). By default each thread may have its own arena, which
+/// reserves up to 128 MiB of addresses.
 void dlm_use_one_arena(void);
-/// How the program uses its memory (mallopt(3)). Its threads share three arenas, which costs no time that can be measured:
-/// with one for each, 50,000 files take 5 MiB more. Up to 4 MiB of an arena that are free stay with the process, for its
-/// next transfers: given back at once, as is the default, their pages are faulted in anew for each.
+/// Sets how malloc uses memory (mallopt(3)). The threads share at most three arenas. This costs no time that can be
+/// measured. With an arena for each thread, 50,000 files take 5 MiB more. The process keeps up to 4 MiB of free memory
+/// at the end of an arena for its next transfers. By default free memory is given back sooner, and each transfer causes
+/// page faults again.
 void dlm_set_up_memory(void);
-/// True once the peer has ended the OpenSSL session `ssl` with close_notify.
+/// Returns 1 if the peer has ended the OpenSSL session `ssl` with close_notify.
 int dlm_tls_was_closed(const void *ssl);
-/// Copies decrypted bytes of the OpenSSL session `ssl` that nobody has read yet, without reading from its socket.
+/// Copies the decrypted bytes that the OpenSSL session `ssl` holds and that nobody has read yet, without reading from
+/// its socket. Returns their number.
 int dlm_tls_unread(void *ssl, void *bytes, int capacity);
-/// The protocol version and the cipher of the OpenSSL session `ssl`; 0 when they cannot be told.
+/// Stores the names of the protocol version and the cipher of the OpenSSL session `ssl`. Returns 0 if they are not
+/// known.
 int dlm_tls_names(const void *ssl, const char **version, const char **cipher);
 
-/// Gives back the pages of code and constants that are mapped: those that are needed come again from the page cache.
-/// Start-up touches many that are never needed again, the tables of types above all.
+/// Removes the pages of code and constants from the memory of the process. Pages that are needed again come from the
+/// page cache. The start of the program uses many pages that are never needed again, mainly the tables of Swift's
+/// types.
 void dlm_forget_code(void);
 
 #endif

@@ -83,7 +83,7 @@ actor LogReader {
         case .didLoseEvents(let lost): cursor = lost
         case .didFinishEvents(let last):
             cursor = last
-            // This entry is reported once, even if the connection was replaced.
+            // The caller gets this entry once, even if a new connection sends it again.
             if isCaughtUp { return nil }
             isCaughtUp = true
         case nil: cursor = event.cursor
@@ -123,7 +123,7 @@ extension LoggedEvent {
         case .added: return .didAdd(snapshot)
         case .resumed: return .didResume(snapshot)
         case .started: return .didStart(snapshot, atOffset: received)
-        case .restarted: return .didRestart(snapshot, why: "the file changed on the server")
+        case .restarted: return .didRestart(snapshot, why: "bytes that were fetched do not count any more")
         case .waiting: return state?.error.map { .willRetry(snapshot, $0) } ?? .didPostpone(snapshot)
         case .paused: return .didPause(snapshot)
         case .cancelled: return .didCancel(snapshot)

@@ -51,7 +51,8 @@ extension ControlClient {
         switch selection.which {
         case .all: return try await list("all=true", selection)
         case .file(let folder, let name):
-            // No caller asks another session for this selection, because the store has the files.
+            // The API has no query for a file name, so all downloads are read. Callers that look for a file ask the
+            // store, not another session.
             return try await list("all=true", DownloadSelection(.all)).filter {
                 $0.record.request.destination.folder == folder && $0.record.fileName == name
             }
@@ -71,8 +72,8 @@ extension ControlClient {
     }
 
     package func progress() async -> [DownloadProgress] {
-        // A session that has just ended has no progress. A caller that needs more than a display gets the error from
-        // `log`.
+        // If the session has just ended, the result is empty. That is enough for a display; a caller that needs the
+        // error gets it from `log`.
         guard let body = try? await ask(.get, "progress", within: limits.hello),
             let answer = try? decode(WireProgress.self, body)
         else { return [] }
@@ -85,7 +86,7 @@ extension ControlClient {
         _ = try await ask(.post, "session/shutdown", WireShutdown(mode: mode))
     }
 
-    /// The number of ids in one request, so that a session accepts the request.
+    /// The maximum number of ids in one request. A session refuses requests that are too long.
     private static let idsAtOnce = 5_000
 
     private func perform(

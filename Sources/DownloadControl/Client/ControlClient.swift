@@ -10,7 +10,7 @@ package final class ControlClient: DownloadService {
     package struct Limits: Sendable {
         /// The time for requests that a session answers at once, such as the check of its availability.
         package var hello = Duration.seconds(3)
-        /// The time for all other requests. Longer than the time that a session allows for any request.
+        /// The time for all other requests. It is longer than the time that a session allows for any request.
         package var verb = Duration.seconds(70)
         /// The longest silence on an event stream, in seconds. A session sends heartbeats more often.
         package var silence = 45.0
@@ -121,7 +121,7 @@ package final class ControlClient: DownloadService {
     private func request(_ method: HTTPRequest.Method, _ path: String, _ socket: SocketPath) throws -> TransferRequest {
         if isClosed.withLock(\.self) { throw DownloadError.sessionUnavailable(.shuttingDown) }
         guard case .success(let parsed) = SourceURL.parse("http://dlm/v\(WireCoder.version)/\(path)") else {
-            throw bad("\(path) makes no address")
+            throw bad("\(path) cannot be part of a URL")
         }
         var request = TransferRequest(url: parsed.url)
         request.method = method
@@ -180,9 +180,9 @@ package final class ControlClient: DownloadService {
         }
     }
 
-    /// Returns whether a process still listens on the socket. A process that is killed loses its connections a moment
-    /// before its socket. A request in between waits in the queue of the socket, is never accepted, and is cut off
-    /// with the socket. The next request is refused, so a few requests are tried.
+    /// Returns whether a process still listens on the socket. When a process is killed, its connections close a moment
+    /// before its socket. A request at that moment waits in the queue of the socket, and is cut off when the socket
+    /// closes. A later request is refused, so a few requests are tried.
     private func isListening() async -> Bool {
         guard let socket = try? location.reach(), let request = try? request(.get, "session", socket) else {
             return false

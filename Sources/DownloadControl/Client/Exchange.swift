@@ -15,8 +15,8 @@ struct Exchange {
     }
 
     /// Sends the request and waits for the end of the response, but no longer than `patience`.
-    /// - Parameter limit: the most bytes of a response, because a process that listens on the socket must not fill
-    ///   our memory.
+    /// - Parameter limit: the most bytes of a response, so that the process at the other end of the socket cannot fill
+    ///   the memory of this process.
     init(
         _ request: TransferRequest, over transport: any Transport, atMost limit: Int, within patience: Duration,
         _ time: any TimeSource

@@ -2,8 +2,8 @@ import DownloadCore
 import Foundation
 import Synchronization
 
-/// The lines of a response that does not end, as they come, for one reader. The transfer is suspended while the
-/// reader does not take the lines.
+/// The lines of a response that does not end, for one reader. The reader gets each line as soon as it is complete. The
+/// transfer is suspended while the reader does not take the lines.
 final class LineSink: TransferSink {
     enum Failure: Error {
         case transfer(DownloadError)
@@ -55,7 +55,7 @@ final class LineSink: TransferSink {
         }
     }
 
-    /// Returns the next line, without its line break; nil if the response ended by its own framing.
+    /// Returns the next line, without its line break; nil if the response is complete.
     func next() async throws -> Data? {
         try await wait { state in
             if let line = Self.takeLine(&state) { return .success(line) }
@@ -64,7 +64,8 @@ final class LineSink: TransferSink {
         }
     }
 
-    /// Returns the body of a response that is not a stream. The body may be as long as a line may be.
+    /// Returns the body of a response that is not a stream. Throws ``Failure/lineTooLong`` if the body is longer than
+    /// a line may be.
     func rest() async throws -> Data {
         var all = Data()
         while let line = try await next() {

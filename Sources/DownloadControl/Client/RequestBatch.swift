@@ -5,13 +5,13 @@ struct RequestBatch {
     private(set) var groups: [WireGroup] = []
     private(set) var requests: ArraySlice<DownloadRequest>
     private var size = 0
-    /// The last request, to compare the next request with. Replacing its URL costs less than a copy of the whole
-    /// request.
+    /// A copy of the last request, with which the next request is compared. Replacing only the URL of this copy costs
+    /// less than copying each request.
     private var probe: DownloadRequest?
 
     /// The most requests in one exchange, so that the transaction and the response stay small.
     private static let limit = 4_000
-    /// The size of a batch in bytes, far enough below the limit of a session.
+    /// The size in bytes at which a batch is full. It is far below the limit of a session (``ControlLimits/bodySize``).
     private static let sizeLimit = 512 << 10
 
     static func batches(of requests: [DownloadRequest]) -> [RequestBatch] {

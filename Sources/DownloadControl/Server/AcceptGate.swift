@@ -1,7 +1,7 @@
 import Glibc
 import NIOCore
 
-/// A channel handler of the listening socket, which accepts no connection while the connection table is full.
+/// A channel handler for the listening socket. It accepts no connection while the connection table is full.
 final class AcceptGate: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias OutboundIn = Never
@@ -57,8 +57,8 @@ struct PeerCredentials: Sendable {
     private var user: uid_t = .max
     private var group: gid_t = .max
 
-    /// Whether the peer is a process of our user. Connections of other users are refused. This includes root, who has
-    /// a session of its own.
+    /// Whether the peer is a process of the same user as this process. Connections of all other users are refused, even
+    /// those of root.
     var isOurs: Bool { user == geteuid() }
 
     struct Refusal: Error {}

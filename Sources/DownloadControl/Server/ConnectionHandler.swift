@@ -3,8 +3,8 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// The handler of one client's connection. It collects a request within the limits, lets it be answered, and continues
-/// with the next request. Used on the event loop only.
+/// The handler of one client's connection. It collects a request within the limits, starts a task that answers the
+/// request, and continues with the next request after the answer. Used on the event loop only.
 final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = AnswerPart
@@ -168,8 +168,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Answers with the reason, and closes the connection, because the next bytes of such a client cannot be
-    /// understood.
+    /// Answers with the reason for the refusal, and closes the connection, because dlm cannot tell where the client's
+    /// next request would begin.
     private func refuse(_ refusal: RequestRefusal) {
         guard let context, phase != .draining else { return }
         phase = .draining
@@ -182,8 +182,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
             context.write(Self.wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: bytes)))), promise: nil)
         }
         context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: nil)
-        // If unread bytes are left, a close resets the connection, and a client that is still writing may lose the
-        // answer.
+        // The connection is closed later. If it were closed while unread bytes are left, the kernel would reset it, and
+        // the client might lose the answer.
         startTimer(server.limits.linger) { $0.context?.close(promise: nil) }
         context.read()
     }

@@ -21,11 +21,11 @@ package final class ConnectionServer: Sendable {
         var answer: Answer
         /// Returns a future that fails if a connection must not be served.
         var verify: @Sendable (any Channel) -> EventLoopFuture<Void>
-        /// Returns whether the first request of a connection may switch protocols, if it asks to. Otherwise it is answered
-        /// like any other request.
+        /// Returns whether a connection may switch protocols when its first request asks for this. If not, the request
+        /// is answered like any other request.
         var mayUpgrade: @Sendable (HTTPRequestHead) -> Bool
-        /// Returns the protocols to which the first request of a connection may switch. The gate leads to the event loop
-        /// while the loop runs.
+        /// Returns the protocols to which a connection may switch with its first request. Through the gate, tasks run
+        /// code on the event loop.
         var upgrades: @Sendable (EventLoopGate) -> [any HTTPServerProtocolUpgrader & Sendable]
 
         package init(
@@ -79,7 +79,8 @@ package final class ConnectionServer: Sendable {
                 switch place {
                 case .descriptor(let descriptor): try await bootstrap.withBoundSocket(descriptor).get()
                 case .address(let address):
-                    // A port whose last connections are in TIME_WAIT can be taken again (socket(7), SO_REUSEADDR).
+                    // With SO_REUSEADDR, a port can be used although old connections of the port are in TIME_WAIT
+                    // (socket(7)).
                     try await bootstrap.serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
                         .childChannelOption(.socketOption(.so_keepalive), value: 1).bind(to: address).get()
                 }
@@ -155,7 +156,7 @@ package final class ConnectionServer: Sendable {
             isEmpty.whenComplete { _ in hurry.cancel() }
             return isEmpty
         }
-        // These two calls cannot fail: the promise always succeeds, and no other code uses the group.
+        // The two calls with `try?` cannot fail: the promise always succeeds, and no other code uses the group.
         try? await isEmpty.get()
         gate.shut()
         try? await group.shutdownGracefully()
@@ -163,7 +164,7 @@ package final class ConnectionServer: Sendable {
 }
 
 /// A filter that removes the field `Upgrade` from a request that may not switch protocols. The request is then answered
-/// like any other request, so the client learns why.
+/// like any other request, and the answer tells the client why.
 private final class UpgradeFilter: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart

@@ -16,7 +16,7 @@ package struct ControlLimits: Sendable {
     package var linger = Duration.seconds(1)
     /// The time for a client to take one piece of a response, at most 64 KiB.
     package var write = Duration.seconds(30)
-    /// The time for a response that needs no disk.
+    /// The time for a response that does not wait until resume data is on disk.
     package var answer = Duration.seconds(30)
     /// The time for a response that waits until resume data is on disk.
     package var diskAnswer = Duration.seconds(60)

@@ -5,7 +5,7 @@ import NIOHTTP1
 /// A request that has arrived whole.
 package struct ControlRequest: Sendable {
     package let method: String
-    /// The parts between the slashes, percent-decoded.
+    /// The parts of the path between the slashes, percent-decoded.
     package let path: [String]
     package let query: [String: String]
     /// The version in the field `Dlm-Api`, as it was written.

@@ -2,7 +2,7 @@ import DownloadCore
 import Foundation
 import Synchronization
 
-/// A bounded buffer of lines between the log and one client, which takes all lines at once.
+/// A bounded buffer of lines between the log and one client. The client takes all lines in the buffer at once.
 final class LineBuffer: Sendable {
     private struct State {
         var bytes = Data()

@@ -145,7 +145,7 @@ extension Routes {
     private func wish(_ request: ControlRequest, id: DownloadID?) throws -> WireVerb {
         var wish = request.body.isEmpty ? WireVerb() : try decode(WireVerb.self, request)
         if let id {
-            guard wish.ids == nil else { throw WireProblem("ids: the path names one already") }
+            guard wish.ids == nil else { throw WireProblem("ids: the path already contains an id") }
             wish.ids = [id]
         }
         guard let ids = wish.ids, !ids.isEmpty else { throw WireProblem("ids: give at least one") }

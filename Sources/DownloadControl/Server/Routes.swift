@@ -89,7 +89,7 @@ package struct Routes: Sendable {
     ) async throws -> ControlAnswer {
         if methods.contains(request.method) { return try await body() }
         let list = methods.joined(separator: ", ")
-        var answer = WireError.answer(405, "\(request.method) is not possible here; \(list) is", session: identifier)
+        var answer = WireError.answer(405, "\(request.method) is not possible here; use \(list)", session: identifier)
         answer.allow = list
         return answer
     }
@@ -147,14 +147,15 @@ private final class Race<Value: Sendable>: Sendable {
 }
 
 extension DecodingError {
-    /// The error of the JSON with its place, but without its content, which may be a secret.
+    /// The description of the error and its place in the JSON. The content at that place is left out, because it may be
+    /// a secret.
     var words: String {
         switch self {
         case .typeMismatch(let type, let context): "\(Self.place(context)): not a \(type)"
         case .valueNotFound(_, let context): "\(Self.place(context)): missing"
         case .keyNotFound(let key, let context): "\(Self.place(context, key)): missing"
         case .dataCorrupted(let context):
-            context.codingPath.isEmpty ? "the body is not JSON" : "\(Self.place(context)): makes no sense"
+            context.codingPath.isEmpty ? "the body is not JSON" : "\(Self.place(context)): not a valid value"
         @unknown default: "the body cannot be understood"
         }
     }

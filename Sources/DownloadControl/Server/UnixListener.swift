@@ -13,8 +13,8 @@ struct UnixListener {
         let inode: ino_t
     }
 
-    /// The most connections that wait to be accepted. With a long queue no client is refused while the process is
-    /// stopped.
+    /// The most connections that wait to be accepted. The queue is long so that no client is refused while the process
+    /// is stopped.
     private static let backlog: Int32 = 4096
 
     /// Creates the socket of a session. The caller has the session's lock, so a socket at the same path was left by a
@@ -24,7 +24,7 @@ struct UnixListener {
         try removeStale(path, location)
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw location.unusable(errno, "cannot make a socket for") }
-        // The file gets the mode of the descriptor, so the file is never open to other users, not even for a moment.
+        // The file gets the mode of the descriptor, so other users can never open it, not even for a moment.
         var information = stat()
         guard fchmod(descriptor, 0o600) == 0, bind(descriptor, to: path.text), chmod(path.text, 0o600) == 0,
             Glibc.listen(descriptor, backlog) == 0, lstat(path.text, &information) == 0
@@ -50,10 +50,10 @@ struct UnixListener {
         return UnixListener(descriptor: descriptor, file: nil)
     }
 
-    /// Restores the long queue of connections, after the event loop has asked for a shorter queue.
+    /// Restores the long queue of connections, because the event loop has set a shorter one.
     func restoreBacklog() { _ = Glibc.listen(descriptor, Self.backlog) }
 
-    /// Unlinks the socket file if it is still ours.
+    /// Unlinks the socket file if it is still the one that `bind` created.
     func unlinkFile() {
         var information = stat()
         guard let file, lstat(file.path.text, &information) == 0, information.st_dev == file.device,

@@ -5,8 +5,8 @@ import DownloadCore
 enum WireFields {
     typealias Field = DocumentField<DownloadRequest>
 
-    /// The names of version 1 of the API that differ from the names in the document. They are older than the common
-    /// document for the store and the API. No name is added here.
+    /// The names of version 1 of the API that differ from the names in the document. The API had these names before
+    /// the store and the API got a common document. No further names may be added here.
     private static let names = [
         "destination.fileName": "file", "destination.takesServerName": "contentDisposition",
         "destination.keepsRemoteTime": "remoteTime", "destination.continues": "continue",
@@ -23,7 +23,7 @@ enum WireFields {
         "redirect.schemes", "describedName", "describedBy",
     ]
 
-    /// The values of the document, each with the fields that carry the value between processes.
+    /// The fields of the document, each with the fields of the API that contain its value.
     private static let groups: [(whole: Field, parts: [(name: String, field: Field)])] =
         DownloadRequest.documentFields.map { field in
             let parts = field.parts.map { ("\(field.name).\($0.name)", $0) }

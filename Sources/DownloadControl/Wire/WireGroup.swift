@@ -115,8 +115,8 @@ extension WireGroup: Decodable {
             request.checksum = checksum
         }
         if try value("insecure") == true { request.trust = .insecure }
-        // Documents of older programs in the store have a negative number as a limit. The API has a field for the
-        // limit.
+        // In documents of older versions of dlm in the store, a negative number means a limit. The API has its own
+        // field for the limit.
         if let number: Int = try value("connections"), number < 0 {
             throw WireProblem("connections: \(number) is out of range")
         }
@@ -136,7 +136,7 @@ extension WireGroup: Decodable {
         var mirrors: [SourceURL] = []
         for text in texts {
             let (url, credential) = try url(text)
-            guard credential == nil else { throw WireProblem("mirrors: credentials go to the first URL alone") }
+            guard credential == nil else { throw WireProblem("mirrors: only the first URL may have credentials") }
             mirrors.append(url)
         }
         return mirrors

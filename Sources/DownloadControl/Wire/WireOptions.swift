@@ -5,7 +5,7 @@ import Foundation
 /// that was not given is nil. The values themselves never encode secrets, so secrets have their own fields.
 struct WireOptions: Codable, Sendable, Equatable {
     var http: HTTPOptions?
-    /// The bytes of the body.
+    /// The bytes of the request's body.
     var data: Base64?
     var secretFiles: SecretFiles?
     var trust: ServerTrustPolicy?

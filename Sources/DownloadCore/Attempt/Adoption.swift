@@ -5,7 +5,9 @@ struct Adoption: AttemptPhase {
     let naming: Naming
     let found: FileBeginning
 
-    /// Makes the file the partial file if the server has the same bytes at its end. Returns whether it is complete.
+    /// Compares the last bytes of the found file with the server's file. If they are the same, the found file becomes
+    /// the partial file, or is recorded as complete if it has the full size. Throws if the bytes differ. If the
+    /// server's file has another name, the found file is left as it is. Returns true if the found file is complete.
     @inline(never)
     func run() async throws -> Bool {
         if size > 0 {
@@ -27,12 +29,13 @@ struct Adoption: AttemptPhase {
 
     private var size: Int64 { found.file.size }
     private var path: String { FileNaming.path(record.request.destination.folder, found.name) }
-    /// The range of the last 64 KiB, which is compared.
+    /// The range that is compared with the server's file: the last 64 KiB of the found file.
     private var compared: Range<Int64> { max(0, size - (64 << 10))..<size }
 
     private func differs(_ why: String) -> DownloadError { .verificationFailed(.notItsBeginning(path: path, why: why)) }
 
-    /// Returns the size of the server's file, or nil if that file has another name. The file on disk is not changed.
+    /// Compares the last bytes of the found file with the server's file, and throws if they differ. Returns the size of
+    /// the server's file, or nil if the server's file has another name. The file on disk is not changed.
     private func compareWithServer() async throws -> Int64? {
         let answer: ProbeAnswer
         do {
@@ -43,7 +46,7 @@ struct Adoption: AttemptPhase {
         } catch {
             let head = attempt.transfers.probe?.head
             if let head, head.status == 416, hasSameName(head, record.request.url) {
-                throw differs("it has \(size) bytes, and the server's has fewer")
+                throw differs("it has \(size) bytes, and the server's file has fewer")
             }
             throw error
         }
@@ -51,7 +54,7 @@ struct Adoption: AttemptPhase {
             throw DownloadError.unexpected("no answer to compare with")
         }
         if !hasSameName(answer.head, answer.url) { return nil }
-        if let total, total < size { throw differs("it has \(size) bytes, and the server's \(total)") }
+        if let total, total < size { throw differs("it has \(size) bytes, and the server's file has \(total)") }
         guard offset == compared.lowerBound, answer.head.status == 206, let total else {
             throw differs("the server does not send parts of the file, so nothing can be compared")
         }
@@ -69,11 +72,12 @@ struct Adoption: AttemptPhase {
         record.request.destination.name(of: head, from: url) == found.name
     }
 
-    /// Returns the size of the file on this machine that is to be copied.
+    /// Compares the last bytes of the found file with the local file that is to be copied, and throws if they differ.
+    /// Returns the size of the local file.
     private func compareWithLocalFile() async throws -> Int64? {
         let source = try LocalSource(try record.request.url.localPath())
         guard source.status.size >= size else {
-            throw differs("it has \(size) bytes, and the other \(source.status.size)")
+            throw differs("it has \(size) bytes, and the file to copy has \(source.status.size)")
         }
         let theirs = try await context.disk.onWriter { [compared] () throws(DownloadError) in
             try source.read(compared)
@@ -90,8 +94,8 @@ struct Adoption: AttemptPhase {
         }
     }
 
-    /// Makes the file the partial file. The store has the identity of the file before the rename. If the process ends
-    /// in between, the next attempt finds the file under either name.
+    /// Renames the found file to the name of a partial file. The store gets the identity of the file before the rename.
+    /// So if the process ends between the save and the rename, the next attempt finds the file under either name.
     private func makePartial() async throws {
         let before = record
         record.fileName = found.name

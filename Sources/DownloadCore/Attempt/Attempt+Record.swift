@@ -1,7 +1,7 @@
-/// The changes of the record by its attempt, and the saves of the record.
+/// The methods with which an attempt changes its record and saves it.
 extension Attempt {
     /// Saves the record. Throws if another session owns the download.
-    /// - Parameter other: A record to save instead.
+    /// - Parameter other: The record to save instead of the attempt's own record.
     func save(_ other: DownloadRecord? = nil, durably: Bool = false) async throws(DownloadError) {
         await finishCheckpoint()
         record.updated = context.time.date
@@ -14,8 +14,8 @@ extension Attempt {
         if lost.contains(record.id) { throw disowned }
     }
 
-    /// Applies the change of a message, which the session made while the attempt runs. The change is saved before it is
-    /// answered.
+    /// Applies a change that the session sent while the attempt runs. The caller gets the answer after the store was
+    /// asked to save the change.
     @inline(never)
     func applyChange(_ message: RunnerControl.Message) async {
         if case .change(let change, let answer) = message { answer.resume(returning: await apply(change)) }
@@ -25,15 +25,16 @@ extension Attempt {
         guard record.apply(change) else { return false }
         if case .rateLimit(let limit) = change { control.rateLimit.bytesPerSecond = limit }
         await finishCheckpoint()
-        if local.file != nil { readFile() }
+        if local.file != nil { enterRanges() }
         control.show(record)
-        // If the store fails, the next checkpoint asks it again, and the end of the attempt reports the failure.
+        // If this save fails, the next checkpoint saves again. If the store still fails at the end of the attempt, the
+        // failure is reported then.
         _ = try? await context.store.save([record], session: context.session)
         return true
     }
 
-    /// Enters the ranges that are on disk into the record.
-    func readFile() {
+    /// Updates the record from the partial file: the ranges on disk, the identity of the file and the boot ID.
+    func enterRanges() {
         guard let file = local.file else { return }
         record.resume.written = proven(file.written)
         record.resume.durable = sourceCheck.map { $0.before.intersection(file.durable) } ?? file.durable
@@ -48,8 +49,8 @@ extension Attempt {
         guard checkpoints.saving == nil, local.file != nil || checkpoints.isFirst, local.file?.differs != true else {
             return
         }
-        control.beginRecord(connections: transfers.running.count)
-        readFile()
+        control.beginCheckpoint(connections: transfers.running.count)
+        enterRanges()
         if let speed = checkpoints.speed(of: record, now: context.time.now) { record.speed = speed }
         record.updated = context.time.date
         control.show(record)
@@ -59,7 +60,7 @@ extension Attempt {
     /// Waits for the running save, so that the next save comes after all checkpoints.
     func finishCheckpoint() async { await checkpoints.saving?.value }
 
-    /// Enters the number of bytes that went out to a stream. No file has these bytes.
+    /// Enters the number of bytes that were delivered to a stream into the record. No file has these bytes.
     func recordDelivered(_ stream: StreamOutput) {
         let count = stream.written
         record.resume.written = count > 0 ? ByteRanges([0..<count]) : ByteRanges()
@@ -71,10 +72,11 @@ extension Attempt {
         record.lastAttempt.outcome = outcome
     }
 
-    /// Enters the bytes that an ended transfer brought, and the cookies that it knew.
+    /// Removes an ended transfer from the running transfers and records its cookies. If the download has several
+    /// sources, also records how many bytes the source of the transfer brought.
     @inline(never)
     func recordEnd(of segment: SegmentWriter, _ result: TransferResult) {
-        // The cookies of the head were recorded with the head; another transfer may have changed them since.
+        // The cookies in the head were recorded when the head came. Another transfer may have changed them since.
         var known = result.cookies
         if let learned = segment.learnedCookies { known?.sent = learned }
         transfers.secrets.learn(known)
@@ -94,16 +96,17 @@ extension Attempt {
     /// The secrets that must be hidden in texts which a server may have sent.
     var requestSecrets: RequestSecrets { RequestSecrets(record.request, transfers.secrets) }
 
-    /// Starts over, because the source has another file. A mirror is wrong then, and the URL of the request is right.
+    /// Starts the download over, because the source has another file than the bytes on disk. If the source is a mirror
+    /// that is still being checked, throws an error instead, because the mirror is then the wrong one.
     func replace(why: String) async throws(DownloadError) {
         if sourceCheck != nil, record.isMirror { throw .verificationFailed(.otherMirror(why)) }
         try await startOver(why: why)
     }
 
     /// Forgets all bytes on disk, because they belong to another version. If the file was to be continued from another
-    /// URL, throws an error instead. The bytes are removed from the record durably before the file changes. Otherwise a
-    /// crash or a loss of power in between would leave bytes of the new version under the ranges and validators of the
-    /// old version.
+    /// URL, throws an error instead. The bytes are removed from the record durably before the file changes. Otherwise,
+    /// after a crash or a loss of power, the record could describe bytes of the new version with the ranges and
+    /// validators of the old version.
     func startOver(why: String) async throws(DownloadError) {
         if record.resume.movedFrom != nil, !record.resume.written.isEmpty {
             if record.resume.movedFrom == record.request.url, let path = local.file?.path {
@@ -115,7 +118,7 @@ extension Attempt {
         var forgetful = record
         forgetful.resume = record.startedOver
         if record.isMirror {
-            // The digest that the URL's own server gave still holds.
+            // The server of the URL gave this digest, and a new version on a mirror does not change it.
             forgetful.resume.digest = record.resume.digest
         } else {
             forgetful.request.forgetDescription()

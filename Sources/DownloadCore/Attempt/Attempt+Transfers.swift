@@ -1,9 +1,9 @@
 import HTTPTypes
 
-/// The begin of transfers, and the treatment of the bytes that they leave in the file.
+/// The methods that start transfers, and that decide which of their bytes stay in the file.
 extension Attempt {
-    /// Returns the receiver of a first answer, which must meet the user's conditions. No other transfer runs at that
-    /// time.
+    /// Returns the receiver for the answer to a probe. The answer must meet the user's conditions
+    /// (``ResponseValidation``). No other transfer runs at the same time.
     /// - Parameters:
     ///   - countedFrom: The bytes before this offset are compared, and do not count as received.
     ///   - countedTo: The bytes from this offset on are compared, and do not count as received.
@@ -29,7 +29,8 @@ extension Attempt {
         if let turned = request.network.turned(record.attempts.count - 1) { request.network = turned }
         let judge = segment.judge
         if judge.asksRange {
-            // The last range has no end, so that a server that gave a wrong size sends too many or too few bytes.
+            // A request for the last bytes of the file does not name the end of the range. So if the server gave a
+            // wrong size, it sends too many or too few bytes, and the error is found.
             let end = judge.end.flatMap { $0 == record.resume.total ? nil : "\($0 - 1)" }
             request.range = "\(judge.start)-\(end ?? "")"
             if let value = judge.known?.validators.ifRange { request.fields[.ifRange] = value }
@@ -41,7 +42,7 @@ extension Attempt {
         return request
     }
 
-    /// Continues in a file that has these ranges already.
+    /// Continues the download in a partial file that already has the ranges `written`.
     func resume(in file: PartialFile, written: ByteRanges, durable: ByteRanges = ByteRanges()) {
         if context.watchesWriters { file.watchWriters() }
         file.trust(written: written, durable: durable)
@@ -49,13 +50,13 @@ extension Attempt {
         show(received: written.count)
     }
 
-    /// Begins to hash the written bytes, shortly after each write.
+    /// Starts to hash the file, if a checksum is expected. Bytes are hashed shortly after they were written.
     func startDigest() {
         guard local.digest == nil, let file = local.file, let expected = record.expected else { return }
         local.digest = FileDigest(of: file, checksum: expected.checksum, queue: context.disk.digests)
     }
 
-    /// Begins the digest again, because bytes that were hashed are no longer in the file.
+    /// Starts the digest again from the first byte, because bytes that may have been hashed were given up.
     func restartDigest() {
         guard local.digest != nil else { return }
         local.digest = nil
@@ -69,15 +70,14 @@ extension Attempt {
         restartDigest()
     }
 
-    /// Returns the facts of an ended transfer. A body may exceed its length if a digest proves the file, or if the user
-    /// accepts it unverified.
+    /// Returns the facts of an ended transfer. The body may be longer than its stated length if a digest proves the
+    /// file, or if the user accepts an unverified file.
     func ended(_ segment: SegmentWriter, _ result: TransferResult, hasAll: Bool = false) -> EndedTransfer {
         let isProved = record.expected != nil || record.request.acceptsUnverified
         return segment.ended(result, hasAll: hasAll, excess: isProved ? nil : SegmentWriter.overlong)
     }
 
-    /// Forgets the bytes of an ended transfer that cannot be trusted. Returns the offset up to which its bytes can be
-    /// trusted.
+    /// Forgets the bytes of an ended transfer that cannot be trusted. Returns the offset where the trusted bytes end.
     func forgetDoubtful(of segment: SegmentWriter, _ result: TransferResult) async -> Int64 {
         let doubtful = segment.doubtful(after: ended(segment, result).ending)
         if !doubtful.isEmpty { context.stream?.isDoubted = true }
@@ -88,8 +88,9 @@ extension Attempt {
         return doubtful.lowerBound
     }
 
-    /// Throws if nothing proves the end of the body. A body that only the end of its connection ends may have been cut
-    /// (RFC 9112 section 8). Over TLS, close_notify proves the end. Without TLS, a digest must prove the file.
+    /// Throws if nothing proves the end of the body. If only the closed connection marks the end, the body may have
+    /// been cut off (RFC 9112 section 8). Over TLS, close_notify proves the end. Without TLS, a digest must prove the
+    /// file.
     func requireKnownEnd(of answer: ProbeAnswer) throws(DownloadError) {
         let head = answer.head
         guard record.resume.total == nil, ResponseJudge.contentLength(head) == nil, head.httpVersion.hasPrefix("1"),

@@ -19,8 +19,8 @@ extension Attempt {
             || record.resume.movedFrom != nil || isKnownBySizeAndTime || record.hasPieces
     }
 
-    /// Whether size and time identify the version. Servers without HTTP report nothing else. If both match, the last
-    /// bytes on disk are compared.
+    /// Whether the size and the modification time identify the version. FTP and SSH servers report nothing else. If
+    /// both match, the last bytes on disk are compared.
     var isKnownBySizeAndTime: Bool {
         !record.source.isHTTP && record.resume.total != nil && validators.lastModified != nil
     }
@@ -41,8 +41,8 @@ extension Attempt {
         return min(Overlap.resumed, max(Overlap.joined, brought / 8))
     }
 
-    /// Throws if the file takes no more bytes, because a write failed or bytes that came again differ from those on
-    /// disk.
+    /// Throws if the file takes no more bytes, because a write failed or because bytes that were fetched again differ
+    /// from the bytes on disk.
     func requireWritten() throws {
         if let failure = local.file?.failure { throw failure }
         guard local.file?.differs == true else { return }
@@ -63,7 +63,8 @@ extension Attempt {
                 record.resume.validators.hasStrongTag ? .tagged : .compared
             }
         sourceCheck = SourceOverlapCheck(way, before: record.resume.written)
-        // An attempt that was killed did not record how many bytes its source had brought.
+        // If an attempt was killed, its source has brought bytes that were not recorded. One byte marks the source as
+        // one that brought bytes.
         let owner = record.resume.sources?.owner ?? record.request.url.string
         record.resume.sources?.change(owner) { $0.received = max($0.received, 1) }
     }
@@ -80,8 +81,9 @@ extension Attempt {
         return true
     }
 
-    /// Compares a whole answer of the same size, from a source that sends no parts or no validators, with the bytes on
-    /// disk. Returns false if there is nothing to compare.
+    /// Prepares the comparison of a whole answer with the bytes on disk, for a source that sends no parts or no
+    /// validators. Returns false if the answer cannot be compared: no source check runs, the check relies on the ETag,
+    /// or the size differs.
     func comparesWhole(_ total: Int64?) -> Bool {
         guard let sourceCheck, sourceCheck.way != .tagged, total == nil || total == record.resume.total else {
             return false
@@ -91,7 +93,8 @@ extension Attempt {
         return true
     }
 
-    /// Records the version in the first answer of a source.
+    /// Records the validators in the first answer of a source, and decides up to which offset the answers of this
+    /// source are compared.
     func recordSource(_ answer: ProbeAnswer) {
         guard let sourceCheck else {
             if record.resume.written.isEmpty { recordOwner() }
@@ -119,7 +122,8 @@ extension Attempt {
         sourceCheck = nil
     }
 
-    /// Returns the written ranges that may be recorded: all of them once the source is proved to have the same file.
+    /// Returns the written ranges that may be recorded. Before the source is proved to have the same file, these are
+    /// only the ranges that were on disk before the check.
     func proven(_ ranges: ByteRanges) -> ByteRanges {
         guard let sourceCheck else { return ranges }
         if sourceCheck.reached >= sourceCheck.end, local.file?.differs != true {

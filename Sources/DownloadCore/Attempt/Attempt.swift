@@ -4,16 +4,17 @@ final class Attempt {
     var record: DownloadRecord
     let context: RunnerContext
     let control: RunnerControl
-    /// The moment at which the time that the request allows is over.
+    /// The moment at which the time limit of the request ends; nil if the request has no limit.
     let deadline: ContinuousClock.Instant?
     var local = LocalFile()
     var transfers: Transfers
     var checkpoints: Checkpoints
     /// The check of the current source, while the bytes in the file come from another source.
     var sourceCheck: SourceOverlapCheck?
-    /// Whether a partial answer has brought other bytes than its range. From then on no request has a range.
+    /// Whether a 206 answer brought bytes from another place of the file than its `Content-Range` said. From then on,
+    /// requests have no range.
     var distrustsRanges = false
-    /// The pause that the server of the last answer asks for.
+    /// The pause before the next attempt that the server asked for in its last answer.
     var serverPause: ServerPause?
     private lazy var messages = control.messages.makeAsyncIterator()
 
@@ -29,7 +30,8 @@ final class Attempt {
         checkpoints = Checkpoints(record, now: context.time.now)
     }
 
-    /// Returns the next message that a phase must handle. Makes checkpoints, applies changes and obeys a stop on the way.
+    /// Returns the next message that a phase must handle. Makes checkpoints, applies changes and obeys a stop
+    /// meanwhile.
     func nextMessage() async throws -> RunnerControl.Message {
         while let message = await messages.next() {
             if case .change = message { await applyChange(message) } else if try isForPhase(message) { return message }
@@ -49,13 +51,13 @@ final class Attempt {
         case .tick:
             tick()
             if let failure = context.stream?.failure { throw failure }
-        case .recordDue: awaitFlush()
+        case .checkpointDue: awaitFlush()
         case .flushed:
             sourceCheck?.recordCompared()
             saveCheckpoint()
         case .checkpointSaved(let number):
             checkpoints.didSave(number)
-            if control.isRecordDue { awaitFlush() }
+            if control.isCheckpointDue { awaitFlush() }
         case .disowned: throw disowned
         case .stop: throw RoundEnd.stopped
         case .timeIsUp: throw overdue
@@ -82,7 +84,7 @@ final class Attempt {
     /// Makes a checkpoint after everything that was handed to the disk so far is written.
     private func awaitFlush() { context.disk.afterWrites { [control] in control.send(.flushed) } }
 
-    /// Closes the messages of the attempt. A change that was not handled gets nil as its answer.
+    /// Closes the message channel of the attempt. The caller of a change that was not handled gets nil as the answer.
     func close() async {
         // The session saves the end of the attempt next, and an older record must not replace it.
         await finishCheckpoint()
@@ -92,13 +94,15 @@ final class Attempt {
         }
     }
 
-    /// Waits until all bytes handed to the stream so far went out, however slow the reader of the stream is.
+    /// Waits until all bytes that were handed to the stream so far are delivered, however slow the reader of the stream
+    /// is.
     func deliverAll() async throws {
         context.disk.afterWrites { [control] in control.send(.delivered) }
         try await awaitDelivered()
     }
 
-    /// Waits for the message ``RunnerControl/Message/delivered``. No transfer may end meanwhile.
+    /// Waits for the message ``RunnerControl/Message/delivered``. No transfer may end meanwhile, because the message
+    /// about its end would be lost.
     func awaitDelivered() async throws {
         while true { if case .delivered = try await nextMessage() { return } }
     }
@@ -151,7 +155,7 @@ final class Attempt {
         } else {
             await context.disk.afterWrites()
         }
-        readFile()
+        enterRanges()
         control.show(received: record.received)
     }
 }

@@ -1,9 +1,10 @@
-/// A phase or a step of an attempt, which works on what the phases share.
+/// A phase or a step of an attempt. All phases share one ``Attempt``.
 ///
-/// Large values stay out of the async frames, because a waiting task keeps its frames. Code that copies such values is in
-/// synchronous functions marked `@inline(never)`. With everything inlined, the frame of `Probe.run` takes 28,096 bytes instead
-/// of 320. A task also keeps the memory of frames that have ended (`StackAllocator` in Swift's runtime). For this reason the
-/// caller of a step that most attempts skip checks whether the step is needed.
+/// Large values stay out of the frames of async functions, because a waiting task keeps its frames in memory. Code that
+/// copies such values is in synchronous functions marked `@inline(never)`. With everything inlined, the frame of
+/// `Probe.run` takes 28,096 bytes instead of 320. A task also keeps the memory of frames that have ended
+/// (`StackAllocator` in Swift's runtime). For this reason the caller of a step that most attempts skip checks whether
+/// the step is needed.
 protocol AttemptPhase {
     var attempt: Attempt { get }
 }

@@ -1,9 +1,9 @@
 /// Recovery from a round of transfers that ended before the whole file had come.
 extension AttemptTask {
-    /// The number of rounds after which a file that changes again and again is given up.
+    /// The number of rounds after which the attempt fails if the file keeps changing.
     private static let roundLimit = 3
 
-    /// Prepares another round, or throws the end itself if no other round follows.
+    /// Prepares another round, or throws `end` if no other round follows.
     /// - Parameter round: The number of rounds before the round that ended.
     @inline(never)
     func recover(from end: RoundEnd, round: Int) async throws {
@@ -40,7 +40,7 @@ extension AttemptTask {
     }
 
     /// Gives up all bytes that this attempt brought, because nothing shows which of them were misplaced. From now on
-    /// the file is asked for in one answer, without a range. The bytes of earlier attempts are compared with that
+    /// the file is requested in one answer, without a range. The bytes of earlier attempts are compared with that
     /// answer, and dropped only if they differ.
     private func distrustRanges(_ why: String) async throws(DownloadError) {
         await attempt.finishCheckpoint()
@@ -51,16 +51,16 @@ extension AttemptTask {
         }
         if attempt.transfers.sources.isMixed { attempt.record.resume.changeSources { $0.beAlone() } }
         try await saveLoss()
-        // The bytes on disk came from another source.
+        // If bytes of earlier attempts came from another source, the mirror may have another file, so the mirror fails.
         if record.isMirror, !inherited.isEmpty { throw .verificationFailed(.otherMirror(why)) }
         attempt.distrustsRanges = true
         attempt.announceRestart(
             "the server sent a part from another place than it said; the file is fetched again in one answer")
     }
 
-    /// Saves durably that bytes were given up, so that the store no longer has them.
+    /// Saves durably that bytes were given up, so that the store no longer lists them.
     private func saveLoss() async throws(DownloadError) {
-        attempt.readFile()
+        attempt.enterRanges()
         try await attempt.save(durably: true)
         control.show(received: record.received)
     }

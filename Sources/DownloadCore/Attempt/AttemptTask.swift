@@ -9,7 +9,7 @@ package final class AttemptTask: AttemptPhase {
         /// The attempt was asked to stop, and its resume data is on disk.
         case stopped
         case failed(DownloadError, retryAfter: ServerPause?)
-        /// The attempt failed, but there is a new URL for the download by now.
+        /// The attempt failed, but the user's command has given a new URL for the download.
         case renewed(DownloadError)
     }
 
@@ -20,7 +20,7 @@ package final class AttemptTask: AttemptPhase {
 
     /// - Parameters:
     ///   - probe: The first transfer, if it has begun already.
-    ///   - started: The time at which that transfer began.
+    ///   - started: The time at which the first transfer began.
     package init(
         record: DownloadRecord, context: RunnerContext, control: RunnerControl, prefersMultiplexing: Bool,
         deadline: ContinuousClock.Instant? = nil, probe begun: SegmentWriter? = nil, started: Date? = nil
@@ -48,8 +48,8 @@ package final class AttemptTask: AttemptPhase {
             outcome = await end(with: error)
         }
         alarm?.cancel()
-        // The file is closed here and not with this object, because other code may retain the file a little longer, and
-        // the next attempt opens it.
+        // The file is closed here explicitly. Other code may retain the file object a little longer, but the next
+        // attempt must be able to open the file.
         attempt.local.close()
         attempt.transfers.sources.leaveHosts()
         await attempt.close()
@@ -80,7 +80,7 @@ package final class AttemptTask: AttemptPhase {
         if isFetched { try await commit() }
     }
 
-    /// Whether an earlier attempt gave the partial file a name, and the file is not open.
+    /// Whether an earlier attempt chose a name for the file, and the partial file is not open.
     private var needsResumption: Bool { @inline(never) get { file == nil && record.fileName != nil } }
 
     /// Whether an earlier run completed a file.
@@ -89,12 +89,12 @@ package final class AttemptTask: AttemptPhase {
     @inline(never)
     private func reportTransfersEnded() { context.transfersEnded(record.id, control) }
 
-    /// The reason why no byte on disk can be kept: a request with a body cannot ask for a part, and may not be
-    /// repeated.
+    /// The reason why the bytes on disk cannot be kept; nil if they can. A request with a body, or with a method other
+    /// than GET, cannot ask for a part of the file.
     private var whyAskedWhole: String? {
         @inline(never) get {
             guard !record.request.isPlain, !record.resume.written.isEmpty else { return nil }
-            return "a \(record.request.method.rawValue) is sent as a whole"
+            return "a \(record.request.method.rawValue) request cannot ask for a part of a file"
         }
     }
 
@@ -113,7 +113,7 @@ package final class AttemptTask: AttemptPhase {
     private func prepare() async throws(DownloadError) {
         try requireSecrets()
         await LinkRenewal(attempt: attempt).renewExpired()
-        // The URL may have changed since it was requested.
+        // The URL may have changed since the download was added.
         try requireAllowed()
         attempt.transfers.secrets = try await LoadedSecrets.load(record.request.secretFiles, context.time)
         rememberCookies()
@@ -147,9 +147,10 @@ package final class AttemptTask: AttemptPhase {
         return false
     }
 
-    /// Returns the file that has the final name already, or nil if all bytes are in the partial file.
+    /// Runs one round of transfers. Returns the file that has the final name already, or nil if all bytes are in the
+    /// partial file.
     private func round() async throws -> ExistingFile? {
-        // A transfer that has begun already has brought bytes, which are kept before the attempt stops.
+        // If the probe was begun before this attempt, its bytes are kept before the attempt obeys a stop.
         if !probe.isBegun { try attempt.obeyStop() }
         if keepsUnasked { return .current }
         if let existing = try naming.checkBeforehand() { return existing }
@@ -164,7 +165,7 @@ package final class AttemptTask: AttemptPhase {
         return nil
     }
 
-    /// Whether the file of an earlier completion is kept without a request.
+    /// Whether the file of an earlier completed run is kept without a request.
     private var keepsUnasked: Bool {
         @inline(never) get {
             guard let file = EarlierCompletion.unasked(of: attempt.record) else { return false }
@@ -173,7 +174,8 @@ package final class AttemptTask: AttemptPhase {
         }
     }
 
-    /// Returns why the answer is of another version than the file that is here; nil if it is not, or is compared.
+    /// Returns why the answer has another version than the bytes on disk. Returns nil if it has the same version, or if
+    /// the bytes will be compared.
     @inline(never)
     private func whyReplaced(by answer: ProbeAnswer) -> String? {
         guard case .newVersion(let total, let why)? = answer.segment.verdict, !attempt.comparesWhole(total) else {
@@ -222,7 +224,7 @@ package final class AttemptTask: AttemptPhase {
             return lost
         }
         if !lost.isEmpty { throw DownloadError.fileFailed(.truncated, path: file.path) }
-        attempt.readFile()
+        attempt.enterRanges()
         // If the process ends meanwhile, the record shows that the whole file is on disk.
         if total > Self.slowlyFinished { try await attempt.save() }
         FaultPoint.reached("beforeChecksum")

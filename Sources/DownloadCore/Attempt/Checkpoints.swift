@@ -36,7 +36,8 @@ struct Checkpoints {
         number += 1
         saving = Task { [number] in
             FaultPoint.reached("beforeCheckpoint")
-            // If the store fails, the next checkpoint asks it again, and the end of the attempt reports the failure.
+            // If this save fails, the next checkpoint saves again. If the store still fails at the end of the attempt,
+            // the failure is reported then.
             let lost = (try? await context.store.save([record], session: context.session, durably: isDurable)) ?? []
             FaultPoint.reached("afterCheckpoint")
             // If another session owns the download now, this attempt ends, because two sessions must not write one

@@ -193,12 +193,13 @@ extension Committer.Job {
         isNamed = true
         FaultPoint.reached("afterName")
         let status = try file.status()
-        let verified = record.resume.verified
+        let resume = record.resume
+        let verified = resume.verified
         record.fileName = name
         record.completed = CompletedFile(
             path: FileNaming.path(file.folderKey.path, name), bytes: status.size, identity: status.identity,
-            modified: status.modified, validators: record.resume.validators, checksum: verified?.checksum,
+            modified: status.modified, validators: resume.validators, checksum: verified?.checksum,
             verifiedBy: verified?.source)
-        record.resume = record.resume.afterCompletion
+        record.resume = resume.afterCompletion
     }
 }

@@ -1,12 +1,12 @@
 /// The handling of ended transfers: what follows for the connection and for its source.
 extension Fetch {
-    /// Handles the message that a transfer has ended. Its connection continues, or other connections get the bytes that
-    /// the transfer did not bring.
+    /// Handles the message that a transfer has ended. The connection of the transfer continues, or other connections
+    /// get the bytes that the transfer did not bring.
     @inline(never)
     func settle(_ message: RunnerControl.Message) async throws {
         guard case .segmentFinished(let segment, let result) = message else { return }
         var position = await attempt.forgetDoubtful(of: segment, result)
-        // The bytes before its range, which are compared first, belong to another connection.
+        // The bytes before `countedStart` are only compared. They belong to the range of another connection.
         if position == segment.position { position = max(position, segment.countedStart) }
         await checkEdges(of: segment, upTo: position)
         reportAnswer(of: segment)
@@ -61,7 +61,7 @@ extension Fetch {
         let url = sources.members[0].route.url
         attempt.serverPause = segment.head.flatMap { ServerPause($0, url, now: context.time.date) }
         guard case .serverRefused(let status, _) = error else {
-            // Some FTP servers cannot begin within a file. The whole file is then fetched and compared.
+            // Some FTP servers cannot begin in the middle of a file. The whole file is then fetched and compared.
             if running.isEmpty { throw url.isHTTP ? error : RoundEnd.stale(error) }
             return .unfit
         }
@@ -71,9 +71,9 @@ extension Fetch {
         return [429, 503].contains(status) ? .refused : .unfit
     }
 
-    /// Returns what follows if a server without HTTP has refused a connection because it has enough of them. Such a
-    /// server refuses the login, or closes the connection at once. If the server refuses the only connection, it may
-    /// still count a connection that has just ended, so it is asked again.
+    /// Returns what follows if an FTP or SSH server has refused a connection because it has too many. Such a server
+    /// refuses the login, or closes the connection at once. If the server refuses the only connection, it may still
+    /// count a connection that has just ended, so it is asked again.
     /// - Returns: Nil if the connection failed for another reason.
     private func refusal(
         of segment: SegmentWriter, _ error: DownloadError
@@ -82,13 +82,13 @@ extension Fetch {
         switch error {
         case .authenticationFailed: break
         case .networkFailed(.connect, let diagnosis), .networkFailed(.connectionLost, let diagnosis):
-            // If there is an errno, the network failed, not the server.
+            // If the system reported an error number, the network failed, and the server did not refuse the connection.
             if running.isEmpty, diagnosis.errno != 0 { return nil }
         default: return nil
         }
         if !running.isEmpty { return .refused }
         guard patience > 0 else {
-            // The same login was good enough for the first connection.
+            // The same login worked for the first connection, so the error is not reported as a refused login.
             throw DownloadError.networkFailed(
                 .connect, TransportDiagnosis(code: 0, message: "the server accepts no more connections: \(error)"))
         }
@@ -145,7 +145,7 @@ extension Fetch {
         if !brought.isEmpty { sources.note(brought, from: sources.member(of: segment.connection)) }
     }
 
-    /// Fetches a piece again that does not match its digest, and stops using the source that brought it.
+    /// Fetches a piece again that does not match its digest, and stops using the sources that brought it.
     func fetchAgain(_ piece: Int) throws {
         guard let verifier = attempt.local.verifier, let pieces = record.request.pieces, let total = record.resume.total
         else { return }
@@ -157,7 +157,7 @@ extension Fetch {
         for index in guilty { recordFailure(of: index) }
         if sources.usable == 0 {
             throw DownloadError.verificationFailed(
-                .unverifiable("no source has the piece at \(range.lowerBound) as it should be"))
+                .unverifiable("no source has the right bytes for the piece at offset \(range.lowerBound)"))
         }
         for segment in running where guilty.contains(sources.member(of: segment.connection)) {
             segment.shorten(to: segment.position)

@@ -1,8 +1,8 @@
 /// Checks of the joins of parts. Every join is proved by bytes that are fetched twice (``Overlap``). A server may send
 /// the right `Content-Range` and a strong ETag with bytes from another place of the file.
 extension Fetch {
-    /// Returns whether overlaps are compared. With several sources and digests of the file or its pieces, they are not.
-    /// A difference would not show which source was wrong, and a digest does.
+    /// Returns whether overlaps are compared. They are not compared if the file has several sources and a digest, or
+    /// digests of its pieces. The digests prove the bytes then, and a difference would not show which source is wrong.
     static func comparesOverlaps(_ attempt: Attempt) -> Bool {
         !attempt.transfers.sources.isShared || attempt.local.verifier == nil && attempt.record.expected == nil
     }
@@ -12,16 +12,16 @@ extension Fetch {
     /// Returns the range extended by the bytes before and after it that are compared.
     func overlapping(_ range: Range<Int64>) -> Range<Int64> {
         let held = target.written
-        // Within an attempt few bytes are enough, because the neighbouring part was requested with the same validator a
-        // moment ago.
+        // Within an attempt, a small overlap is enough, because the neighbouring part was requested with the same
+        // validator a moment ago.
         let size = attempt.validators.ifRange == nil ? Overlap.unproven : Overlap.joined
         return Overlap.startOfPart(
             before: range.lowerBound, held: held, size: size)..<Overlap.end(after: range.upperBound, held: held)
     }
 
-    /// Records the range of a partial answer. If the answer contradicts itself, the edges of all other answers are
-    /// doubtful. They are fetched again, and so compared with the bytes between them. This is not needed if the pieces
-    /// have digests.
+    /// Records the range of an ended 206 answer. If the answer is wrong about its range or its length, the edges of all
+    /// other answers are doubtful too. The edges are fetched again, and the overlap checks then compare the bytes next
+    /// to them as well. This is not needed if digests of the pieces are known.
     func checkEdges(of segment: SegmentWriter, upTo position: Int64) async {
         guard segment.isContradictory, attempt.local.verifier == nil else {
             if segment.head?.status == 206, position > segment.countedStart {

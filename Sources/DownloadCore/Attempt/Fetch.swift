@@ -1,5 +1,5 @@
 /// The phase that fetches a file until every byte is in the partial file, over one or more connections and from one or
-/// more sources. It begins with the transfer of the probe. A single source is a pool of one.
+/// more sources. The first transfer is that of the probe. A single source is also a ``SourcePool``, with one member.
 final class Fetch: AttemptPhase {
     let attempt: Attempt
     private let answer: ProbeAnswer
@@ -9,7 +9,7 @@ final class Fetch: AttemptPhase {
     private let started: ContinuousClock.Instant
     /// The timer for the next check of the speeds.
     private var pulse: Task<Void, Never>?
-    /// The ranges that ended partial answers brought.
+    /// The ranges that were fetched by 206 answers which have ended.
     var answered: [Range<Int64>] = []
     /// The number of times that bytes were still missing when every request had ended.
     private var rounds = 0
@@ -91,7 +91,8 @@ final class Fetch: AttemptPhase {
         for decision in decisions {
             switch decision {
             case .ask(let connection, let range):
-                // The connection that was cut may have brought more bytes by then. At least one byte must be requested.
+                // A connection whose range was cut by an earlier decision in this loop may already be past the cut. The
+                // bytes that it has are skipped here, but at least one byte must be requested.
                 let start = min(overrun.missing(in: range).ranges.first?.lowerBound ?? .max, range.upperBound - 1)
                 planner.skip(connection, to: start)
                 try ask(connection, start..<range.upperBound)
@@ -148,8 +149,8 @@ final class Fetch: AttemptPhase {
         pulse = nil
     }
 
-    /// Requests the bytes that are missing when every request has ended, because a comparison at a join was not
-    /// completed.
+    /// Requests the bytes that are still missing after every request has ended. Bytes can be missing then if an overlap
+    /// check was not completed.
     private func fetchRest() async throws {
         guard record.resume.acceptsRanges, comparesOverlaps, let total = record.resume.total else { return }
         await context.disk.afterWrites()
@@ -183,7 +184,7 @@ final class Fetch: AttemptPhase {
         if let best = planner.learned { await remember(share?.learn(best: best, at: context.time.date)) }
     }
 
-    /// Saves what was learned about the host of the answer, for later sessions.
+    /// Saves the profile of the host that sent the probe's answer, for later sessions.
     func remember(_ knowledge: HostKnowledge?) async {
         guard let knowledge else { return }
         // If the store fails, the next session learns the same again.

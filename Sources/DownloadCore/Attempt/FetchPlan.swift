@@ -37,8 +37,8 @@ struct FetchPlan: AttemptPhase {
         return record.request.sources.filter { $0 != source && !book.standing(of: $0.string).isFinal }
     }
 
-    /// Asks the store what earlier sessions learned about the host. It is asked once for each host, and only if the
-    /// answer can make a difference.
+    /// Reads from the store what earlier sessions learned about the host. The store is asked once for each host, and
+    /// only if the result can make a difference.
     func recallHost() async {
         guard !answer.isWhole, !record.request.hasFixedConnections,
             record.resume.total.map({ $0 >= ConnectionRamp.leastSize }) ?? false,
@@ -48,7 +48,8 @@ struct FetchPlan: AttemptPhase {
         context.hosts.recall(try? await context.store.knowledge(ofHost: origin), of: origin)
     }
 
-    /// Takes a share of the session's connections to each host, unless the file needs only one connection.
+    /// Joins the hosts of all sources, which share the session's connections among their downloads. The host of the
+    /// answer is not joined if the file has come whole already.
     func joinHosts(_ sources: SourcePool) {
         let isFixed = record.request.hasFixedConnections
         let share = { [hosts = context.hosts, now = context.time.date] (origin: String) in
@@ -59,9 +60,9 @@ struct FetchPlan: AttemptPhase {
 
     private var connectionLimit: Int { record.request.connectionLimit ?? SegmentPlanner.automaticLimit }
 
-    /// Makes the planner of the fetch. Plans several connections only if they certainly fetch the same version: a
-    /// strong validator proves that, or for servers without HTTP the size and time. Without HTTP each connection has to
-    /// log in, so one is used unless the user asks for more.
+    /// Makes the planner of the fetch. Plans several connections only if they certainly fetch the same version. A
+    /// strong validator proves the version; for FTP and SSH, the size and the modification time do. With FTP and SSH
+    /// each connection has to log in, so one is used unless the user asks for more.
     func makePlanner(_ sources: SourcePool) -> SegmentPlanner {
         let segment = answer.segment
         let isCompared = attempt.sourceCheck?.way == .compared
@@ -98,8 +99,8 @@ struct FetchPlan: AttemptPhase {
 }
 
 extension SegmentWriter {
-    /// Returns the end of the requested range, or of the whole file if the server sent it instead. Never beyond
-    /// `total`.
+    /// Returns the end of the requested range, or the end of the file if the server sends the whole file instead. The
+    /// result is at most `total`, unless the transfer is already past `total`.
     func end(of total: Int64?) -> Int64 {
         let end = unfinished?.upperBound ?? position
         return max(position, min(end, total ?? end))

@@ -28,8 +28,8 @@ final class FileDescription: AttemptPhase {
     /// The time limit for the document, including its redirects. The download waits for the document.
     private static var timeLimit: Duration { .seconds(FaultPoint.limit("DLM_FAULT_DOCUMENT_SECONDS", 10.0)) }
 
-    /// Reads the document at the URL before the answer is used. If the transfer ends meanwhile, its end is entered into the
-    /// answer.
+    /// Reads the document at the URL before the answer is used. If the transfer of the answer ends meanwhile, its
+    /// result is entered into the answer.
     @inline(never)
     func read(_ url: SourceURL, before answer: ProbeAnswer) async throws {
         let fetch = DocumentFetch(

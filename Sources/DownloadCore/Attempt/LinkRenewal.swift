@@ -1,11 +1,11 @@
 import Foundation
 
-/// The step that replaces a URL which has expired by the one that the user's command prints.
+/// The step that replaces an expired URL with the URL that the user's command prints.
 struct LinkRenewal: AttemptPhase {
     let attempt: Attempt
 
-    /// Replaces a URL that is known to have expired, before it is requested. If the command gives no other URL, the old
-    /// URL is requested anyway.
+    /// Replaces the URL before it is requested, if the URL itself shows that it has expired or will expire within
+    /// seconds. If the command gives no other URL, the old URL is requested anyway.
     @inline(never)
     func renewExpired() async {
         guard let expiry = LinkExpiry.date(of: record.request.url),
@@ -31,7 +31,7 @@ struct LinkRenewal: AttemptPhase {
         }
     }
 
-    /// Runs the command, if there is one. The bytes on disk will be compared with those of the new URL, as after
+    /// Runs the command, if there is one. The bytes on disk will be compared with the bytes of the new URL, as after
     /// ``DownloadChange/url(_:_:)``.
     private func renew(status: Int?) async -> Result<Void, LinkFailure>? {
         guard let command = record.request.hooks?.urlCommand, let links = context.links else { return nil }

@@ -1,16 +1,17 @@
 import Foundation
 import HTTPTypes
 
-/// The copy of the file of a `file` URL. The kernel moves the bytes, not a transport. All other steps are those of any
-/// download.
+/// The step that copies the file of a `file` URL. The kernel copies the bytes, without a ``Transport``. All other steps
+/// are the same as for other downloads.
 struct LocalCopy: AttemptPhase {
     let attempt: Attempt
     let probe: Probe
 
-    /// The most bytes of one copy call: enough to be cheap, and few enough for a quick stop.
+    /// The maximum number of bytes in one copy call. It is large enough to make calls cheap, and small enough to stop
+    /// quickly.
     private static let longestStep: Int64 = 8 << 20
 
-    /// Returns the file that has the name already, or nil if all bytes are in the partial file.
+    /// Copies the file. Returns the file that already has the final name, or nil if all bytes are in the partial file.
     @inline(never)
     func run(_ naming: Naming) async throws -> ExistingFile? {
         let source = try LocalSource(try record.request.url.localPath())
@@ -94,7 +95,7 @@ struct LocalCopy: AttemptPhase {
             let step = limit.map { max(1 << 12, min(Self.longestStep, $0 / 20)) } ?? Self.longestStep
             let count = allowance.take(Int(min(most, step)))
             if count > 0 { return Int64(count) }
-            // Engines wait equally long before they check the limits again.
+            // The transfer engines also wait 10 ms before they check the limits again.
             try await attempt.wait(until: context.time.now + .milliseconds(10))
         }
     }
@@ -114,7 +115,8 @@ struct LocalCopy: AttemptPhase {
         return ProbeAnswer(segment: segment, head: head, route: RequestRoute(record.request.url))
     }
 
-    /// Returns an HTTP head that describes the file, so that the same rules judge it.
+    /// Returns an HTTP head that describes the local file, so that the rules for HTTP answers (``ResponseJudge``) judge
+    /// it.
     private static func head(of source: LocalSource, from start: Int64) -> ResponseHead {
         let size = source.status.size
         var fields = HTTPFields()

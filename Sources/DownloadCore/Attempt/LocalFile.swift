@@ -10,7 +10,7 @@ struct LocalFile {
             observeWrites()
         }
     }
-    /// The verifier of the pieces, if several sources bring the file.
+    /// The verifier of the pieces, if several sources are used and the digests of the pieces are known.
     var verifier: PieceVerifier? {
         didSet {
             oldValue?.abandon()
@@ -32,7 +32,7 @@ struct LocalFile {
         verifier = nil
     }
 
-    /// Reports later writes to the current digests.
+    /// Makes the file report its later writes to the current digests.
     private func observeWrites() {
         guard digest != nil || verifier != nil else {
             file?.notifyWrites(nil)

@@ -20,14 +20,15 @@ struct FileBeginning {
 /// The phase that decides the name of the file and makes the partial file.
 final class Naming: AttemptPhase {
     let attempt: Attempt
-    /// Whether the server has given the file another name than its URL.
+    /// Whether the server gave the file another name than its URL. If so, the name in the URL is no longer looked up on
+    /// disk before the request.
     var isNamedByServer = false
 
     init(_ attempt: Attempt) { self.attempt = attempt }
 
     private var destination: Destination { record.request.destination }
 
-    /// Returns the file that already has the requested name, if there is one. The server is not asked.
+    /// Returns the file that already has the requested name, if there is one. Called before a request is sent.
     @inline(never)
     func checkBeforehand() throws(DownloadError) -> ExistingFile? {
         guard file == nil, EarlierCompletion(of: record)?.current == nil else { return nil }
@@ -59,8 +60,8 @@ final class Naming: AttemptPhase {
         context.announce(.didStart(DownloadSnapshot(record: record), atOffset: file.written.count))
     }
 
-    /// Returns the rule by which the partial file gets its final name. A file that has got the name meanwhile may be
-    /// newer than the server's file.
+    /// Returns the rule by which the partial file gets its final name. Since the download began, another file may have
+    /// taken the name, and it may be newer than the server's file.
     func rule(for file: PartialFile, modified: Date?) -> NameRule {
         let existing = record.finalPath.flatMap { FileStatus.of($0) }
         return NameRule(
@@ -105,8 +106,8 @@ final class Naming: AttemptPhase {
         }
     }
 
-    /// Returns whether this download left the file, and the server's validators have changed since. The dates of the
-    /// files do not matter then.
+    /// Returns whether an earlier run of this download wrote the file, and the server's validators have changed since.
+    /// The dates of the files do not matter then.
     private func isOutdated(_ existing: FileStatus.Info) -> Bool {
         guard let completed = record.completed, existing.identity.isSame(as: completed.identity),
             existing.size == completed.bytes, existing.modified == completed.modified
@@ -117,17 +118,17 @@ final class Naming: AttemptPhase {
         return old != new
     }
 
-    /// Throws if the name is that of a partial file which must not be replaced. A server may call its file `NAME.part`.
-    /// Such a file must not replace the partial file of another download, or a file of the user that a program writes
-    /// to.
+    /// Throws if the name is the name of a partial file that must not be replaced. A server may call its file
+    /// `NAME.part`. Such a file must not replace the partial file of another download, or a file to which a program of
+    /// the user writes.
     private func requireNoPartial(_ name: String, _ path: String) throws(DownloadError) {
         guard [.overwrite, .newer].contains(destination.ifExists), FileNaming.isPartial(name) else { return }
         if PartialFile.isLocked(path) { throw .fileFailed(.locked, path: path) }
         if destination.fileName == nil { throw .fileFailed(.partialExists, path: path) }
     }
 
-    /// Decides the name and makes the partial file. The store has the name first, so that every partial file on disk
-    /// has an owner.
+    /// Decides the name and makes the partial file. The name is stored before the partial file is made, so that every
+    /// partial file on disk belongs to a download in the store.
     private func createFile(for answer: ProbeAnswer) async throws(DownloadError) -> ExistingFile? {
         let destination = destination
         if destination.createsFolders {
@@ -161,13 +162,14 @@ final class Naming: AttemptPhase {
     }
 
     /// Makes the partial file for a name.
-    /// - Returns: False if a partial file of that name exists and belongs to another download.
+    /// - Returns: False if a partial file for that name exists already. It belongs to another download, or to none.
     private func createFile(named name: String) async throws(DownloadError) -> Bool {
         let folder = destination.folder
         if FileStatus.of(FileNaming.path(folder, FileNaming.partial(name))) != nil { return false }
         record.fileName = name
         do throws(DownloadError) {
-            // Without a durable save, a loss of power could leave a partial file without an owner.
+            // Without a durable save, a loss of power could leave a partial file that belongs to no download in the
+            // store.
             try await attempt.save(durably: true)
             FaultPoint.reached("beforeCreate")
             let made = try await context.disk.onWriter { [time = context.time] () throws(DownloadError) in
@@ -190,7 +192,8 @@ extension Destination {
         fileName ?? FileNaming.name(contentDisposition: disposition(head), url: url)
     }
 
-    /// Returns the field that may name the file, or nil if the user wants the name in the URL.
+    /// Returns the value of the `Content-Disposition` field, which may name the file, or nil if the user wants the name
+    /// in the URL.
     func disposition(_ head: ResponseHead) -> String? {
         takesServerName ? head.fields.values(.contentDisposition).first : nil
     }

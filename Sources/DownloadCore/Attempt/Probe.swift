@@ -1,13 +1,14 @@
 import Foundation
 
 /// The first request of an attempt. The head of its answer gives the size, the validators and the name of the file, and
-/// shows whether the server sends parts. The body is the beginning of the file.
+/// shows whether the server sends parts. The body is the beginning of the file, or, if the download is resumed, a
+/// missing part of it.
 final class Probe: AttemptPhase {
     /// The step that follows an answer.
     private enum Step {
         /// Another request follows, for example after a redirect.
         case ask
-        /// The answer is given up, and the file is asked for in another way.
+        /// The answer is given up, and another request asks for the file in another way.
         case askAgain
         /// The file on disk is current.
         case keepCurrent
@@ -20,11 +21,11 @@ final class Probe: AttemptPhase {
     private let description: FileDescription
     private var route: RequestRoute
     private var asksRange = true
-    /// A complete file on disk that may be current.
+    /// A complete file on disk that may be the same as the server's file.
     private var candidate: CompletedFile?
-    /// A transfer that was begun before the attempt (``SmallFileAttempt``), until its answer is read.
+    /// A transfer that was begun before the attempt (``SmallFileAttempt``); nil after its answer was read.
     private var begun: SegmentWriter?
-    /// Whether the whole file is requested in one answer, because its parts cannot be joined.
+    /// Whether the whole file is requested in one answer, because nothing proves that its parts belong to one version.
     private var asksWhole = false
     /// The end of a file under the final name that is compared with the server's file.
     private var compared: Range<Int64>?
@@ -39,11 +40,11 @@ final class Probe: AttemptPhase {
         attempt.transfers.add(begun)
     }
 
-    /// Whether there is a transfer that began before the attempt and whose answer was not read yet.
+    /// Whether a transfer began before the attempt and its answer has not been read yet.
     var isBegun: Bool { begun != nil }
 
-    /// Sends requests until an answer is the file itself. Follows redirects, and asks without a range if the server
-    /// refuses a range.
+    /// Sends requests until an answer brings bytes of the file. Follows redirects, and asks without a range if the
+    /// server refuses a range.
     /// - Returns: The answer, or nil if there is nothing to fetch because the file on disk is current.
     func run() async throws -> ProbeAnswer? {
         prepare()
@@ -66,7 +67,8 @@ final class Probe: AttemptPhase {
         }
     }
 
-    /// Asks for the last bytes of a file that may be the beginning of the server's.
+    /// Requests the bytes of a range, to compare them with the end of a file on disk that may be the beginning of the
+    /// server's file.
     func run(comparing range: Range<Int64>) async throws -> ProbeAnswer? {
         compared = range
         defer { compared = nil }
@@ -114,12 +116,12 @@ final class Probe: AttemptPhase {
         return segment
     }
 
-    /// Waits until the transfer wants a file, or has ended, and returns what follows its answer.
+    /// Waits until the transfer needs a file for its bytes, or has ended. Returns the step that follows its answer.
     private func nextStep(after segment: SegmentWriter) async throws -> Step {
         while true { if let step = try step(after: segment, try await attempt.nextMessage()) { return step } }
     }
 
-    /// Returns what follows the message; nil if the message is not about the transfer.
+    /// Returns the step that follows the message, or nil if the message is not about the transfer.
     @inline(never)
     private func step(after segment: SegmentWriter, _ message: RunnerControl.Message) throws -> Step? {
         switch message {
@@ -145,7 +147,8 @@ final class Probe: AttemptPhase {
             asksRange = false
             return .ask
         case .askWithoutRange:
-            throw DownloadError.protocolViolated(.malformedReply("no answer without a range either"))
+            throw DownloadError.protocolViolated(
+                .malformedReply("the server sends no file, with or without a range in the request"))
         case .current: return .keepCurrent
         case .failed(let error): throw error
         case .changed(let why): throw RoundEnd.changed(why: why)
@@ -177,8 +180,8 @@ final class Probe: AttemptPhase {
         description.observe(head, from: url)
     }
 
-    /// Returns whether a large file needs a connection of its own. A shared connection has one window for all its
-    /// transfers, and libcurl keeps the bytes in memory that come while the disk is busy.
+    /// Returns whether a large file needs a connection of its own. A shared HTTP/2 connection has one flow-control
+    /// window for all its transfers, and libcurl keeps bytes in memory if they come while the disk is busy.
     private func wantsOwnConnection(_ verdict: ResponseJudge.Verdict) -> Bool {
         let request = record.request
         return request.multiplexes(byDefault: attempt.transfers.prefersMultiplexing) && request.asksRanges
@@ -232,7 +235,7 @@ extension Probe {
         else { return }
         let why =
             !record.request.asksRanges
-            ? "the server does not send parts of it; the fetched bytes are kept and compared"
+            ? "parts of the file cannot be requested; the fetched bytes are kept and compared"
             : DownloadEvent.comparesAll
         attempt.announceRestart(why)
     }
@@ -241,7 +244,7 @@ extension Probe {
     /// need not be cut off.
     static let firstLease: Int64 = 4 << 20
 
-    /// Returns the receiver of the next first answer, with the requested range.
+    /// Returns the receiver for the answer to the next probe, with the range to request.
     func makeSegment(asksRange: Bool, isConditional: Bool) throws(DownloadError) -> SegmentWriter {
         if let stream = context.stream { return try makeSegment(for: stream, asksRange: asksRange) }
         if let compared {
@@ -278,8 +281,9 @@ extension Probe {
     }
 
     /// Returns the receiver of the next answer for a stream. If a validator proves the version, the request begins a
-    /// little before the end of the bytes that went out. If only the checksum of the file or the user's consent does,
-    /// it begins further before. Otherwise it begins with the first byte, so that all bytes are compared.
+    /// little before the end of the delivered bytes. If only the checksum of the file or the user's consent allows a
+    /// join, the request begins ``StreamOutput/tailSize`` bytes before that end. Otherwise it begins with the first
+    /// byte, so that all bytes are compared.
     private func makeSegment(for stream: StreamOutput, asksRange: Bool) throws(DownloadError) -> SegmentWriter {
         let count = stream.written
         var judge = ResponseJudge(start: 0, end: nil, asksRange: asksRange)

@@ -1,5 +1,6 @@
-/// The first answer of an attempt that is the file itself, or its beginning. It is a class, so that the async frames
-/// have only a reference (``AttemptPhase``).
+/// The first answer in an attempt whose body is the file, or a part of the file: its beginning, or the first missing
+/// range of a resumed download. It is a class, so that the frames of async functions have only a reference
+/// (``AttemptPhase``).
 final class ProbeAnswer {
     let segment: SegmentWriter
     let head: ResponseHead

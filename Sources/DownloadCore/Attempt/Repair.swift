@@ -1,9 +1,11 @@
-/// The step for `--repair`: fetches only those pieces of a file on disk again that do not match their digests.
+/// The step for `--repair`, which keeps the pieces of a file on disk that match their digests. Only the other pieces
+/// are fetched again.
 struct Repair: AttemptPhase {
     let attempt: Attempt
 
-    /// Makes the file on disk, finished or not, the partial file with the pieces that are right. Returns true if all
-    /// pieces are right.
+    /// Checks the pieces of the file on disk, finished or partial. Opens the file as the partial file, with the ranges
+    /// of the right pieces as its written ranges. Returns true if the finished file is right in all pieces, so that
+    /// nothing has to be fetched.
     @inline(never)
     func run() async throws -> Bool {
         guard let pieces = record.request.pieces else {
@@ -47,8 +49,8 @@ struct Repair: AttemptPhase {
         return (try await Verification(attempt: attempt).rightPieces(of: path, pieces, total: total), total)
     }
 
-    /// Saves the right ranges and opens the file as the partial file. The store has the ranges before the file is
-    /// renamed. If the process ends in between, the pieces are checked again.
+    /// Saves the right ranges and opens the file as the partial file. The ranges are stored before the file is renamed.
+    /// If the process ends between the save and the rename, the next attempt checks the pieces again.
     private func open(
         _ name: String, _ existing: FileStatus.Info, _ right: (ranges: ByteRanges, size: Int64),
         _ open: @escaping @Sendable () throws(DownloadError) -> PartialFile

@@ -1,9 +1,9 @@
 import Foundation
 
-/// The step that opens the partial file of an earlier attempt, or finds out the fate of that file.
+/// The step that opens the partial file of an earlier attempt, or finds out what happened to this file.
 struct Resumption: AttemptPhase {
     enum Found {
-        /// Some bytes are missing, or all of them.
+        /// Bytes are missing: some of them, or all.
         case unfinished
         /// All bytes are in the partial file.
         case whole
@@ -27,8 +27,8 @@ struct Resumption: AttemptPhase {
             return try await partialIsGone()
         }
         guard let file else { return .unfinished }
-        // This is saved before the first write: the file is then no longer as the last attempt left it, even if the
-        // process is killed.
+        // The removal of the time is saved before the first write. After a write, the file has another time, even if
+        // the process is killed.
         if record.resume.modified != nil {
             record.resume.modified = nil
             try await attempt.save()
@@ -51,7 +51,8 @@ struct Resumption: AttemptPhase {
         record.isFinishing && record.resume.written.isEmpty && record.resume.total ?? 0 > 0
     }
 
-    /// Throws if a file has the final name, so that the user learns of it now and not after the last byte.
+    /// Throws if another file has the final name, so that the user learns of the conflict now and not after the last
+    /// byte.
     private func requireFinalNameFree() throws(DownloadError) {
         guard record.request.destination.ifExists == .fail, let path = record.finalPath,
             let existing = FileStatus.of(path), file?.identity.isSame(as: existing.identity) != true
@@ -63,7 +64,8 @@ struct Resumption: AttemptPhase {
         if let identity = record.resume.file, !identity.isSame(as: file.identity) {
             throw .fileFailed(.replaced, path: file.path)
         }
-        // The watch begins before the time of change is read, so that a program that writes later is noticed, too.
+        // The watch for other writers begins before the modification time is read, so that no write between the two
+        // steps is missed.
         if context.watchesWriters { file.watchWriters() }
         try requireUnaltered(file)
         // After a loss of power, or if another program cut the file off, the disk has fewer bytes than the record.
@@ -73,8 +75,8 @@ struct Resumption: AttemptPhase {
         attempt.resume(in: file, written: trusted, durable: durable)
     }
 
-    /// Refuses a file that another program wrote to, unless a checksum can decide. After a reboot the time is not
-    /// compared, because the disk may have an older time.
+    /// Throws if another program wrote to the file, unless a checksum will prove the content. After a reboot the
+    /// modification time is not compared, because the time on disk may be an older one.
     private func requireUnaltered(_ file: PartialFile) throws(DownloadError) {
         guard let modified = record.resume.modified, record.expected == nil, !record.resume.written.isEmpty else {
             return
@@ -107,8 +109,8 @@ struct Resumption: AttemptPhase {
         return .unfinished
     }
 
-    /// Returns the file under the final name, if an earlier attempt was killed after the rename and before the record
-    /// was saved.
+    /// Returns the file under its final name, if an earlier attempt was killed after the rename and before the save of
+    /// the record.
     private func finishedFile() -> CompletedFile? {
         guard let name = record.fileName, let identity = record.resume.file else { return nil }
         let count = record.request.destination.ifExists == .rename ? 9999 : 0
@@ -126,9 +128,9 @@ struct Resumption: AttemptPhase {
         return nil
     }
 
-    /// Throws if the disk with the file is not mounted, which looks like a folder without the file.
-    /// - Returns: Whether the folder was deleted. In that case its parent is still on the device, and the folder is
-    ///   made again.
+    /// Throws if the disk with the file is not mounted. In that case the folder exists, but without the file.
+    /// - Returns: Whether the folder was deleted while its parent is still on the device. The folder is then made
+    ///   again.
     private func requireSameDevice() throws(DownloadError) -> Bool {
         let folder = record.request.destination.folder
         let (place, parent) = (FileNaming.path(folder, "."), (folder as NSString).deletingLastPathComponent)

@@ -5,7 +5,7 @@ enum RoundEnd: Error {
     /// An answer proves that the bytes on disk belong to another version of the file.
     case changed(why: String)
     /// Bytes that were fetched twice differ under the same validator. One of the two answers had bytes from another
-    /// place of the file than it said.
+    /// place of the file than its `Content-Range` said.
     case misplaced(why: String)
     /// The URL after the redirects no longer answers, or no longer sends parts. The original URL is asked again, once.
     case stale(DownloadError)

@@ -1,7 +1,7 @@
 import HTTPTypes
 
-/// A download to a stream instead of a file, in order and over one connection. Bytes that went out cannot be taken
-/// back, so the following bytes must be proved to be of the same version.
+/// A download to a stream instead of a file, in order and over one connection. Delivered bytes cannot be taken back, so
+/// it must be proved that the following bytes have the same version.
 struct StreamDelivery: AttemptPhase {
     let attempt: Attempt
     let probe: Probe
@@ -32,7 +32,7 @@ struct StreamDelivery: AttemptPhase {
     }
 
     /// Sends the answer of one request to the stream.
-    /// - Returns: Whether the whole file went out. False if the server sent less than was requested.
+    /// - Returns: Whether the whole file is delivered. False if the server sent less than was requested.
     private func sendPart() async throws -> Bool {
         guard let answer = try await probe.run() else { throw DownloadError.unexpected("a stream without an answer") }
         if case .newVersion(_, let why)? = answer.segment.verdict, stream.written > 0 {
@@ -54,7 +54,9 @@ struct StreamDelivery: AttemptPhase {
         try attempt.requireKnownEnd(of: answer)
         let total = record.resume.total ?? answer.segment.position
         if stream.written > total { throw isSmaller(total) }
-        if stream.isDoubted { throw RoundEnd.changed(why: "not all of it came again") }
+        if stream.isDoubted {
+            throw RoundEnd.changed(why: "the server did not send all written bytes again to compare them")
+        }
         record.resume.total = total
         return stream.written == total
     }
@@ -63,13 +65,13 @@ struct StreamDelivery: AttemptPhase {
 
     private func requireSent(_ segment: SegmentWriter, _ result: TransferResult) throws {
         if let failure = stream.failure { throw failure }
-        if stream.differs { throw RoundEnd.changed(why: "its bytes differ from those that went out") }
+        if stream.differs { throw RoundEnd.changed(why: "its bytes differ from the bytes already written") }
         let hasAll = stream.written == record.resume.total
         if let error = attempt.ended(segment, result, hasAll: hasAll).outcome.error { throw error }
     }
 
-    /// Begins to hash the bytes that go out. Without a validator, only a digest can prove that bytes that come again
-    /// are the same.
+    /// Starts to hash the delivered bytes, if a checksum is expected or no validator proves the version. Without a
+    /// validator, only a digest can prove that bytes which are sent again are the same.
     private func beginDigest(_ head: ResponseHead) throws(DownloadError) {
         if let expected = record.expected { return try stream.beginDigest(expected.checksum.algorithm) }
         let isChunked = head.fields.value(.transferEncoding) != nil
@@ -77,7 +79,7 @@ struct StreamDelivery: AttemptPhase {
         if !isProved { try stream.beginDigest(.sha256) }
     }
 
-    /// Completes the download after the whole file went out.
+    /// Completes the download after the whole file was delivered.
     func complete() throws(DownloadError) {
         control.show(received: stream.written)
         control.show(total: stream.written)

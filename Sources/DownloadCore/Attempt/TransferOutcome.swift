@@ -7,20 +7,21 @@ enum TransferOutcome: Sendable, Equatable {
     case cut
     /// The attempt itself ended the transfer.
     case stopped
-    /// The server refers to another URL for the answer.
+    /// The server redirects the request to another URL.
     case redirected(to: String)
-    /// The file takes no more bytes, and holds the reason: a write failed, or received bytes differ from those on disk.
+    /// The file takes no more bytes. The reason is recorded in the file object: a write failed, or received bytes
+    /// differ from the bytes on disk.
     case fileRefused
     /// The server has another version of the file, so the download starts over.
     case changed(why: String)
-    /// The connection failed. Bytes that came before are kept, and the rest may be asked for again.
+    /// The connection failed. Bytes that came before are kept, and the rest may be requested again.
     case lost(DownloadError)
-    /// The server did not give what was asked for. It may answer another connection, or answer later.
+    /// The server did not send the requested bytes. It may send them over another connection, or later.
     case declined(DownloadError)
     /// The answer cannot be the file, whichever connection asks for it, so the attempt fails.
     case failed(DownloadError)
 
-    /// The error that ends an attempt with only this transfer, or nil if nothing is missing.
+    /// The error that ends an attempt which has only this transfer, or nil if the outcome is no error.
     var error: (any Error)? {
         switch self {
         case .complete, .cut: nil
@@ -34,8 +35,8 @@ enum TransferOutcome: Sendable, Equatable {
 
     /// The error for repeated 206 answers that bring nothing. RFC 9110 allows a 206 that is shorter than the requested
     /// range.
-    static let tooShort = DownloadError.protocolViolated(.wrongRange("answers shorter than asked"))
-    static let redirectOfPart = DownloadError.protocolViolated(.wrongRange("a redirect for a part of the file"))
+    static let tooShort = DownloadError.protocolViolated(.wrongRange("the answers were shorter than requested"))
+    static let redirectOfPart = DownloadError.protocolViolated(.wrongRange("a redirect instead of a part of the file"))
 }
 
 /// The facts about a transfer that has ended. ``outcome`` is computed from them.
@@ -45,18 +46,18 @@ struct EndedTransfer: Sendable, Equatable {
     var verdict: ResponseJudge.Verdict?
     /// The reason why the sink ended the transfer, or nil if the sink did not end it.
     var refusal: SegmentWriter.Refusal?
-    /// Whether the range was shortened after it was asked for.
+    /// Whether the range was shortened after it was requested.
     var isCut = false
-    /// Whether everything that was asked for has come, of a file whose size is known.
+    /// Whether all requested bytes have come. Always false if the size of the file is unknown.
     var hasAll = false
     /// The maximum size in bytes that the user allows, if the sink checks it.
     var maximumSize: Int64?
     /// The error for a body that continues after its Content-Length. Nil if a digest proves the file, or if the user
-    /// accepts it unverified.
+    /// accepts an unverified file.
     var excess: DownloadError? = SegmentWriter.overlong
 
-    /// The ending of the transfer. It is a failure if the body exceeds its length and nothing else proves the file
-    /// whole.
+    /// The ending of the transfer. It is a failure if the body is longer than its `Content-Length` and nothing else
+    /// proves that the file is complete.
     var ending: TransferResult.Ending {
         guard result.ending == .complete, result.exceedsLength, let excess else { return result.ending }
         return .failed(excess)
@@ -91,7 +92,7 @@ struct EndedTransfer: Sendable, Equatable {
         case .redirect(let location)?: .redirected(to: location)
         case .failed(let error)?: .declined(error)
         case .body?, .current?, .askWithoutRange?:
-            .declined(.protocolViolated(.wrongRange("the whole file for a part of it")))
+            .declined(.protocolViolated(.wrongRange("the whole file instead of a part")))
         case nil: .declined(.protocolViolated(.malformedReply("no response head")))
         }
     }

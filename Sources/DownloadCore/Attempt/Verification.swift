@@ -4,15 +4,15 @@ import Foundation
 struct Verification: AttemptPhase {
     let attempt: Attempt
 
-    /// Compares a partial file with the expected digest, or with the digests of its pieces. All bytes of the file are
-    /// written.
+    /// Compares a partial file, whose bytes are all written, with the expected digest or with the digests of its
+    /// pieces.
     func verify(_ file: PartialFile, _ total: Int64) async throws {
         guard let expected = record.expected else {
             guard let wrong = try await forgetWrongPieces(of: file, total), !wrong.isEmpty else { return }
             throw DownloadError.verificationFailed(.wrongPieces(wrong.count))
         }
         if file.isWrittenByOthers {
-            // The hashed bytes may no longer be in the file.
+            // Another program wrote to the file, so the bytes that were hashed may no longer be in it.
             attempt.local.digest = nil
             file.forgetOtherWriters()
         }
@@ -36,22 +36,23 @@ struct Verification: AttemptPhase {
         throw RoundEnd.stopped
     }
 
-    /// Records that all bytes came and do not have the checksum. Returns the error to report.
+    /// Records that the complete file does not match the checksum. Returns the error to report.
     func mismatch(_ error: DownloadError, _ expected: VerifiedChecksum) -> DownloadError {
         guard case .verificationFailed(.checksum(let checksum, let actual)) = error else { return error }
         record.resume.mismatched = checksum
         return expected.source == .user ? error : .verificationFailed(.serverDigest(expected: checksum, actual: actual))
     }
 
-    /// Gives up the bytes of all sources but the first, so that the first source brings them again. Used if only the
-    /// whole file has a digest, which does not tell the sources apart. Returns false if one source brought all bytes.
+    /// Gives up the bytes of all sources except the first, so that they are fetched again from one source. The digest
+    /// of the whole file does not show which source sent wrong bytes. Returns false if one source brought all bytes, or
+    /// if only one source is used already.
     private func keepsOwnOnly(_ file: PartialFile) -> Bool {
         let sources = attempt.transfers.sources
         guard sources.isMixed, record.resume.sources?.isAlone != true else { return false }
         var others = ByteRanges()
         for member in sources.members.dropFirst() { others = others.union(member.brought) }
         file.forget(others)
-        attempt.readFile()
+        attempt.enterRanges()
         record.resume.changeSources { $0.beAlone() }
         return true
     }
@@ -62,12 +63,12 @@ struct Verification: AttemptPhase {
         guard let pieces = record.request.pieces, pieces.fits(size: total) else { return nil }
         let wrong = try await rightPieces(of: file.path, pieces, total: total).missing(in: 0..<total)
         file.forget(wrong)
-        attempt.readFile()
+        attempt.enterRanges()
         return wrong
     }
 
-    /// Returns the ranges of a file whose pieces match their digests. Throws ``RoundEnd/stopped`` if the session stops
-    /// the attempt meanwhile, because a piece that was not hashed is neither right nor wrong.
+    /// Returns the ranges of those pieces of a file that match their digests. Throws ``RoundEnd/stopped`` if the
+    /// session stops the attempt meanwhile, because a piece that was not hashed is neither right nor wrong.
     func rightPieces(of path: String, _ pieces: PieceHashes, total: Int64) async throws -> ByteRanges {
         let result: Result<ByteRanges, DownloadError> = await withCheckedContinuation { continuation in
             context.disk.digests.async { [control] in
@@ -82,8 +83,8 @@ struct Verification: AttemptPhase {
         return right
     }
 
-    /// Hashes a file that an earlier run completed, if the request has a new checksum. If the file matches, it only has
-    /// to be current.
+    /// Hashes a file that an earlier run completed, if the request has a new checksum. If the file matches, the server
+    /// is only asked whether the file is still current.
     @inline(never)
     func verifyCompleted() async throws {
         guard let completed = record.completed, let asked = try? record.askedChecksum(of: completed.path),

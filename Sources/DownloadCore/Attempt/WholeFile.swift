@@ -8,7 +8,7 @@ package protocol WholeFile: Sendable {
     /// Waits until everything on the file's file system survives a loss of power.
     func syncFileSystem() throws(DownloadError)
     /// Gives the file its final name. This method or ``syncFolder()`` checks that the path leads to the file. Throws
-    /// `.exists` if the name is taken and the rule does not help.
+    /// `.exists` if the name is taken and the rule neither replaces the existing file nor allows another name.
     /// - Returns: The name that the file got.
     func takeName(_ rule: NameRule) throws(DownloadError) -> String
     /// Waits until the names in the file's folder survive a loss of power.

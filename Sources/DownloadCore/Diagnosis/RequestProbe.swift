@@ -1,7 +1,7 @@
 import HTTPTypes
 
-/// One request for the first byte of a URL, reported in all details. A download would begin with the same request. It
-/// transfers at most a few KiB.
+/// One request for the first byte of a URL, and a report with all details of the request and its answer. A download
+/// would begin with the same request. The probe transfers at most a few KiB.
 package struct RequestProbe: Sendable {
     private let asked: RedirectingRequest
 
@@ -74,9 +74,9 @@ package struct ProbedRequest: Sendable, Equatable {
 
     /// The redirects, and the request to which they lead.
     package var steps: [Step] = []
-    /// The abilities of the server in the last step; nil if it did not answer with the file.
+    /// The abilities of the server in the last step; nil if the server did not answer with the file.
     package var abilities: ServerAbilities?
-    /// The error with which a download would fail; nil if it would not.
+    /// The error with which a download would fail; nil if a download would not fail.
     package var error: DownloadError?
 
     package init() {}

@@ -9,8 +9,9 @@ package struct DocumentKey: CodingKey, ExpressibleByStringLiteral {
     package init?(intValue: Int) { nil }
 }
 
-/// One field of a value: the field's name, and how the field is written to JSON and read again. A document contains only
-/// the fields that its value lists, so one line adds a property to both writing and reading.
+/// One field of a value: the field's name, and how the field is written to JSON and read again. Each type lists its
+/// fields once (`documentFields`), so one line adds a property to both writing and reading. A field is left out of the
+/// document if its value equals the usual value, for example the value in ``RequestDocument/baseline``.
 package struct DocumentField<Root: Sendable>: Sendable {
     package typealias Writer = KeyedEncodingContainer<DocumentKey>
     package typealias Reader = KeyedDecodingContainer<DocumentKey>
@@ -19,8 +20,8 @@ package struct DocumentField<Root: Sendable>: Sendable {
     package let name: String
     /// The inner fields, if this field is an object. Empty for a single value.
     package let parts: [DocumentField]
-    /// Whether this field is written whenever the object around it is written. Earlier versions of dlm cannot read that
-    /// object without this field.
+    /// Whether this field is written whenever the object that contains it is written. Earlier versions of dlm cannot
+    /// read the object without this field.
     private let isAlwaysWritten: Bool
     private let isSame: @Sendable (Root, Root) -> Bool
     private let writing: @Sendable (_ value: Root, _ usual: Root, DocumentKey, inout Writer) throws -> Void
@@ -38,9 +39,9 @@ package struct DocumentField<Root: Sendable>: Sendable {
 
     /// Makes a field of a single value. When the document lacks the field, the value stays as it was.
     ///
-    /// The initializer is inlined so that access by a literal path becomes direct access, which halves the time to write
-    /// a document.
-    /// - Parameter isAlwaysWritten: Whether the field is written whenever the object around it is written.
+    /// The initializer is inlined, so that access through a literal key path becomes direct access. This halves the
+    /// time to write a document.
+    /// - Parameter isAlwaysWritten: Whether the field is written whenever the object that contains it is written.
     @inline(__always)
     init<Value: Codable & Equatable & Sendable>(_ name: String, _ path: any Path<Value>, isAlwaysWritten: Bool = false)
     {
@@ -54,8 +55,8 @@ package struct DocumentField<Root: Sendable>: Sendable {
             })
     }
 
-    /// Makes a field of an object, which is written with those of its own fields in which it differs from the usual
-    /// object.
+    /// Makes a field whose value is an object. The document contains only those fields of the object whose values are
+    /// not the usual ones, and the fields that are always written.
     @inline(__always)
     init<Value: DocumentObject>(_ name: String, object path: any Path<Value>) {
         let fields = Value.documentFields
@@ -76,7 +77,7 @@ package struct DocumentField<Root: Sendable>: Sendable {
             })
     }
 
-    /// Returns this field as a field of an outer value, which has this field's value at `path`.
+    /// Returns this field as a field of an outer value, which contains the value with this field at `path`.
     private func within<Outer: Sendable>(
         _ path: any WritableKeyPath<Outer, Root> & Sendable
     ) -> DocumentField<Outer> {

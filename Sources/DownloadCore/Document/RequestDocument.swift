@@ -46,8 +46,9 @@ extension RequestDocument {
         return parsed.url
     }()
 
-    /// The request from which documents state the differences. It is part of the format, so its values are never
-    /// changed, even if defaults change. A new field gets its first default here.
+    /// The request with which every request is compared: a document contains only the differences. This request is
+    /// part of the format, so its values are never changed, even if defaults change. A new field gets its first
+    /// default here.
     package static let baseline: DownloadRequest = {
         var request = DownloadRequest(
             url: placeholder,

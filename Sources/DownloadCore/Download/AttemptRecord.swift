@@ -6,7 +6,7 @@ public struct AttemptRecord: Codable, Sendable, Equatable {
     public var started: Date
     /// The time at which the attempt ended; nil while it runs.
     public var ended: Date?
-    /// The bytes that this attempt added.
+    /// The number of bytes that this attempt added.
     public var received: Int64 = 0
     /// The number of connections that the attempt used.
     public var connections = 1
@@ -14,7 +14,7 @@ public struct AttemptRecord: Codable, Sendable, Equatable {
     public var redirects = 0
     /// The times and other metrics of the attempt's first transfer.
     public var metrics: TransferMetrics?
-    /// The end of the attempt, in a few words.
+    /// How the attempt ended: "completed", "stopped", or the text of its error.
     public var outcome: String?
 
     package init(started: Date) { self.started = started }

@@ -10,13 +10,13 @@ package struct CompletedFile: Codable, Sendable, Equatable {
     /// The modification time, in nanoseconds since 1970.
     package var modified: Int64
     package var validators: Validators
-    /// The verified checksum: that of the request, or else the server's digest.
+    /// The verified checksum: the checksum of the request, or otherwise the server's digest.
     package var checksum: Checksum?
     /// The source of the checksum. Nil in old records, in which the source is always the user.
     package var verifiedBy: ChecksumSource?
     /// The verified checksum with its source.
     package var verified: VerifiedChecksum? { checksum.map { VerifiedChecksum($0, by: verifiedBy ?? .user) } }
-    /// A checksum that the file was found not to have.
+    /// A checksum that was compared with the file and did not match.
     package var mismatched: Checksum?
     /// Whether the server said that this file is still current, so that nothing was fetched.
     package var wasCurrent = false

@@ -1,12 +1,12 @@
 import Glibc
 
-/// The fate of a completed download's file since the download ended.
+/// What happened to the file of a completed download after the download ended.
 public enum CompletedFileFate: String, Codable, Sendable, CaseIterable {
-    /// The file has the size and the modification time with which it was left.
+    /// The file still has the size and the modification time that it had when the download ended.
     case there
-    /// No file has the name any more.
+    /// There is no file at the path any more.
     case gone
-    /// The name leads to another file, or the file was written to.
+    /// The path leads to another file, or the file was written to.
     case changed
 }
 
@@ -22,9 +22,9 @@ extension CompletedFileFate: CustomStringConvertible {
 }
 
 extension CompletedFile {
-    /// Returns the fate of the file, from the status of its path. A copy with the same size and modification time
-    /// counts as the file, because backups and moves between disks make such copies.
-    /// - Returns: Nil if the status could not be read, so that the fate is unknown.
+    /// Returns what happened to the file, judged from the status of its path. A copy with the same size and
+    /// modification time counts as the file, because backups and moves between disks make such copies.
+    /// - Returns: Nil if the status could not be read, so that nothing is known about the file.
     package func fate(_ look: FileStatus.Look) -> CompletedFileFate? {
         switch look {
         case .unknown: nil
@@ -37,9 +37,9 @@ extension CompletedFile {
 }
 
 extension DownloadRecord {
-    /// The fate of a completed download's file, from one `statx`.
-    /// - Returns: Nil for a download without a finished file, and if the status cannot be read (a folder that may not
-    ///   be entered).
+    /// What happened to the file of a completed download, found with one `statx` call.
+    /// - Returns: Nil for a download without a finished file, and if the status cannot be read, for example in a folder
+    ///   that the user may not enter.
     package var completedFileFate: CompletedFileFate? {
         guard state == .completed else { return nil }
         if let completed { return completed.isStream ? nil : completed.fate(.of(completed.path)) }
@@ -52,10 +52,11 @@ extension DownloadRecord {
     }
 
     /// Whether the finished file is gone, so that the download is fetched again when it is resumed. False if a program
-    /// ran at the end, because it may have moved the file, and for a changed file, which belongs to the user.
+    /// was run at the end, because this program may have moved the file. Also false for a changed file, because the
+    /// change is the user's.
     package var lacksFile: Bool { completedFileFate == .gone && !runsProgramAtEnd }
 
-    /// Whether a program was started with the finished file (``Hooks``).
+    /// Whether the download has a program that is run when the file is finished (``Hooks``).
     package var runsProgramAtEnd: Bool { request.hooks?.onComplete != nil }
 
     /// Returns the error for a completed download whose file is gone or was changed. Returns nil if the file is

@@ -18,11 +18,11 @@ extension DownloadError {
         }
     }
 
-    /// The transient statuses: those of curl's `--retry`, 425 (RFC 8470), and the statuses of content networks'
-    /// gateways.
+    /// The transient statuses: the statuses for which curl's `--retry` tries again, 425 (RFC 8470), and the statuses
+    /// 520 to 524 from gateways of content delivery networks.
     static let transientStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]
 
-    /// The exit status for the error. 1 to 8 mean what they mean for wget.
+    /// The exit status for the error. The statuses 1 to 8 have the same meaning as for wget.
     package var exitStatus: Int32 {
         switch self {
         case .requestInvalid: 2
@@ -89,7 +89,7 @@ extension DownloadError {
         }
     }
 
-    /// The status code of the answer; nil if it is not the reason.
+    /// The status code of the HTTP answer; nil if the status is not the reason for the error.
     public var httpStatus: Int? {
         switch self {
         case .authenticationFailed(let status, _): [401, 407].contains(status) ? status : nil
@@ -107,7 +107,7 @@ extension DownloadError {
         }
     }
 
-    /// Whether another source may succeed.
+    /// Whether another source may succeed after this error.
     var isOfSource: Bool {
         switch self {
         case .networkFailed(let failure, _): failure != .timeLimit
@@ -130,11 +130,11 @@ extension DownloadError {
 }
 
 extension DownloadError {
-    /// The subject of a problem with the program that gets new links (``Hooks/urlCommand``).
+    /// The words for the command that prints new links (``Hooks/urlCommand``), with which error texts begin.
     package static let newLinkCommand = "the command for a new link"
 
     /// Returns the error for a download whose time limit has passed.
-    /// - Parameter last: The error of the last attempt, after which there is no time for another.
+    /// - Parameter last: The error of the last attempt, if no time is left for another attempt.
     static func overdue(_ request: DownloadRequest, last: DownloadError?) -> DownloadError {
         let limit = (request.timeouts.total ?? 0).formatted(.number.grouping(.never))
         let why = last.map { "the limit of \(limit) s leaves no time for another attempt after: \($0)" }
@@ -168,7 +168,7 @@ extension DownloadError: CustomStringConvertible {
 }
 
 extension DownloadError {
-    /// Returns the text for a refused login. Without an HTTP status, it is the login of FTP or SSH.
+    /// Returns the text for a refused login. The status is that of HTTP or FTP, or 0 if there is none, as with SSH.
     private static func refusedLogin(_ status: Int) -> String {
         switch status {
         case 407: "407 Proxy Authentication Required"
@@ -180,10 +180,10 @@ extension DownloadError {
 }
 
 extension RequestFailure {
-    /// The reason why a request with a body cannot be sent to a server without HTTP.
+    /// The text for a request with a body whose URL is not an http or https URL.
     package static let bodyIsForHTTP = "only http and https have request bodies"
-    /// The reason for an option that this libcurl was built without.
-    package static let beyondLibcurl = "libcurl on this machine cannot do everything that is asked for"
+    /// The text for an option that libcurl on this machine was built without.
+    package static let beyondLibcurl = "libcurl on this machine does not support an option of this download"
     package static let methodIsForHTTP = "only http and https have request methods"
 }
 
@@ -205,7 +205,7 @@ extension RequestFailure: CustomStringConvertible {
             "needs \(names.joined(separator: ", ")) again: secrets are not stored"
         case .schemeNotAllowed(let url, let only): "\(url): only \(only) URLs are allowed"
         case .unusableSecret(let why): why
-        case .unusableValidation(let text): "\(text): is not a media type or status code"
+        case .unusableValidation(let text): "\(text): not a media type or a status code"
         }
     }
 
@@ -300,8 +300,8 @@ extension VerificationFailure: CustomStringConvertible {
         case .checksum(let expected, let actual):
             "checksum does not match: expected \(expected), got \(actual)"
         case .serverDigest(let expected, let actual):
-            "does not match the digest that the server sent: expected \(expected), got \(actual); the file is fetched "
-                + "anew the next time"
+            "does not match the digest that the server sent: expected \(expected), got \(actual); the next attempt "
+                + "fetches the file again"
         case .endUnproved:
             "the server sent no size and closed the connection, so nothing proves that the file is complete"
         case .unverifiable(let why): why
@@ -350,7 +350,7 @@ extension SessionFailure: CustomStringConvertible {
         case .notAnswering(let session, let message):
             "session \(session) does not answer\(message.isEmpty ? "" : ": \(message)"); is its process stopped?"
         case .incompatible(let session, let version):
-            "session \(session) uses version \(version) of the control API, and this process version "
+            "session \(session) uses version \(version) of the control API, and this process uses version "
                 + "\(SessionStatus.apiVersion); end that session and start it again"
         case .badExchange(let session, let message): "session \(session): \(message)"
         case .startFailed(let message): "the background session did not start: \(message)"

@@ -1,5 +1,5 @@
-/// The stable words for reasons in `--json`. They are spelled out, so that a renamed case does not change this public
-/// interface.
+/// The stable words for reasons in `--json`. They are written out as strings, so that renaming a case does not change
+/// this public interface.
 extension RequestFailure {
     var word: String {
         switch self {

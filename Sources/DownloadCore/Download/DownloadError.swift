@@ -10,23 +10,23 @@ public enum DownloadError: Error, Codable, Equatable, Sendable {
     /// The server did not prove its identity.
     case trustFailed(TransportDiagnosis)
     /// The server or a proxy refused the login.
-    /// - Parameter hint: The reason, if more is known than the refusal.
+    /// - Parameter hint: The reason for the refusal, if it is known.
     case authenticationFailed(status: Int, hint: String? = nil)
     /// The server violated its protocol.
     case protocolViolated(ProtocolFailure)
-    /// The server answered with an error status; 0 if its protocol has no statuses.
+    /// The server refused the request. The status is 0 if the protocol of the server has no statuses.
     case serverRefused(status: Int, phrase: String)
     /// The server's bytes are not the wanted file.
     case verificationFailed(VerificationFailure)
-    /// The store has no download of this number.
+    /// The store has no download with this ID.
     case noSuchDownload(DownloadID)
     /// The download was cancelled.
     case cancelled
     /// A session or its store cannot be used.
     case sessionUnavailable(SessionFailure)
-    /// The download is complete, and its file is gone or was changed.
+    /// The download is complete, but its file was deleted or changed afterwards.
     case completedFile(CompletedFileFate, path: String)
-    /// A failure of another kind, in words.
+    /// A failure of another kind, with a text that describes it.
     case unexpected(String)
 
     /// The error for a server that sends parts which nothing proves to be of one version.
@@ -35,14 +35,14 @@ public enum DownloadError: Error, Codable, Equatable, Sendable {
             "the server sends the file in parts, without a strong ETag or Last-Modified to prove that they are of one "
                 + "version; only a checksum can prove the file"))
 
-    /// The error for a file that is to be repaired, and whose pieces have no known digests.
+    /// The error for a repair of a file whose pieces have no known digests.
     package static let piecesUnknown = DownloadError.verificationFailed(
         .unverifiable("the digests of its pieces are not known; a Metalink document with these digests is needed"))
 }
 
 /// The reason why a request cannot be sent.
 public enum RequestFailure: Codable, Equatable, Sendable {
-    /// The text is no URL.
+    /// The text is not a URL.
     case malformedURL(String)
     /// The text has no scheme such as `https:`.
     case missingScheme(String)
@@ -50,15 +50,15 @@ public enum RequestFailure: Codable, Equatable, Sendable {
     case unsupportedScheme(String)
     /// libcurl was built without the scheme; with the URL.
     case missingProtocol(String, scheme: String)
-    /// The URL is that of a folder; with the URL.
+    /// The URL names a folder; with the URL.
     case folder(String)
     /// The request has an option that the scheme does not support; with the URL and the option.
     case notForScheme(String, what: String)
     /// Secrets are missing, because they are not stored. They must be given again.
     case missingSecrets([String])
-    /// The options of the request allow another scheme only; with the URL and that scheme.
+    /// The options of the request allow only another scheme; with the URL and the allowed scheme.
     case schemeNotAllowed(String, only: String)
-    /// A file has no usable secret; with its path and the reason.
+    /// A file contains no usable secret; with the path of the file and the reason.
     case unusableSecret(String)
     /// A condition for the answer is not a media type or a status code.
     case unusableValidation(String)
@@ -70,33 +70,33 @@ public enum FileFailure: Codable, Equatable, Sendable {
     case exists
     /// The final name is taken by something that is never replaced: a folder, a link, a device.
     case notReplaceable
-    /// `NAME.part` exists, and no download owns it.
+    /// `NAME.part` exists and does not belong to this download.
     case partialExists
     /// Another process writes the partial file.
     case locked
     /// The partial file was replaced by another file.
     case replaced
-    /// The partial file was written to by another program since its download stopped.
+    /// Another program wrote to the partial file during the download or since it stopped.
     case altered
     /// Another program cut bytes off the partial file.
     case truncated
-    /// The partial file is missing, and so is its file system.
+    /// The partial file is missing together with its folder or its file system.
     case partialMissing
     /// The partial file was deleted during the download.
     case deleted
     /// The folder is missing and must not be created.
     case folderMissing
-    /// The path of the folder leads somewhere else now, or nowhere.
+    /// The path of the folder now leads to another folder, or to none.
     case folderMoved
     /// The permissions do not allow the operation.
     case permissionDenied
-    /// The file system is mounted read-only, whatever the permissions are.
+    /// The file system is mounted read-only.
     case readOnly
     /// The disk is full; with the number of bytes that are needed, if it is known.
     case noSpace(needed: Int64?)
     /// The name, or the path to it, is too long.
     case nameUnusable
-    /// A document names a file that would lie outside of the folder, or be hidden in it.
+    /// A Metalink document names a file that would lie outside of the destination folder, or be hidden in it.
     case nameOutside
     /// The path is not a regular file, but for example a folder, a device or a pipe.
     case notRegular
@@ -106,8 +106,8 @@ public enum FileFailure: Codable, Equatable, Sendable {
 
 /// The reason why there was no connection, or why it broke.
 public enum NetworkFailure: String, Codable, Equatable, Sendable {
-    /// The name was not resolved; no connection; the connection took too long; no bytes came for too long; the
-    /// connection broke.
+    /// The host name was not resolved (`nameResolution`), no connection was made (`connect`), the connection took too
+    /// long (`timedOut`), no bytes came for too long (`stalled`), or the connection broke (`connectionLost`).
     case nameResolution, connect, timedOut, stalled, connectionLost
     /// The time limit of the request has passed.
     case timeLimit
@@ -121,7 +121,7 @@ public struct TransportDiagnosis: Codable, Equatable, Sendable {
     public let code: Int
     /// The message of libcurl, or of its TLS library.
     public let message: String
-    /// The error number of the system; 0 for none.
+    /// The error number of the system; 0 if there was none.
     public let errno: Int32
 
     package init(code: Int, message: String, errno: Int32 = 0) {
@@ -130,8 +130,8 @@ public struct TransportDiagnosis: Codable, Equatable, Sendable {
         self.errno = errno
     }
 
-    /// Whether the message is about an SSH host key. Messages about certificates come from the TLS library and begin
-    /// otherwise.
+    /// Whether the message is about an SSH host key. Messages about certificates come from the TLS library and have
+    /// other beginnings.
     var isAboutHostKey: Bool { message.hasPrefix("SSH: ") }
 }
 
@@ -145,7 +145,7 @@ public enum ProtocolFailure: Codable, Equatable, Sendable {
     case redirectWithoutLocation
     /// The answer has another range than the request.
     case wrongRange(String)
-    /// An answer that cannot be parsed; with the fault.
+    /// An answer that cannot be parsed; with a description of the error.
     case malformedReply(String)
     /// A Metalink document that cannot be used; with the document and the reason.
     case badMetalink(String)
@@ -157,9 +157,9 @@ public enum VerificationFailure: Codable, Equatable, Sendable {
     case checksum(expected: Checksum, actual: String)
     /// The file does not have the requested or announced size.
     case size(expected: Int64, actual: Int64)
-    /// The server now sends another kind of content than at the beginning of the download, such as a login page.
+    /// The server now sends another content type than at the beginning of the download, for example a login page.
     case unexpectedType(was: String, is: String)
-    /// The server sends another kind of content than the user wants; nil if it does not name the kind.
+    /// The server sends another content type than the user wants; nil if the server names no type.
     case unwantedType(wanted: String, is: String?)
     /// The server answers with a status that the user does not want.
     case unwantedStatus(wanted: String, is: String)
@@ -167,21 +167,21 @@ public enum VerificationFailure: Codable, Equatable, Sendable {
     case tooLarge(limit: Int64, size: Int64?)
     /// A file that was to be continued is not the beginning of the server's file.
     case notItsBeginning(path: String, why: String)
-    /// The rest of the file is of another version than the bytes that went to a stream.
+    /// The rest of the file has another version than the bytes already written to a stream, or may have one.
     case streamBroken(String)
     /// The file on the server changed while it was being fetched, and the answer does not show a whole new version.
     case changed(String)
     /// The new URL of a download has another file.
     case otherFile(String)
-    /// Pieces do not match their digests, and are given up; with the number of their bytes.
+    /// Pieces do not match their digests, and are given up; with the number of bytes in these pieces.
     case wrongPieces(Int64)
     /// A mirror has another file than the download began with.
     case otherMirror(String)
     /// The file does not match the digest that the server sent.
     case serverDigest(expected: Checksum, actual: String)
-    /// Only the end of the connection ended the body, which may have been cut (RFC 9112 section 8).
+    /// Only the closed connection marked the end of the body, so the body may have been cut off (RFC 9112 section 8).
     case endUnproved
-    /// There is nothing against which the file can be verified; with the reason.
+    /// Nothing proves the file, or that its parts belong to one version; with the reason.
     case unverifiable(String)
 }
 

@@ -4,38 +4,157 @@ import Foundation
 public typealias DownloadID = Int64
 
 /// Everything that the store has of one download.
-package struct DownloadRecord: Codable, Sendable, Equatable {
-    package var id: DownloadID
-    @Boxed package var request: DownloadRequest
-    package var state: DownloadState
-    /// The session that owns the download; nil if there is none.
-    package var session: String?
-    /// The final name, once it is decided.
-    package var fileName: String?
-    /// Whether the file is whole, verified and synced, and only has to be renamed. It is saved before the rename, so
-    /// that a crash in between costs nothing.
-    package var isFinishing = false
-    @Boxed package var resume: ResumeData
-    /// The recent speed in bytes per second.
-    package var speed: Double?
-    package var attempts: [AttemptRecord] = []
-    /// The file of the last completion, which is kept when the download is requested again.
-    package var completed: CompletedFile?
-    package var created: Date
-    package var updated: Date
+///
+/// Copies share one storage until one of them is changed. A record is in several places at a time (the book, the attempt,
+/// the committer), and a small file is copied some 30 times on its way. Copying each field took a tenth of the
+/// instructions of such a file.
+package struct DownloadRecord: Sendable, Equatable {
+    fileprivate struct Fields: Codable, Sendable, Equatable {
+        var id: DownloadID
+        @Boxed var request: DownloadRequest
+        var state: DownloadState
+        var session: String?
+        var fileName: String?
+        var isFinishing = false
+        @Boxed var resume: ResumeData
+        var speed: Double?
+        var attempts: [AttemptRecord] = []
+        var completed: CompletedFile?
+        var created: Date
+        var updated: Date
 
-    package init(id: DownloadID, request: DownloadRequest, state: DownloadState = .queued, created: Date) {
-        self.id = id
-        self.request = request
-        self.state = state
-        _resume = Self.noResume
-        self.created = created
-        self.updated = created
+        init(id: DownloadID, request: DownloadRequest, state: DownloadState, created: Date) {
+            self.id = id
+            self.request = request
+            self.state = state
+            _resume = Self.noResume
+            self.created = created
+            updated = created
+        }
+
+        /// The resume data of downloads that have fetched nothing. It is shared, because thousands of downloads of a
+        /// list are in memory at a time.
+        private static let noResume = Boxed(wrappedValue: ResumeData())
     }
 
-    /// The resume data of downloads that have fetched nothing. It is shared, because thousands of downloads of a list
-    /// are in memory at a time.
-    private static let noResume = Boxed(wrappedValue: ResumeData())
+    /// The fields. They are changed only by a record that has the only reference to their storage.
+    private final class Storage: @unchecked Sendable {
+        var fields: Fields
+
+        init(_ fields: Fields) { self.fields = fields }
+    }
+
+    private var storage: Storage
+
+    package init(id: DownloadID, request: DownloadRequest, state: DownloadState = .queued, created: Date) {
+        storage = Storage(Fields(id: id, request: request, state: state, created: created))
+    }
+
+    private mutating func makeUnique() {
+        if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.fields) }
+    }
+
+    package var id: DownloadID {
+        get { storage.fields.id }
+        _modify {
+            makeUnique()
+            yield &storage.fields.id
+        }
+    }
+
+    package var request: DownloadRequest {
+        get { storage.fields.request }
+        _modify {
+            makeUnique()
+            yield &storage.fields.request
+        }
+    }
+
+    package var state: DownloadState {
+        get { storage.fields.state }
+        _modify {
+            makeUnique()
+            yield &storage.fields.state
+        }
+    }
+
+    /// The session that owns the download; nil if there is none.
+    package var session: String? {
+        get { storage.fields.session }
+        _modify {
+            makeUnique()
+            yield &storage.fields.session
+        }
+    }
+
+    /// The final name, once it is decided.
+    package var fileName: String? {
+        get { storage.fields.fileName }
+        _modify {
+            makeUnique()
+            yield &storage.fields.fileName
+        }
+    }
+
+    /// Whether the file is whole, verified and synced, and only has to be renamed. It is saved before the rename, so
+    /// that a crash in between costs nothing.
+    package var isFinishing: Bool {
+        get { storage.fields.isFinishing }
+        _modify {
+            makeUnique()
+            yield &storage.fields.isFinishing
+        }
+    }
+
+    package var resume: ResumeData {
+        get { storage.fields.resume }
+        _modify {
+            makeUnique()
+            yield &storage.fields.resume
+        }
+    }
+
+    /// The recent speed in bytes per second.
+    package var speed: Double? {
+        get { storage.fields.speed }
+        _modify {
+            makeUnique()
+            yield &storage.fields.speed
+        }
+    }
+
+    package var attempts: [AttemptRecord] {
+        get { storage.fields.attempts }
+        _modify {
+            makeUnique()
+            yield &storage.fields.attempts
+        }
+    }
+
+    /// The file of the last completion, which is kept when the download is requested again.
+    package var completed: CompletedFile? {
+        get { storage.fields.completed }
+        _modify {
+            makeUnique()
+            yield &storage.fields.completed
+        }
+    }
+
+    package var created: Date {
+        get { storage.fields.created }
+        _modify {
+            makeUnique()
+            yield &storage.fields.created
+        }
+    }
+
+    package var updated: Date {
+        get { storage.fields.updated }
+        _modify {
+            makeUnique()
+            yield &storage.fields.updated
+        }
+    }
 
     /// The number of bytes on disk.
     package var received: Int64 { resume.written.count }
@@ -61,4 +180,21 @@ package struct DownloadRecord: Codable, Sendable, Equatable {
     /// The number of attempts that are kept, so that the record of a download that fails for months does not grow
     /// without limit.
     package static let attemptsKept = 20
+}
+
+extension DownloadRecord: CustomStringConvertible {
+    /// The fields, of which the request hides its secrets.
+    package var description: String { "\(storage.fields)" }
+}
+
+extension DownloadRecord: Codable {
+    package init(from decoder: any Decoder) throws { storage = Storage(try Fields(from: decoder)) }
+
+    package func encode(to encoder: any Encoder) throws { try storage.fields.encode(to: encoder) }
+}
+
+extension DownloadRecord {
+    package static func == (first: DownloadRecord, second: DownloadRecord) -> Bool {
+        first.storage === second.storage || first.storage.fields == second.storage.fields
+    }
 }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// The state of a download. No other flag is needed to know what the download does.
+/// The state of a download. It is the only value that says what the download does.
 public enum DownloadState: Codable, Sendable, Equatable {
     /// The download waits for its turn.
     case queued
     /// An attempt is running.
     case running
-    /// The download continues by itself, at this time at the latest if a time is known.
+    /// The download continues by itself; if a time is known, not later than this time.
     case waiting(WaitReason, until: Date?)
     /// The download continues when it is resumed.
     case paused(PauseReason)
@@ -21,31 +21,33 @@ public enum DownloadState: Codable, Sendable, Equatable {
     public enum WaitReason: Codable, Sendable, Equatable {
         /// An attempt failed, and another attempt follows.
         case retry(DownloadError)
-        /// This machine has no network to the server. The download continues when there is one, and no attempt is
-        /// counted.
+        /// This machine has no network connection to the server. The download continues when there is one. The failed
+        /// attempt is not counted.
         case network(DownloadError)
-        /// The schedule does not let the download run now.
+        /// The schedule does not allow the download to run now.
         case schedule
     }
 
     /// The reason why a download is paused.
     public enum PauseReason: String, Codable, Sendable, CaseIterable {
-        /// A caller paused it; or the process was ended by SIGHUP, by SIGINT, or in order.
+        /// A caller paused the download (`user`). Or the session process ended: by SIGHUP (`hangup`), by SIGINT
+        /// (`interrupt`), or in an orderly shutdown (`terminate`).
         case user, hangup, interrupt, terminate
-        /// Its session was killed (kill -9, loss of power), and the download was found afterwards.
+        /// The session of the download was killed (kill -9, loss of power). Another session found the download
+        /// afterwards.
         case interrupted
     }
 
-    /// The state without its data. Lists are filtered by it, and the store has an index of it.
+    /// The state without its data. Lists can be filtered by this kind, and the store has an index for it.
     public enum Kind: String, Codable, Sendable, CaseIterable {
-        /// A state of this name.
+        /// The state with the same name.
         case queued, running, waiting, paused, completed, failed, cancelled
 
-        /// Whether a session works on the download, or will.
+        /// Whether a session is working on the download, or will do so without being asked again.
         public var isActive: Bool { self == .queued || self == .running || self == .waiting }
         /// Whether the download has ended. It does not change any more unless it is requested again.
         public var isEnded: Bool { self == .completed || self == .failed || self == .cancelled }
-        /// Whether the download is complete, so that `resume` has nothing to do.
+        /// Whether the download is complete. `resume` then has nothing to do, unless the file is gone.
         public var isCompleted: Bool { self == .completed }
     }
 
@@ -74,8 +76,8 @@ public enum DownloadState: Codable, Sendable, Equatable {
         if case .waiting(.network, _) = self { true } else { false }
     }
 
-    /// Returns whether the state may change to another kind. A completed download may be requested again; its file
-    /// decides whether there is anything to do.
+    /// Returns whether the state may change to another kind. A completed download may be requested again. Whether
+    /// anything is fetched then depends on its file on disk.
     package func canMove(to next: Kind) -> Bool {
         switch (kind, next) {
         case (.queued, .running), (.queued, .waiting), (.queued, .paused), (.queued, .cancelled), (.queued, .failed):

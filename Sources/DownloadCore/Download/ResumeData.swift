@@ -8,8 +8,8 @@ package struct ResumeData: Codable, Sendable, Equatable {
     package var finalURL: SourceURL?
     /// The media type of the first answer.
     package var contentType: String?
-    /// The content coding of the bytes on disk (RFC 9110 section 8.4), which dlm had not requested. Parts with another
-    /// coding cannot be joined to them.
+    /// The content coding of the bytes on disk (RFC 9110 section 8.4), if the server used one that dlm had not
+    /// requested. Parts with another coding cannot be joined to these bytes.
     package var contentEncoding: String?
     /// Whether the server answered a range request with 206.
     package var acceptsRanges = false
@@ -19,26 +19,28 @@ package struct ResumeData: Codable, Sendable, Equatable {
     package var durable = ByteRanges()
     /// The identity of the partial file.
     package var file: FileIdentity?
-    /// The modification time of the partial file, in nanoseconds since 1970, if its last attempt ended in order. Later
-    /// changes are from another program.
+    /// The modification time of the partial file, in nanoseconds since 1970. It is recorded at the end of an attempt.
+    /// If the file has another time at the next attempt, another program has changed it.
     package var modified: Int64?
     /// The value of ``modified`` for a file that another program wrote to during an attempt. No modification time is
     /// equal to it.
     static let altered: Int64 = .min
     /// The device number of the file's file system, which is valid during this boot.
     package var device: UInt64?
-    /// The boot to which ``written`` belongs. After a reboot only ``durable`` counts.
+    /// The boot during which the ranges in ``written`` were written. After a reboot, only the ranges in ``durable`` are
+    /// trusted.
     package var bootID: String?
     /// The checksum that did not match after all bytes had come. Another attempt with the same checksum starts over.
     package var mismatched: Checksum?
-    /// The digest of this version from the server.
+    /// The digest that the server gave for this version of the file.
     package var digest: Checksum?
-    /// The checksum that all bytes were found to have.
+    /// The checksum that was compared with the complete file and matched.
     package var verified: VerifiedChecksum?
     /// The server's name for the file, if its checksum has to be found in a list.
     package var servedName: String?
-    /// The URL from which the bytes on disk came, until the new URL is proved to have the same file. A difference is
-    /// then an error, and no reason to start over.
+    /// The URL from which the bytes on disk came, after the URL of the download was changed; nil once the new URL is
+    /// proved to have the same file. While it is set, different bytes are an error, and the download does not start
+    /// over.
     package var movedFrom: SourceURL?
     /// The history of the download's sources; nil if there is only one source.
     package var sources: SourceBook?
@@ -61,7 +63,7 @@ package struct ResumeData: Codable, Sendable, Equatable {
     }
 }
 
-/// The identity of a file for the kernel, whatever its name.
+/// The identity of a file on its file system. It does not depend on the name of the file.
 package struct FileIdentity: Codable, Sendable, Equatable {
     package let inode: UInt64
     /// The time of the file's creation, in nanoseconds since 1970. It is needed because a file system reuses the inode
@@ -96,7 +98,8 @@ package struct Validators: Codable, Sendable, Equatable {
 
     package var isEmpty: Bool { etag == nil && lastModified == nil }
 
-    /// The value for `If-Range` (RFC 9110 section 13.1.5): a strong ETag, else a strong date, else none.
+    /// The value for `If-Range` (RFC 9110 section 13.1.5): the ETag if it is strong, or, without an ETag, the date if
+    /// it is strong. Nil otherwise.
     package var ifRange: String? {
         if let etag { return etag.isWeak ? nil : etag.fieldValue }
         return lastModifiedIsStrong ? lastModified : nil

@@ -2,12 +2,13 @@ import Synchronization
 
 /// An object that handles the messages of an attempt while the attempt has no task.
 protocol RunnerAttendant: AnyObject, Sendable {
-    /// Handles a message. Called on the sender's thread. Returns false if the message is left to the attempt's task,
-    /// which receives all messages from then on.
+    /// Handles a message. Called on the sender's thread. Returns false if the attempt's task must handle the message.
+    /// From then on, the task receives all messages.
     func takes(_ message: RunnerControl.Message) -> Bool
 }
 
-/// The interface through which the session, the segments and the display reach a runner, from any thread.
+/// The connection between a running attempt and the rest of the program. The session and the transfers send messages to
+/// the attempt, and the display reads its progress, from any thread.
 package final class RunnerControl: Sendable {
     package enum Message: Sendable {
         /// The head was judged, and the segment needs a file: its body is larger than a buffer, or a checkpoint is due.
@@ -19,28 +20,29 @@ package final class RunnerControl: Sendable {
         case moved
         /// The digest of a piece of the file does not match.
         case pieceFailed(Int)
-        /// The download of the description document that the server named has ended, at the latest after its time limit.
+        /// The fetch of the Metalink document that the server named has ended, with a result or by its time limit.
         indirect case documentCame(Result<[UInt8], DownloadError>)
         /// It is time to compare the speeds of the connections.
         case pulse
         /// Everything handed to the stream so far has been written.
         case delivered
         /// Many bytes have come since the last checkpoint, so the next checkpoint does not wait for its tick.
-        case recordDue
-        /// Everything that was in buffers at the last tick has been written.
+        case checkpointDue
+        /// Everything that had been handed to the disk at the last tick, or when the checkpoint became due, has been
+        /// written.
         case flushed
         case checkpointSaved(Int)
         /// Another session owns the download now.
         case disowned
         /// The time limit of the request has passed.
         case timeIsUp
-        /// A change of the running attempt. Its answer says whether the change made a difference, or is nil if the
-        /// attempt ended before reading it.
+        /// A change of the running attempt. The answer is true if the change made a difference, and nil if the attempt
+        /// ended before it read the message.
         indirect case change(DownloadChange, answer: CheckedContinuation<Bool?, Never>)
         case stop
     }
 
-    /// The messages that wait for the runner's task. The queue is made on first use, because most small files have no
+    /// The messages that wait for the attempt's task. The queue is made on first use, because most small files have no
     /// task.
     private struct Inbox {
         var attendant: (any RunnerAttendant)?
@@ -58,12 +60,12 @@ package final class RunnerControl: Sendable {
 
     /// The bytes of the file that are on disk or on their way to the disk.
     private let received: Atomic<Int64>
-    /// The bytes that came since the last checkpoint began, and the count at which the next checkpoint is due.
+    /// The number of bytes that came since the last checkpoint began. At `checkpointLimit`, the next checkpoint is due.
     private let unrecorded = Atomic<Int64>(0)
-    private let recordLimit = Atomic<Int64>(RunnerControl.bytesBetweenRecords)
-    /// The limit for each connection. A process that is killed fetches again what it had not recorded, at most about
-    /// twice as much.
-    static let bytesBetweenRecords: Int64 = 2 << 20
+    private let checkpointLimit = Atomic<Int64>(RunnerControl.bytesBetweenCheckpoints)
+    /// The number of bytes for each connection after which a checkpoint is due. After a kill, the bytes that were not
+    /// recorded are fetched again: at most about twice this number for each connection.
+    static let bytesBetweenCheckpoints: Int64 = 2 << 20
     /// The size of the file in bytes, or -1 while the size is unknown.
     private let total: Atomic<Int64>
     private let isFinishing = Atomic(false)
@@ -80,7 +82,7 @@ package final class RunnerControl: Sendable {
         rateLimit = RateLimit(record.request.rateLimit)
     }
 
-    /// The messages for the task of the runner.
+    /// The messages for the attempt's task.
     var messages: AsyncStream<Message> { inbox.withLock { $0.open().stream } }
 
     func send(_ message: Message) { _ = deliver(message) }
@@ -94,7 +96,7 @@ package final class RunnerControl: Sendable {
         return false
     }
 
-    /// Sets the object that handles the messages, or nil to leave them to the runner's task.
+    /// Sets the object that handles the messages. If it is nil, the attempt's task handles them.
     func attend(_ attendant: (any RunnerAttendant)?) { inbox.withLock { $0.attendant = attendant } }
 
     package func tick() { send(.tick) }
@@ -105,7 +107,8 @@ package final class RunnerControl: Sendable {
         send(.stop)
     }
 
-    /// Changes a running attempt. The URL and the end of the attempt cannot be changed this way.
+    /// Changes a running attempt. To change the URL or the mirrors, or to pause or cancel the download, the session
+    /// stops the attempt instead (``stop()``).
     /// - Returns: Whether the change made a difference, or nil if the attempt has ended.
     func change(_ change: DownloadChange) async -> Bool? {
         await withCheckedContinuation { answer in
@@ -113,7 +116,7 @@ package final class RunnerControl: Sendable {
         }
     }
 
-    /// Whether the attempt was asked to stop. The request remains after its message was read.
+    /// Whether the attempt was asked to stop. It stays true after the message `stop` was read.
     var isStopping: Bool { stops.load(ordering: .acquiring) }
 
     /// Ends the inbox: no more messages are read, and the queue releases the unread messages.
@@ -129,32 +132,32 @@ package final class RunnerControl: Sendable {
 
     func show(received count: Int64) { received.store(count, ordering: .relaxed) }
 
-    /// Adds to the count of received bytes. Called on any thread. The message that a checkpoint is due is sent once for
-    /// each checkpoint.
+    /// Adds to the number of received bytes. Called on any thread. Sends ``Message/checkpointDue`` once for each
+    /// checkpoint.
     func add(received count: Int) {
         received.add(Int64(count), ordering: .relaxed)
         guard count > 0 else { return }
         let (before, after) = unrecorded.add(Int64(count), ordering: .relaxed)
-        let limit = recordLimit.load(ordering: .relaxed)
-        if before < limit, after >= limit { send(.recordDue) }
+        let limit = checkpointLimit.load(ordering: .relaxed)
+        if before < limit, after >= limit { send(.checkpointDue) }
     }
 
     // MARK: Checkpoints
 
-    /// Begins a checkpoint. Bytes that come from now on belong to the next one.
-    func beginRecord(connections: Int) {
-        recordLimit.store(Self.bytesBetweenRecords * Int64(max(1, connections)), ordering: .relaxed)
+    /// Begins a checkpoint. Bytes that come from now on belong to the next checkpoint.
+    func beginCheckpoint(connections: Int) {
+        checkpointLimit.store(Self.bytesBetweenCheckpoints * Int64(max(1, connections)), ordering: .relaxed)
         unrecorded.store(0, ordering: .relaxed)
     }
 
     /// Whether the next checkpoint became due while the last one was being saved.
-    var isRecordDue: Bool { unrecorded.load(ordering: .relaxed) >= recordLimit.load(ordering: .relaxed) }
+    var isCheckpointDue: Bool { unrecorded.load(ordering: .relaxed) >= checkpointLimit.load(ordering: .relaxed) }
 
     func show(total size: Int64?) { total.store(size ?? -1, ordering: .relaxed) }
 
     func showFinishing() { isFinishing.store(true, ordering: .relaxed) }
 
-    /// Shows the facts that the runner has learned, such as the size and the name.
+    /// Shows the facts that the attempt has learned, such as the size and the name.
     func show(_ record: DownloadRecord) { shown.withLock { $0 = record } }
 
     var record: DownloadRecord { shown.withLock { $0 } }

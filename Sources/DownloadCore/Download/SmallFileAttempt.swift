@@ -55,29 +55,29 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
     /// - Returns: False if the file has become an ordinary attempt before its turn.
     @discardableResult
     func begin() -> Bool {
-        let end = started.request.connections > 1 ? Probe.firstLease : nil
+        let (asked, context) = (started.request, lane.context)
+        let end = asked.connections > 1 ? Probe.firstLease : nil
         var judge = ResponseJudge(start: 0, end: end, asksRange: true)
-        judge.validation = started.request.validation
+        judge.validation = asked.validation
         let scout = SegmentWriter(
-            connection: 0, judge: judge, file: nil, countedFrom: 0, disk: lane.context.disk, control: control)
+            connection: 0, judge: judge, file: nil, countedFrom: 0, disk: context.disk, control: control)
         let begins = stage.withLock { stage in
             guard case .ready = stage else { return false }
             stage = .transferring(scout, ticks: 0)
             return true
         }
         guard begins else { return false }
-        begun = lane.context.time.date
-        let route = RequestRoute(started.request.url, of: started.request, upgradedBy: lane.context.strictHosts)
+        begun = context.time.date
+        let route = RequestRoute(asked.url, of: asked, upgradedBy: context.strictHosts)
         self.route = route
-        memory = lane.context.memory(of: record)
-        var request = lane.context.request(
-            route, of: record.request, LoadedSecrets(memory: memory), for: control,
-            prefersMultiplexing: prefersMultiplexing)
+        memory = context.memory(of: record)
+        var request = context.request(
+            route, of: asked, LoadedSecrets(memory: memory), for: control, prefersMultiplexing: prefersMultiplexing)
         request.range = "0-\(end.map { "\($0 - 1)" } ?? "")"
         if let turned = request.network.turned(min(started.attempts.count, DownloadRecord.attemptsKept - 1)) {
             request.network = turned
         }
-        scout.begin(lane.context.transport, request)
+        scout.begin(context.transport, request)
         return true
     }
 
@@ -144,8 +144,9 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
             // thread.
             ServerDigest.checksum(of: head) == nil, !Metalink.isDocument(head), !MirrorLinks.mayDescribe(head)
         else { return nil }
-        lane.context.strictHosts?.learn(head, route.url, of: started.request)
-        let name = started.request.destination.name(of: head, from: started.request.url)
+        let asked = started.request
+        lane.context.strictHosts?.learn(head, route.url, of: asked)
+        let name = asked.destination.name(of: head, from: asked.url)
         guard FileNaming.path(folder.path, name).utf8.count < PATH_MAX else { return nil }
         let file = try scout.withWhole { bytes in
             Result { () throws(DownloadError) in try UnnamedFile(in: folder, bytes) }
@@ -154,17 +155,16 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
         control.attend(nil)
         control.close()
         record.fileName = name
-        note(head, size, file.identity)
+        note(asked, head, size, file.identity)
         return Committer.Job(record: record, file: file, rule: NameRule(name: name), client: .lane(self))
     }
 
-    private func note(_ head: ResponseHead, _ size: Int64, _ file: FileIdentity) {
-        let url = started.request.url
+    private func note(_ request: DownloadRequest, _ head: ResponseHead, _ size: Int64, _ file: FileIdentity) {
         var resume = ResumeData()
         resume.total = size
         resume.validators = Validators(head: head, now: lane.context.time.date)
         resume.contentType = ResponseJudge.mediaType(head)
-        resume.finalURL = RequestSecrets(started.request, LoadedSecrets()).occur(in: url) ? nil : url
+        resume.finalURL = RequestSecrets(request, LoadedSecrets()).occur(in: request.url) ? nil : request.url
         resume.acceptsRanges = head.status == 206
         resume.file = file
         record.resume = resume

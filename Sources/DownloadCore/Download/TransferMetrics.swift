@@ -9,7 +9,7 @@ public struct TransferMetrics: Codable, Sendable, Equatable {
     public var httpVersion: String?
     /// The status code of the answer, over HTTP.
     public var status: Int?
-    /// Whether the connection of an earlier transfer was used.
+    /// Whether the transfer used the connection of an earlier transfer.
     public var reusedConnection = false
     /// The time at which the name was resolved.
     public var nameLookup = 0.0
@@ -21,7 +21,8 @@ public struct TransferMetrics: Codable, Sendable, Equatable {
     public var firstByte = 0.0
     /// The time at which the transfer ended.
     public var total = 0.0
-    /// The number of bytes of the body, as received.
+    /// The number of bytes of the body that the transfer delivered. If dlm asked for a compressed answer, these are the
+    /// decoded bytes.
     public var received: Int64 = 0
 
     package init() {}

@@ -1,19 +1,19 @@
 import Synchronization
 
-/// A buffer on loan from the pool. Its holder gives it back to the pool or hands it to another holder.
+/// A buffer on loan from the pool. The code that has the buffer gives it back to the pool or hands it on.
 package struct PoolBuffer: @unchecked Sendable {
     package let bytes: UnsafeMutableRawPointer
 }
 
-/// The buffers between the engine threads and the disk. An empty pool is the back-pressure: a transfer that gets no
-/// buffer pauses, and the engine never waits.
+/// The buffers between the engine threads and the disk. The pool slows transfers down when the disk is slower than the
+/// network: a transfer that gets no buffer pauses. The engine never waits.
 package final class BufferPool: Sendable {
-    /// The usual number of buffers, which are 10 MiB together. More than 8 buffers are hardly faster, and a session
-    /// should stay small (docs/internals/session.md).
+    /// The usual number of buffers, which are 10 MiB together. Downloads are hardly faster with more than 8 buffers,
+    /// and a session should use little memory (docs/internals/session.md).
     package static let standardCapacity = 40
     /// The capacity for a session in which 200 downloads or more may run at once.
     package static let crowdedCapacity = 16
-    /// The size of a buffer in bytes. It is large enough to make `pwrite` cheap, and small enough to have many buffers
+    /// The size of a buffer in bytes. It is large enough to make `pwrite` cheap, and small enough to allow many buffers
     /// (docs/internals/attempt.md).
     package static let bufferSize = 256 << 10
 
@@ -30,15 +30,15 @@ package final class BufferPool: Sendable {
 
     package init(capacity: Int = BufferPool.standardCapacity) { self.capacity = capacity }
 
-    /// Whether transfers wait for a buffer. Then a buffer is handed on before it is full.
+    /// Whether transfers wait for a buffer. If so, other transfers hand buffers to the disk before they are full.
     var isContended: Bool { waiting.load(ordering: .relaxed) > 0 }
 
     deinit {
         state.withLock { state in for bytes in state.free { bytes.deallocate() } }
     }
 
-    /// Takes a buffer, or returns nil if there is none. After nil, `whenFree` is called once, on any thread, when it is
-    /// worth asking again.
+    /// Takes a buffer, or returns nil if no buffer is free. After nil, `whenFree` is called once, on any thread, when a
+    /// buffer may be free.
     package func take(whenFree: @escaping @Sendable () -> Void) -> PoolBuffer? {
         state.withLock { state in
             if let bytes = state.free.popLast() { return PoolBuffer(bytes: bytes) }

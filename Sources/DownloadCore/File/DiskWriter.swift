@@ -1,12 +1,13 @@
 import Foundation
 import Synchronization
 
-/// The queues whose threads use the disk, so that neither the engines nor Swift's thread pool wait for it. One queue
-/// writes in order, one syncs, and one hashes several files at once.
+/// The queues whose threads use the disk, so that neither the engine threads nor Swift's thread pool wait for the disk.
+/// One queue writes in order, one syncs, and one hashes several files at once.
 package final class DiskWriter: Sendable {
     private let writes = DispatchQueue(label: "dlm.write", qos: .userInitiated)
     private let syncs = DispatchQueue(label: "dlm.sync", qos: .utility)
-    /// The queue for digests. It is concurrent so that hashing a large file does not delay the ends of small ones.
+    /// The queue for digests. It is concurrent, so that hashing a large file does not delay the completion of small
+    /// files.
     package let digests = DispatchQueue(label: "dlm.digest", qos: .userInitiated, attributes: .concurrent)
     package let pool: BufferPool
     package let time: any TimeSource
@@ -23,24 +24,25 @@ package final class DiskWriter: Sendable {
         writes.async { self.writeNow(buffer, count: count, to: file, at: offset) }
     }
 
-    /// Writes like ``write(_:count:to:at:)``, at once. Called on the writer's thread.
+    /// Writes like ``write(_:count:to:at:)``, but at once. Called on the thread of the write queue.
     func writeNow(_ buffer: PoolBuffer, count: Int, to file: any SegmentTarget, at offset: Int64) {
         file.write(UnsafeRawBufferPointer(start: buffer.bytes, count: count), at: offset)
         pool.give(buffer)
     }
 
-    /// Runs the action after all writes handed over so far.
+    /// Runs the action on the write queue, after all writes that were handed over so far.
     package func afterWrites(_ action: @escaping @Sendable () -> Void) {
         writes.async(execute: action)
     }
 
-    /// Runs the action after all writes handed over so far, and not before the delay has passed.
+    /// Runs the action on the write queue when the delay has passed, after all writes that were handed over before that
+    /// moment.
     func afterWrites(in delay: Duration, _ action: @escaping @Sendable () -> Void) {
         time.schedule(after: delay, on: writes, action)
     }
 
     /// Runs the action like ``afterWrites(_:)``, within about 20 ms. All actions of these 20 ms run together, because
-    /// many small turns of the queue cost more than one.
+    /// many small jobs on the queue cost more than one.
     func soon(_ action: @escaping @Sendable () -> Void) {
         let isFirst = round.withLock { round in
             round.append(action)
@@ -52,18 +54,18 @@ package final class DiskWriter: Sendable {
                 defer { round = [] }
                 return round
             }
-            // This turn may have waited in the queue while another write and its action were added. Queueing the
-            // actions again runs each of them after its write.
+            // This job may have waited in the queue while another write and its action were added. Queueing the actions
+            // again makes sure that each of them runs after its write.
             writes.async { for action in actions { action() } }
         }
     }
 
-    /// Returns when all writes handed over so far are done.
+    /// Waits until all writes that were handed over so far are done.
     package func afterWrites() async {
         await withCheckedContinuation { continuation in writes.async { continuation.resume() } }
     }
 
-    /// Runs the body on the writer's thread, in order with the writes.
+    /// Runs the body on the write queue, in order with the writes.
     package func onWriter<T: Sendable>(
         _ body: @escaping @Sendable () throws(DownloadError) -> T
     ) async throws(DownloadError) -> T {
@@ -86,7 +88,7 @@ package final class DiskWriter: Sendable {
         }
     }
 
-    /// Syncs the file soon, on the sync queue. A failure is kept in the file.
+    /// Syncs the file soon, on the sync queue. A failure is recorded in the file object.
     package func syncSoon(_ file: PartialFile) {
         syncs.async {
             do throws(DownloadError) { try file.syncWithName() } catch { file.fail(error) }

@@ -16,8 +16,9 @@ package final class FileDigest: @unchecked Sendable {
     private var position: Int64 = 0
     private var failure: DownloadError?
 
-    /// The size of the read buffer in bytes, which fits in a core's cache, so that reading costs little beside hashing.
-    /// Allocating new memory for each step cost as much as the hashing.
+    /// The size of the read buffer in bytes. The buffer fits in a core's cache, so that reading costs little compared
+    /// with hashing. It is reused for all reads of one call, because allocating new memory for each read cost as much
+    /// as the hashing.
     private static let bufferSize = 256 << 10
 
     /// Returns nil if the installed OpenSSL does not have the digest.
@@ -34,7 +35,7 @@ package final class FileDigest: @unchecked Sendable {
     /// Stops hashing, because the result is no longer needed.
     package func abandon() { isAbandoned.store(true, ordering: .relaxed) }
 
-    /// Hashes the bytes written since the last call, on `queue`.
+    /// Hashes the bytes that were written since the last call, on `queue`, up to the first gap.
     package func advance() {
         guard !isScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
         queue.async { [self] in
@@ -43,7 +44,8 @@ package final class FileDigest: @unchecked Sendable {
         }
     }
 
-    /// Hashes the rest up to `total` and compares the digest. Returns false if `isUnwanted` ended the hashing early.
+    /// Hashes the remaining bytes up to `total` and throws if the digest does not match. Returns false if `isUnwanted`
+    /// ended the hashing early.
     package func verify(
         total: Int64, unless isUnwanted: @escaping @Sendable () -> Bool = { false }
     ) async throws(DownloadError) -> Bool {

@@ -12,8 +12,8 @@ package struct FileHash: Sendable, Equatable {
 
     /// Hashes a file. Blocks its thread.
     /// - Parameter expected: the size that the file must have, in bytes; nil for any size.
-    /// - Throws: ``DownloadError/fileFailed(_:path:)`` if the file is missing, unreadable or not regular. A pipe or a
-    ///   device is never waited for.
+    /// - Throws: ``DownloadError/fileFailed(_:path:)`` if the file is missing, unreadable or not regular. Opening a
+    ///   pipe or a device never blocks.
     package static func of(
         _ path: String, _ algorithm: Checksum.Algorithm, size expected: Int64? = nil
     ) throws(DownloadError) -> FileHash {
@@ -25,7 +25,7 @@ package struct FileHash: Sendable, Equatable {
     ) throws(DownloadError) -> FileHash? {
         let (descriptor, length) = try open(path)
         defer { close(descriptor) }
-        // Checked before a long time of reading.
+        // A wrong size is reported before the file is read, because reading can take long.
         try require(length, expected)
         posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
         guard let context = dlm_digest_create(algorithm.rawValue) else {

@@ -1,13 +1,13 @@
-/// The names of files: safe path components made from the names of users and servers.
+/// Makes safe file names from the names that users and servers give.
 ///
-/// All functions compare scalars and bytes, as the kernel does. Compared as a `Character`, a slash with a combining
-/// mark would not be a slash.
+/// All functions compare Unicode scalars and bytes, because the kernel compares bytes. In a comparison of `Character`
+/// values, a slash with a combining mark would not be equal to a slash.
 package enum FileNaming {
     /// The greatest length of a finished file's name in bytes. With `.part` it fits in the 255 bytes that Linux allows.
     package static let longest = 250
 
-    /// Returns the name of the finished file, from the first of these that has one: `filename*`, `filename`, the last
-    /// path segment of the final URL, or the word `download`.
+    /// Returns the name of the finished file. The first usable name is taken from `filename*`, `filename` and the last
+    /// path segment of the final URL, in this order. Without one, the name is `download`.
     package static func name(contentDisposition: String?, url: SourceURL) -> String {
         let disposition = contentDisposition.flatMap { ContentDisposition(fieldValue: $0) }
         return disposition?.extendedFileName.flatMap(sanitized)
@@ -16,8 +16,8 @@ package enum FileNaming {
             ?? "download"
     }
 
-    /// Returns the last segment of a percent-encoded URL path as a safe name, or nil if nothing of it can be used. A
-    /// segment that does not decode to UTF-8 stays encoded.
+    /// Returns the last segment of a percent-encoded URL path as a safe name, or nil if the segment has no usable
+    /// character. A segment that does not decode to UTF-8 stays encoded.
     package static func name(fromPath path: String) -> String? {
         let slash = UInt8(ascii: "/")
         guard let end = path.utf8.lastIndex(where: { $0 != slash }) else { return nil }
@@ -28,7 +28,7 @@ package enum FileNaming {
         return sanitized(decoded ?? String(Substring(segment)))
     }
 
-    /// Returns a text as one safe path component, or nil if nothing is left of it.
+    /// Changes a text into one safe path component. Returns nil if no character of the text can be kept.
     package static func sanitized(_ text: String) -> String? {
         if isPlain(text) { return text }
         let component = text.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? Substring.UnicodeScalarView()
@@ -37,15 +37,15 @@ package enum FileNaming {
         return name.isEmpty ? nil : shortened(String(name), to: longest)
     }
 
-    /// Returns whether a name from the user can be used without changes: it is one plain path component and leaves room
-    /// for `.part`.
+    /// Returns whether a name from the user can be used without changes. Such a name is one path component, and with
+    /// `.part` it is not too long.
     package static func isUsable(_ name: String) -> Bool {
         (1...longest).contains(name.utf8.count) && name != "." && name != ".."
             && !name.utf8.contains { $0 == UInt8(ascii: "/") || $0 == 0 }
     }
 
-    /// Returns the alternative name with this number: `name (1).ext`. It has at most ``longest`` bytes and keeps the
-    /// extension.
+    /// Returns the alternative name with this number, such as `name (1).ext`. The result has at most ``longest`` bytes
+    /// and keeps the extension.
     package static func alternative(_ name: String, _ count: Int) -> String {
         let (stem, suffix) = parts(name)
         return shortened(stem, suffix: " (\(count))\(suffix)", to: longest)
@@ -56,7 +56,7 @@ package enum FileNaming {
         folder.isEmpty || folder.utf8.last == UInt8(ascii: "/") ? folder + name : "\(folder)/\(name)"
     }
 
-    /// Returns whether a path is equal to ``path(_:_:)`` of the folder and the name, without making that path.
+    /// Returns whether a path is equal to ``path(_:_:)`` of the folder and the name, without allocating a new string.
     package static func isPath(_ path: String, of name: String, in folder: String) -> Bool {
         let (path, name, folder) = (path.utf8, name.utf8, folder.utf8)
         let slashes = folder.isEmpty || folder.last == UInt8(ascii: "/") ? 0 : 1
@@ -70,22 +70,25 @@ package enum FileNaming {
         path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.utf8.index(after: $0)...]) } ?? path
     }
 
-    /// Returns whether a name ends like a name of ``partial(_:)``. A final name can end like that, too.
+    /// Returns whether a name ends in `.part`, like the names from ``partial(_:)``. A final name can also end in
+    /// `.part`.
     static func isPartial(_ name: String) -> Bool { name.utf8.suffix(5).elementsEqual(".part".utf8) }
 
-    /// Returns the name of the partial file, which always differs from `name`. It is shortened to fit in 255 bytes.
+    /// Returns the name of the partial file, which always differs from `name`. The result is shortened to fit in 255
+    /// bytes.
     package static func partial(_ name: String) -> String {
         let ending = ".part"
         let partial = shortened(name, to: longest) + ending
-        // Only a name above the limit can lead to itself. Then it is shortened, so that it differs.
+        // Only a name that is longer than the limit can be equal to its partial name. Such a name is shortened further,
+        // so that the two names differ.
         return partial == name ? shortened(name, to: longest - ending.utf8.count) + ending : partial
     }
 }
 
 extension FileNaming {
-    /// Returns whether a character changes the look of a name without being visible: control characters, bidirectional
-    /// and other format characters, line separators and fillers. Variation selectors are kept, because they are part of
-    /// the character before them.
+    /// Returns whether a character is invisible, so that a name can look like another name. These are control
+    /// characters, bidirectional and other format characters, line separators and fillers. Variation selectors are
+    /// kept, because they are part of the character before them.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: true
@@ -116,8 +119,8 @@ extension FileNaming {
         return shortened(stem, suffix: suffix, to: limit)
     }
 
-    /// Returns the part of `stem` that fits before `suffix`. It is cut between characters, or between scalars if one
-    /// character alone is too large.
+    /// Returns `stem` and `suffix` as one name with at most `limit` bytes. The stem is cut between characters, or
+    /// between Unicode scalars if its first character alone is too large.
     private static func shortened(_ stem: String, suffix: String, to limit: Int) -> String {
         let room = limit - suffix.utf8.count
         if stem.utf8.count <= room { return stem + suffix }
@@ -135,7 +138,7 @@ extension FileNaming {
         return trimmingEnd(scalars) + suffix
     }
 
-    /// The longest ending that counts as an extension, in bytes with its dot.
+    /// The maximum length of an extension, in bytes, including the dot.
     private static let longestExtension = 24
 
     /// Divides a name into stem and extension: `a.tar.gz` into `a` and `.tar.gz`. A leading dot does not begin an

@@ -1,11 +1,12 @@
 import Foundation
 
-/// The check whether this process may open more files. Some libraries end the process if they cannot open a file for
-/// their event queue.
+/// Finds out whether this process may open more files. Some libraries end the process if they cannot open a descriptor
+/// for their event queue.
 package enum FreeDescriptors {
     package static func has(_ count: Int) -> Bool { self.count(atMost: count) == count }
 
-    /// Counts the free descriptors by opening them for a moment, because the limit does not say how many are in use.
+    /// Counts the free descriptors, up to `most`. It opens them for a moment, because the limit of the process does not
+    /// show how many are in use.
     private static func count(atMost most: Int) -> Int {
         var taken: [Int32] = []
         defer { for descriptor in taken { close(descriptor) } }
@@ -17,9 +18,9 @@ package enum FreeDescriptors {
         return taken.count
     }
 
-    /// Returns how many downloads may run at once: at least 1, and any number if the limit of descriptors is high. If
-    /// all descriptors were in use, libdispatch would end the process, because it opens a file each second while
-    /// threads are busy.
+    /// Returns how many downloads may run at once: at least 1, and any number if the limit of descriptors is 1,024 or
+    /// more. If all descriptors were in use, libdispatch would end the process, because it opens a file each second
+    /// while threads are busy.
     static func downloads() -> Int {
         var limit = rlimit()
         guard getrlimit(Int32(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < plenty else { return .max }

@@ -37,16 +37,17 @@ package final class LocalSource: Sendable {
 
     package enum Step: Equatable, Sendable {
         case copied(Int64)
-        /// The kernel cannot copy more between these two files. The rest must be read and written.
+        /// The kernel cannot copy this range: it begins with a hole, or the two files do not support the call. The
+        /// caller must read and write the bytes.
         case unable
         case failed(errno: Int32)
     }
 
-    /// Lets the kernel copy a part of this file to the same offset of another file. The copy ends before a hole. The
-    /// caller must write the zeros of the hole.
+    /// Lets the kernel copy a part of this file to the same offset of another file. The copy ends before the first
+    /// hole. The caller must write the zeros of the hole.
     package func copy(_ range: Range<Int64>, to other: Int32) -> Step {
         var end = range.upperBound
-        // The kernel copies a hole as a hole, which looks like bytes that another program cut off
+        // The kernel copies a hole as a hole. In the partial file, a hole looks like bytes that another program cut off
         // (``PartialFile/cutOff(before:margin:)``).
         let hole = dlm_next_hole(descriptor, range.lowerBound)
         if hole == range.lowerBound { return .unable }
@@ -56,7 +57,7 @@ package final class LocalSource: Sendable {
         return [EXDEV, EINVAL, ENOSYS, EOPNOTSUPP, EBADF].contains(errno) ? .unable : .failed(errno: errno)
     }
 
-    /// Reads a part of the file. Returns fewer bytes than asked for where the file ends.
+    /// Reads a part of the file. Returns fewer bytes than the range has if the file ends before.
     package func read(_ range: Range<Int64>) throws(DownloadError) -> [UInt8] {
         var code: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
@@ -76,8 +77,8 @@ package final class LocalSource: Sendable {
 }
 
 extension PartialFile {
-    /// Copies a part of the source to the same offset, and marks the bytes as written. Called on the writer's thread. A
-    /// failed write is kept in ``failure``; a failed read of the source is thrown.
+    /// Copies a part of the source to the same offset, and marks the bytes as written. Called on the thread of the
+    /// write queue. A failed write is recorded in ``failure``; a failed read of the source is thrown.
     /// - Returns: The number of bytes copied, or 0 at the end of the source or if the file refuses writes.
     package func copy(_ range: Range<Int64>, from source: LocalSource) throws(DownloadError) -> Int64 {
         if refusesWrites { return 0 }

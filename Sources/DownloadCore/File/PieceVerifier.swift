@@ -2,8 +2,8 @@ import CSystem
 import Foundation
 import Synchronization
 
-/// The verifier of the pieces of a partial file. It hashes each piece shortly after the piece is complete, and not on
-/// the writer's thread.
+/// Compares the pieces of a partial file with their digests. Each piece is hashed shortly after it is complete, on a
+/// separate queue and not on the write queue.
 final class PieceVerifier: Sendable {
     private let file: PartialFile
     private let pieces: PieceHashes
@@ -23,8 +23,8 @@ final class PieceVerifier: Sendable {
     /// Makes a verifier.
     /// - Parameters:
     ///   - queue: The queue that does the work. Other files share it.
-    ///   - isUnwanted: Asked during hashing. Once it returns true, hashing stops, and the remaining pieces are neither
-    ///     right nor wrong.
+    ///   - isUnwanted: Called during hashing. Once it returns true, hashing stops, and the remaining pieces are
+    ///     reported neither as right nor as wrong.
     ///   - failed: Called with the index of each piece whose digest does not match.
     init(
         of file: PartialFile, _ pieces: PieceHashes, total: Int64, queue: DispatchQueue,
@@ -40,7 +40,7 @@ final class PieceVerifier: Sendable {
 
     func abandon() { isAbandoned.store(true, ordering: .relaxed) }
 
-    /// Hashes pieces that have become whole since the last call.
+    /// Hashes the pieces that have become complete since the last call.
     func advance() {
         guard !isScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
         queue.async { [self] in
@@ -52,8 +52,8 @@ final class PieceVerifier: Sendable {
     /// Marks a piece as not hashed, because it is fetched again.
     func recheck(_ index: Int) { checked.withLock { $0.remove(pieces.range(index, size: total)) } }
 
-    /// Returns once all whole pieces are hashed and failures are reported, or the result is no longer wanted. Throws an
-    /// error if a piece could not be hashed.
+    /// Waits until all complete pieces are hashed and the wrong ones are reported, or until the result is no longer
+    /// wanted. Throws an error if a piece could not be hashed.
     func settle() async throws(DownloadError) {
         await withCheckedContinuation { continuation in
             queue.async { [self] in
@@ -68,7 +68,7 @@ final class PieceVerifier: Sendable {
         let checked = checked.withLock { $0 }
         for range in file.written.ranges {
             for rest in checked.missing(in: range).ranges {
-                // Hashes the pieces that begin in `rest` and are whole in `range`.
+                // Hash the pieces that begin in `rest` and are complete in `range`.
                 var index = Int((rest.lowerBound + pieces.length - 1) / pieces.length)
                 while index < pieces.count {
                     let piece = pieces.range(index, size: total)
@@ -93,7 +93,7 @@ final class PieceVerifier: Sendable {
         }
     }
 
-    /// Returns the ranges of a file's pieces whose digests match. The file may be shorter than `total`.
+    /// Returns the ranges of those pieces of a file whose digests match. The file may be shorter than `total`.
     static func right(
         in path: String, _ pieces: PieceHashes, total: Int64, unless isUnwanted: () -> Bool
     ) throws(DownloadError) -> ByteRanges {
@@ -114,7 +114,7 @@ final class PieceVerifier: Sendable {
         return right
     }
 
-    /// Returns whether the bytes match the digest. Nil if the answer is no longer wanted.
+    /// Returns whether the bytes match the digest. Returns nil if the result is no longer wanted.
     private static func isRight(
         _ digest: Substring, _ range: Range<Int64>, _ descriptor: Int32, _ path: String,
         _ algorithm: Checksum.Algorithm, unless isUnwanted: () -> Bool

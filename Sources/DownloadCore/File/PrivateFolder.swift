@@ -19,7 +19,7 @@ package enum PrivateFolder {
         }
     }
 
-    /// Throws an error if the folder belongs to another user. Sets the mode of our own folder to 0700.
+    /// Throws an error if the folder belongs to another user. Otherwise sets the mode of the folder to 0700.
     package static func secure(_ path: String) throws(DownloadError) {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw unusable(path, message(errno)) }
@@ -27,7 +27,8 @@ package enum PrivateFolder {
         var information = stat()
         guard fstat(descriptor, &information) == 0 else { throw unusable(path, message(errno)) }
         guard information.st_uid == geteuid() else {
-            throw unusable(path, "belongs to another user (uid \(information.st_uid), and this is \(geteuid()))")
+            throw unusable(
+                path, "belongs to another user (uid \(information.st_uid); this process has uid \(geteuid()))")
         }
         guard information.st_mode & 0o7777 != 0o700 else { return }
         guard fchmod(descriptor, 0o700) == 0 else {

@@ -2,14 +2,14 @@ import CSystem
 import Glibc
 import Synchronization
 
-/// The output of a download that is written to a stream (`-o -`) instead of a file, in order and for good. Bytes that
-/// come again after a broken connection are compared with the bytes already written, and not written twice. The last 64
-/// KiB and a digest are kept in memory.
+/// The output of a download that is written to a stream (`-o -`) instead of a file. Bytes are written in order and
+/// cannot be taken back. Bytes that are fetched again after a broken connection are compared with the written bytes,
+/// and not written twice. For the comparison, the last 64 KiB and, if needed, a digest are kept in memory.
 package final class StreamOutput: SegmentTarget, @unchecked Sendable {
-    /// The text that stands for a path in records.
+    /// The text that records have instead of a path.
     package static let name = "-"
     package static let description = "standard output"
-    /// The number of the last written bytes that are kept for comparison.
+    /// The maximum number of last written bytes that are kept for comparison.
     package static let tailSize: Int64 = 64 << 10
 
     private struct State {
@@ -21,13 +21,14 @@ package final class StreamOutput: SegmentTarget, @unchecked Sendable {
 
     private let descriptor: Int32
     private let state = Mutex(State())
-    // The properties below belong to the writer's thread. The runner may use them while nothing is handed over.
+    // The properties below are used on the thread of the write queue. The attempt's task may use them while no bytes
+    // are in the write queue.
     private var tail: [UInt8] = []
     /// The digest of all bytes written so far.
     private var digest: OpaquePointer?
     private var algorithm: Checksum.Algorithm?
-    /// The digest of the bytes that come again from the first byte on. Nil once they have reached the end of what was
-    /// written.
+    /// The digest of the bytes that are fetched again from the first byte on. Nil after these bytes have reached the
+    /// end of the written bytes.
     private var proof: (digest: OpaquePointer, position: Int64)?
 
     package init(descriptor: Int32) { self.descriptor = descriptor }
@@ -39,20 +40,20 @@ package final class StreamOutput: SegmentTarget, @unchecked Sendable {
 
     /// The number of bytes written.
     package var written: Int64 { state.withLock { $0.written } }
-    /// Whether bytes that came again differ from the bytes written.
+    /// Whether bytes that were fetched again differ from the written bytes.
     package var differs: Bool { state.withLock { $0.differs } }
     package var failure: DownloadError? { state.withLock { $0.failure } }
     package var refusesWrites: Bool { state.withLock { $0.failure != nil || $0.differs } }
-    /// Whether some of the written bytes may not belong to the file. Then all of them must come again before they are
-    /// believed.
+    /// Whether some of the written bytes may not belong to the file. If so, all written bytes must be fetched again and
+    /// compared.
     package var isDoubted: Bool {
         get { state.withLock { $0.isDoubted } }
         set { state.withLock { $0.isDoubted = newValue } }
     }
-    /// Whether all written bytes can be compared with bytes that come again.
+    /// Whether all written bytes can be compared with bytes that are fetched again.
     package var canCompareAll: Bool { digest != nil }
 
-    /// Begins to hash the written bytes. Called before the first byte is written.
+    /// Starts to hash the bytes as they are written. Called before the first byte is written.
     package func beginDigest(_ algorithm: Checksum.Algorithm) throws(DownloadError) {
         guard digest == nil else { return }
         digest = dlm_digest_create(algorithm.rawValue)
@@ -66,14 +67,14 @@ package final class StreamOutput: SegmentTarget, @unchecked Sendable {
         return Checksum(algorithm: algorithm, bytes: value)
     }
 
-    /// Fails the output if its reader is gone, so that nothing waits for bytes that will never be read. A pipe reports
-    /// this to its writer by POLLERR (poll(2)).
+    /// Makes the output fail if its reader is gone, so that no more bytes are fetched for it. A pipe reports this to
+    /// its writer by POLLERR (poll(2)).
     package func noteReader() {
         var output = pollfd(fd: descriptor, events: 0, revents: 0)
         if poll(&output, 1, 0) == 1, output.revents & Int16(POLLERR) != 0 { fail(EPIPE) }
     }
 
-    // MARK: The writer's thread
+    // MARK: The thread of the write queue
 
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) {
         if refusesWrites { return }
@@ -149,7 +150,8 @@ package final class StreamOutput: SegmentTarget, @unchecked Sendable {
         state.withLock { if $0.failure == nil { $0.failure = error } }
     }
 
-    /// Returns the value of the digest so far. The function finishes a copy, so that the digest itself can continue.
+    /// Returns the value of the digest so far. It finishes a copy of the digest, so that the digest itself can
+    /// continue.
     private static func value(_ digest: OpaquePointer) -> [UInt8]? {
         guard let copy = dlm_digest_copy(digest) else { return nil }
         defer { dlm_digest_free(copy) }

@@ -1,8 +1,8 @@
 import CSystem
 import Foundation
 
-/// A whole small file that has no name yet (open(2), O_TMPFILE). If the process ends before the file gets a name, the
-/// file disappears with the process.
+/// A complete small file that has no name yet (open(2), O_TMPFILE). If the process ends before the file gets a name,
+/// the file disappears with the process.
 final class UnnamedFile: Sendable {
     /// A folder that is kept open, so that its path can be checked later.
     final class Folder: Sendable {
@@ -84,7 +84,7 @@ extension UnnamedFile: WholeFile {
 
     package func syncFileSystem() throws(DownloadError) { try folder.syncFileSystem() }
 
-    /// Gives the file its final name. The name also counts as taken if the partial file of that name exists.
+    /// Gives the file its final name. The name also counts as taken if a partial file for this name exists.
     package func takeName(_ rule: NameRule) throws(DownloadError) -> String {
         if folder.has(FileNaming.partial(rule.name)) {
             throw .fileFailed(.exists, path: FileNaming.path(folder.path, FileNaming.partial(rule.name)))

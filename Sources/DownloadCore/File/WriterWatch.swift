@@ -6,8 +6,9 @@ import Synchronization
 /// without a thread: events are read when a caller asks.
 ///
 /// A write is noticed when the other program closes a file that was open for writing, or drops its last mapping of the
-/// file. A program that still has the file open is not noticed. Nothing is noticed where the system gives no watch: at
-/// its limits, without /proc, or on a network file system.
+/// file. A program that still has the file open is not noticed. Nothing is noticed if the system gives no watch, for
+/// example at the limits of inotify or without /proc. Writes by other machines to a network file system are not noticed
+/// either.
 final class WriterWatch: Sendable {
     static let shared = WriterWatch()
 
@@ -15,15 +16,15 @@ final class WriterWatch: Sendable {
         let file: FileIdentity
         let device: UInt64
         var isWritten = false
-        /// The descriptors that earlier attempts at the same file left open. Closing them during the watch would look
-        /// like a close by another program.
+        /// The descriptors that earlier attempts at the same file have handed over to be closed. Closing them during
+        /// the watch would look like a close by another program.
         var leftovers: [Int32] = []
     }
 
     private struct State {
-        /// The inotify descriptor. Nil before the first watch, -1 if there can be none.
+        /// The inotify descriptor. Nil before the first watch, -1 if the system gave none.
         var descriptor: Int32?
-        /// The watches by their numbers. The kernel does not use a number again soon.
+        /// The watches by their inotify numbers. The kernel does not soon reuse the number of a watch that has ended.
         var watches: [Int32: Watch] = [:]
     }
 
@@ -60,7 +61,8 @@ final class WriterWatch: Sendable {
     func end(_ watch: Int32) {
         state.withLock { state in
             if let descriptor = state.descriptor { _ = dlm_watch_remove(descriptor, watch) }
-            // The descriptors are closed under the lock, because a watch that begins before the close would notice it.
+            // The descriptors are closed under the lock. Otherwise a new watch could begin before the close and notice
+            // it.
             for descriptor in state.watches.removeValue(forKey: watch)?.leftovers ?? [] { Glibc.close(descriptor) }
         }
     }
@@ -78,9 +80,10 @@ final class WriterWatch: Sendable {
         }
     }
 
-    /// Runs `start`, which starts a process, while no descriptor of a partial file is closed. Until the new process runs
-    /// its program, it has all descriptors of this process. If this process closed one meanwhile, the new process would
-    /// close it last, and would be taken for another program that has written.
+    /// Runs `start`, which starts a process. While `start` runs, no descriptor of a partial file is closed. Until the
+    /// new process runs its program, it has copies of all descriptors of this process. If this process closed a
+    /// descriptor meanwhile, the new process would close the last copy, which would look like a write by another
+    /// program.
     func withoutClosing<Value>(_ start: () -> Value) -> Value { state.withLock { _ in start() } }
 
     private static func read(_ state: inout State) {

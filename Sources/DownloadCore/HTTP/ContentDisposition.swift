@@ -47,7 +47,8 @@ package struct ContentDisposition: Equatable, Sendable {
     private static func nonEmpty(_ text: String) -> String? { text.isEmpty ? nil : text }
 }
 
-/// The scanner for the parts between semicolons. A part such as `attachment` is a name without a value.
+/// A scanner for the parts of the field, which are separated by semicolons. A part such as `attachment` is a name
+/// without a value.
 private struct ParameterScanner {
     private var rest: Substring.UTF8View
 

@@ -1,5 +1,5 @@
-/// Parsing that field values have in common. It works byte by byte, because in a `Character` a combining mark would hide
-/// a separator.
+/// Functions that the parsers of several header fields use. They work byte by byte. With characters, a combining mark
+/// after a separator would form one `Character` with it, and hide the separator.
 extension BidirectionalCollection<UInt8> where SubSequence: BidirectionalCollection<UInt8> {
     /// Returns the bytes without optional white space at both ends (RFC 9110 section 5.6.3).
     func trimmingWhitespace() -> SubSequence {
@@ -32,7 +32,8 @@ extension Collection<UInt8> {
         String(decoding: map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 
-    /// The bytes with each `%41` decoded. Nil if two hexadecimal digits do not follow a percent sign.
+    /// The bytes with percent-encoded bytes, such as `%41`, decoded. Nil if a percent sign is not followed by two
+    /// hexadecimal digits.
     var percentDecoded: [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count)

@@ -3,7 +3,7 @@ import Foundation
 /// The dates of HTTP (RFC 9110 section 5.6.7), computed without a locale, a time zone or a formatter.
 package enum HTTPDate {
     /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
-    /// - Parameter now: the present time, from which a year of two digits is at most 50 years in the future.
+    /// - Parameter now: the current time. A year of two digits is read as a year at most 50 years after this time.
     package static func parse(_ text: String, now: Date) -> Date? {
         var text = text
         return text.withUTF8 { parse($0, now) }
@@ -25,8 +25,8 @@ package enum HTTPDate {
         }
     }
 
-    /// Returns the date as an IMF-fixdate, the form to send. Dates outside of the years 1 to 9999 become the nearest
-    /// date within.
+    /// Returns the date as an IMF-fixdate, the form to send. A date outside of the years 1 to 9999 becomes the nearest
+    /// date in these years.
     package static func format(_ date: Date) -> String {
         let seconds = Int(min(253_402_300_799, max(-62_135_596_800, date.timeIntervalSince1970.rounded(.down))))
         let days = (seconds >= 0 ? seconds : seconds - 86_399) / 86_400
@@ -96,7 +96,8 @@ package enum HTTPDate {
             - 719_468
     }
 
-    /// Returns the date of a number of days, by eras of 400 years. It is the inverse of ``days(year:month:day:)``.
+    /// Returns the date that is `days` days after 1970-01-01. The calendar repeats after each era of 400 years. This
+    /// function is the inverse of ``days(year:month:day:)``.
     private static func civil(days: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = days + 719_468
         let era = floored(shifted, 146_097)

@@ -2,7 +2,7 @@ import Foundation
 
 /// The time at which a signed URL expires, as the URL itself says.
 package enum LinkExpiry {
-    /// The margin in seconds. A URL that expires sooner is not used any more.
+    /// The margin in seconds. A URL that expires within this time counts as expired.
     static let margin = 5.0
     /// The status codes with which servers answer a URL that has expired.
     static let statuses: Set<Int> = [401, 403, 410]

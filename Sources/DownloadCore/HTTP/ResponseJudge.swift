@@ -44,8 +44,8 @@ package struct ResponseJudge: Sendable, Equatable {
     }
 
     package enum Verdict: Sendable, Equatable {
-        /// The body belongs to the known version. It begins at `offset` and ends before `end`, or where the body ends if
-        /// `end` is nil.
+        /// The body belongs to the known version. It begins at `offset` and ends before `end`, or where the body ends
+        /// if `end` is nil.
         case body(offset: Int64, end: Int64?, total: Int64?)
         /// The body is the whole of another version, from its first byte.
         case newVersion(total: Int64?, why: String)
@@ -102,25 +102,25 @@ package struct ResponseJudge: Sendable, Equatable {
         case .same: return .body(offset: 0, end: total ?? known.total, total: total ?? known.total)
         case .different(let why): return .newVersion(total: total, why: why)
         case .unknown where lacksValidators(head, known):
-            return .failed(.verificationFailed(.changed("the answer lacks the validators it had")))
+            return .failed(.verificationFailed(.changed("the answer lacks the validators of earlier answers")))
         case .unknown:
             return .newVersion(total: total, why: "the server sends the whole file, and nothing proves it unchanged")
         }
     }
 
-    /// Returns the error for a `Content-Length` that ``contentLength(_:)`` could not read: it is not a number, or there are
-    /// several that differ (RFC 9112 section 6.3).
-    /// libcurl uses one of the numbers, or none. With none, the end of the connection would count as the end of the
-    /// file.
+    /// Returns the error for a `Content-Length` that ``contentLength(_:)`` could not read: it is not a number, or there
+    /// are several different numbers (RFC 9112 section 6.3). libcurl uses one of the numbers, or none of them. With
+    /// none, libcurl would take the end of the connection for the end of the file.
     private func unclearLength(_ head: ResponseHead) -> DownloadError? {
         let lengths = head.fields.values(.contentLength)
         if lengths.isEmpty || head.fields.value(.transferEncoding) != nil { return nil }
         return .protocolViolated(.malformedReply("Content-Length: \(lengths.joined(separator: ", "))"))
     }
 
-    /// Returns why the file cannot be empty, although `Content-Length: 0` ends the message at once (RFC 9112 section
-    /// 6.3), or nil. Bytes that may come later on the connection do not belong to the message. A server's digest that is
-    /// not the digest of an empty file is found like any other wrong digest.
+    /// Returns why the file cannot be empty, although the answer has `Content-Length: 0`; nil if nothing contradicts an
+    /// empty file. The field ends the message at once (RFC 9112 section 6.3), so bytes that may come later on the
+    /// connection do not belong to the message. A server's digest that is not the digest of an empty file is found when
+    /// the file is verified, like any other wrong digest.
     private func contradictionOfEmptyBody(_ head: ResponseHead) -> String? {
         if let value = head.fields.value(.contentRange), let range = ContentRange(fieldValue: value), range.isOfContent
         {
@@ -167,7 +167,7 @@ package struct ResponseJudge: Sendable, Equatable {
             if let etag = known.validators.etag, EntityTag(head: head) == nil {
                 return .failed(.verificationFailed(.changed("the answer lacks the ETag \(etag.fieldValue)")))
             }
-            // Without HTTP, only size and time identify the version.
+            // An FTP or SSH server sends no ETag, so only size and time identify the version.
             if head.httpVersion.isEmpty, let was = known.validators.lastModified,
                 head.fields.value(.lastModified) == nil
             {
@@ -204,7 +204,8 @@ package struct ResponseJudge: Sendable, Equatable {
     private func compare(_ head: ResponseHead, total: Int64?, with known: Version) -> Comparison {
         if let why = changeOf(head, total: total, with: known) { return .different(why) }
         let now = Validators(undated: head)
-        // Without HTTP, the same size and time are enough, because the bytes on disk are compared byte by byte.
+        // For an FTP or SSH server, the same size and time are enough, because the bytes on disk are then compared with
+        // the bytes that arrive.
         if head.httpVersion.isEmpty, let total, total == known.total,
             now.lastModified == known.validators.lastModified
         {
@@ -270,8 +271,8 @@ package struct ResponseJudge: Sendable, Equatable {
         return codings.isEmpty ? nil : codings.joined(separator: ", ")
     }
 
-    /// Returns the size of the whole body from `Content-Length`. Nil if the body is chunked or ends with the connection,
-    /// or if the field is unclear (RFC 9112 section 6.3). A list of values must repeat one number.
+    /// Returns the size of the whole body from `Content-Length`. Nil if the body is chunked or ends with the
+    /// connection, or if the field is unclear (RFC 9112 section 6.3). A list of values must repeat one number.
     package static func contentLength(_ head: ResponseHead) -> Int64? {
         if head.fields.value(.transferEncoding) != nil { return nil }
         let fields = head.fields.values(.contentLength)

@@ -12,7 +12,7 @@ enum ServerDigest {
 
     /// Returns the digests of the answer, at most one for each algorithm, the preferred algorithm first.
     static func checksums(of head: ResponseHead) -> [Checksum] {
-        // The digests are of the encoded file, but the content was decoded.
+        // The digests are of the encoded file. If the content was decoded, they cannot be compared with it.
         if head.isDecoded || !head.fields.contains(where: { fields.contains($0.name) }) { return [] }
         var found: [Checksum.Algorithm: Checksum] = [:]
         func add(_ checksums: [Checksum]) {
@@ -21,7 +21,7 @@ enum ServerDigest {
             }
         }
         add(representation(value(.reprDigest, head)))
-        // There was never an agreement on what these fields mean for an encoded file.
+        // There was never an agreement on what `Digest` and `Content-MD5` mean for an encoded file.
         if ResponseJudge.contentEncoding(head) == nil {
             add(instance(value(.digest, head)))
             if coversWhole(head) { add(contentMD5(value(.contentMD5, head))) }
@@ -34,8 +34,8 @@ enum ServerDigest {
         checksums(of: head).first { $0.algorithm == known.algorithm && $0.digest != known.digest }
     }
 
-    /// Returns whether the content of the answer is the whole file: a 200, or a 206 with all bytes. `Content-MD5` covers
-    /// the content of its own answer (RFC 1864), so any other 206 says nothing about the whole file.
+    /// Returns whether the content of the answer is the whole file: a 200, or a 206 with all bytes. `Content-MD5`
+    /// covers the content of its own answer (RFC 1864), so any other 206 says nothing about the whole file.
     private static func coversWhole(_ head: ResponseHead) -> Bool {
         guard head.status == 206 else { return head.status == 200 }
         guard let value = head.fields.value(.contentRange),
@@ -58,8 +58,8 @@ enum ServerDigest {
 
     // MARK: The fields
 
-    /// Parses a dictionary of byte sequences (RFC 9651 section 3.2). One error anywhere makes the whole field void. Of
-    /// two members with the same key, the last one counts.
+    /// Parses a dictionary of byte sequences (RFC 9651 section 3.2). One error anywhere makes the whole field void. If
+    /// two members have the same key, the last one counts.
     private static func representation(_ value: [UInt8]?) -> [Checksum] {
         guard let value else { return [] }
         var found: [Checksum] = []

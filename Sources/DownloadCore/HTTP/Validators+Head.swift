@@ -2,13 +2,14 @@ import Foundation
 import HTTPTypes
 
 extension Validators {
-    /// The number of seconds by which a date must be older than the answer to be strong (RFC 9110 section 8.8.2.2).
+    /// The number of seconds by which `Last-Modified` must be older than the answer to count as a strong validator (RFC
+    /// 9110 section 8.8.2.2).
     static let strongDateAge = 60.0
 
-    /// Reads the validators of a response. A malformed ETag is ignored. A date is strong only if `Date` is later. If
-    /// there is an ETag, which is preferred, the dates are not compared. Reading two dates takes a thirtieth of the
-    /// time of a small file.
-    /// - Parameter now: the present time, which decides the century of dates whose year has two digits.
+    /// Reads the validators of a response. A malformed ETag is ignored. `Last-Modified` is strong only if `Date` is at
+    /// least ``strongDateAge`` later. The dates are not compared if there is an ETag, because the ETag is preferred,
+    /// and reading two dates takes a thirtieth of the time of a small file.
+    /// - Parameter now: the current time, which decides the century of dates whose year has two digits.
     package init(head: ResponseHead, now: Date) {
         self.init(undated: head)
         guard etag == nil, let lastModified else { return }

@@ -10,7 +10,7 @@ package struct Hooks: Sendable, Equatable {
     package var completeURL: String?
     /// The absolute path of a file with the bearer token for ``completeURL``. The file is read each time.
     package var completeBearerFile: String?
-    /// Whether the desktop of the user shows a notice of the end.
+    /// Whether the user's desktop shows a notice when the download has ended.
     package var notifies = false
     /// The time limit of a program in seconds; nil for ``standardTimeLimit``.
     package var timeLimit: Double?
@@ -56,8 +56,8 @@ package struct DueHook: Sendable, Equatable {
     /// The time limit of the program in seconds.
     package let timeLimit: Double
 
-    /// Returns nil if there is nothing to run. This is so for a download that continues or was cancelled, and for a
-    /// file that was current, so that nothing was fetched.
+    /// Returns nil if there is nothing to run. There is nothing to run for a download that continues or was cancelled,
+    /// and for a file on disk that was still current, so that nothing was fetched.
     package init?(_ record: DownloadRecord) {
         guard let hooks = record.request.hooks else { return nil }
         switch record.state {
@@ -77,13 +77,14 @@ package protocol HookRunner: Sendable {
     /// Runs a hook, and returns when its program has ended. If the task is cancelled, the program is ended.
     /// - Returns: The error as text for the user; nil if there was none.
     func run(_ hook: DueHook) async -> String?
-    /// Runs the command of a download whose link has expired. If the task is cancelled, the command is ended.
+    /// Runs the command that prints a new URL for a download whose URL has expired. If the task is cancelled, the
+    /// command is ended.
     /// - Parameter status: the status of the server's answer; nil if no request was made.
     /// - Returns: The output of the command, or the error as text for the user.
     func newURL(for record: DownloadRecord, command: String, status: Int?) async -> Result<String, LinkFailure>
 }
 
-/// The reason why there is no new link.
+/// The reason why there is no new URL.
 package struct LinkFailure: Error, Sendable, Equatable {
     package let text: String
     package init(_ text: String) { self.text = text }

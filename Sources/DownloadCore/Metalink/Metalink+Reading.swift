@@ -16,8 +16,8 @@ extension Metalink {
                 case .end: builder.end()
                 }
                 if let message = builder.failure { throw reader.failure(message) }
-                // The line number is found by counting lines, so this is limited for documents with many empty
-                // elements.
+                // Finding a line number means counting all lines before it. So the number of messages is limited, for
+                // documents with many empty elements.
                 if let message = builder.takeSkipped(), skipped.count < Self.mostSkipped {
                     skipped.append("line \(reader.failure("").line): \(message)")
                 }
@@ -30,7 +30,7 @@ extension Metalink {
         if files.isEmpty { throw failure("it describes no file") }
     }
 
-    /// The builder that makes files from the elements of both versions.
+    /// The builder that makes files from the elements of a document in either version of Metalink.
     private struct Builder {
         private struct Element {
             let name: String
@@ -47,9 +47,9 @@ extension Metalink {
         private var pieces: [PieceHashes] = []
         private var digests: [String] = []
 
-        /// The greatest length of a meaningful text in bytes.
+        /// The greatest length of the text of an element, in bytes.
         private static let longestText = 64 << 10
-        /// The elements with meaningful text.
+        /// The elements whose text is used.
         private static let meaningful: Set = ["size", "hash", "url"]
 
         mutating func start(_ name: String, _ attributes: [String: String]) {
@@ -98,7 +98,8 @@ extension Metalink {
             return skipped
         }
 
-        /// Skips an element without content, which some generators write. The document is not refused because of it.
+        /// Records that an empty element is skipped. Some generators write empty elements, so the document is not
+        /// refused.
         private mutating func skip(_ element: String) {
             skipped = "the empty <\(element)> of '\((file?.name ?? "").prefix(100))' is skipped"
         }
@@ -126,7 +127,8 @@ extension Metalink {
             }
         }
 
-        /// Reads the digests of pieces. Senseless ones are ignored, because the whole file is verified, too.
+        /// Reads the digests of pieces. Digests that cannot be right are ignored, because the whole file is verified,
+        /// too.
         private mutating func readPieces(_ attributes: [String: String]) {
             defer { digests = [] }
             guard let type = attributes["type"], let algorithm = Checksum.Algorithm(name: type.utf8),

@@ -40,7 +40,8 @@ package struct Metalink: Sendable, Equatable {
 }
 
 extension Metalink.File {
-    /// Returns the sources. Those in the given place come first, otherwise in the order of the document.
+    /// Returns the URLs of the sources. Sources in the country `location` come first. Otherwise the order is that of
+    /// ``sources``.
     package func sources(preferring location: String?) -> [SourceURL] {
         let wanted = location?.lowercased()
         let near = sources.filter { $0.location == wanted && wanted != nil }

@@ -41,8 +41,8 @@ package struct PieceHashes: Codable, Sendable, Equatable {
 
     /// The approximate size in bytes of the digests in a message between processes.
     package var carriedSize: Int { digests.utf8.count + 100 }
-    /// The greatest such size. Larger digests are not sent to the background session, which then verifies the file as a
-    /// whole.
+    /// The greatest ``carriedSize`` of digests that are sent to the background session. If the digests are larger, the
+    /// session verifies only the file as a whole.
     package static let longestCarried = 9 << 20
 
     package var count: Int { digests.utf8.count / algorithm.digits }

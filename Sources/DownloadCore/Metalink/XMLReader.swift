@@ -4,8 +4,8 @@ import Foundation
 /// comments and processing instructions, in UTF-8. Document types are refused, and therefore all entities except the
 /// five predefined ones. This prevents the known abuse of entities: endless expansion, and reading of local files.
 ///
-/// An element with the same prefix as the outermost element is named without the prefix. Other elements, and attributes,
-/// keep their prefix, because they belong to other vocabularies.
+/// An element with the same prefix as the outermost element is named without the prefix. Other elements, and
+/// attributes, keep their prefix, because they belong to other vocabularies.
 struct XMLReader {
     enum Token: Equatable {
         case start(name: String, attributes: [String: String])

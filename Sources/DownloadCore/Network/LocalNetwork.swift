@@ -9,8 +9,8 @@ package protocol LocalNetwork: Sendable {
     func hasChanged() -> Bool
     /// Returns the addresses of interfaces that are up and have a carrier. Nil if the addresses cannot be read.
     func usableAddresses() -> Set<String>?
-    /// Returns whether there is a route to the address over an interface that is up and has a carrier. Nil if the routes
-    /// cannot be read.
+    /// Returns whether there is a route to the address over an interface that is up and has a carrier. Nil if the
+    /// routes cannot be read.
     func reaches(_ address: String, from source: NetworkPath.Source?) -> Bool?
     /// Returns whether this machine has the interface or address.
     func has(_ source: NetworkPath.Source) -> Bool

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The path of a download's packets, as far as it is known: the address to which the kernel is asked for a route.
+/// The known facts about the network path to a download's server. They decide for which address the kernel is asked for
+/// a route.
 package struct NetworkPath: Sendable, Hashable {
     /// The interface or address that packets must be sent from, if the request names one.
     package enum Source: Sendable, Hashable {
@@ -57,14 +58,15 @@ package struct NetworkPath: Sendable, Hashable {
 
 /// The decision whether this machine's network is down. It uses the kernel's tables and does not ask the server.
 package enum NetworkOutage {
-    /// An address of each family to which a route exists only if there is a route to anywhere (RFC 5737, RFC 3849).
+    /// For each address family, an address that is reserved for documentation (RFC 5737, RFC 3849). A route to this
+    /// address exists only if there is a default route.
     private static let anywhere = [AF_INET: "203.0.113.1", AF_INET6: "2001:db8::1"]
 
-    /// Returns whether the path is down. Where the kernel does not tell, the path is not down.
+    /// Returns whether the path is down. If the kernel does not say whether there is a route, returns false.
     package static func isDown(_ path: NetworkPath, _ network: some LocalNetwork) -> Bool {
         if path.isLocal { return false }
         if let source = path.source, !network.has(source) {
-            // A source that never existed is a mistake of the user.
+            // If no attempt ever had a connection, the interface or address is probably a mistake of the user.
             return path.hasWorked
         }
         func reaches(_ address: String) -> Bool { network.reaches(address, from: path.source) ?? true }

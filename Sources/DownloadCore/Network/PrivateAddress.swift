@@ -3,8 +3,8 @@ import Foundation
 /// Addresses that are not in the public internet: addresses of this machine, of private networks and of a single link,
 /// multicast addresses, and reserved addresses (IANA's special-purpose registries, RFC 6890).
 package enum PrivateAddress {
-    /// Returns whether a text is such a numeric address, perhaps with a zone (`fe80::1%eth0`) or in brackets. Returns
-    /// false for a name.
+    /// Returns whether a text is a numeric address that is not in the public internet. The text may have a zone
+    /// (`fe80::1%eth0`) or brackets. Returns false for a name.
     package static func contains(_ text: String) -> Bool {
         let text = text.trimmingCharacters(in: CharacterSet(charactersIn: "[]")).prefix { $0 != "%" }
         var four = in_addr()

@@ -117,7 +117,8 @@ package struct HSTSList: Sendable, Equatable {
 }
 
 extension SourceURL {
-    /// The same URL over https (RFC 6797 section 8.3). Port 80 becomes 443, and any other port stays.
+    /// The same URL over https (RFC 6797 section 8.3); nil if the scheme is not http. Port 80 becomes 443, and any
+    /// other port stays.
     package var overHTTPS: SourceURL? {
         guard scheme == "http" else { return nil }
         var rest = string.dropFirst("http://".count)

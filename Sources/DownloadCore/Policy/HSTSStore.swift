@@ -45,7 +45,7 @@ package final class HSTSStore: Sendable {
         if isNews { queue.async { self.save(field, of: host) } }
     }
 
-    /// Returns when everything learned so far is in the file.
+    /// Waits until everything learned so far is in the file.
     package func flush() { queue.sync {} }
 
     private func known(_ state: inout State) -> HSTSList {
@@ -60,8 +60,8 @@ package final class HSTSStore: Sendable {
         HSTSList((try? String(contentsOfFile: path, encoding: .utf8)) ?? "", now: time.date)
     }
 
-    /// Saves what was learned, together with what other sessions wrote meanwhile. After a failure, the host is learned
-    /// again later.
+    /// Saves the new entry, together with the entries that other sessions have written meanwhile. After a failure, the
+    /// host is learned again from a later answer.
     private func save(_ field: String, of host: String) {
         let folder = (path as NSString).deletingLastPathComponent
         try? FileManager.default.createDirectory(

@@ -15,7 +15,7 @@ public struct ResponseValidation: Sendable, Equatable {
         self.maximumSize = maximumSize
     }
 
-    /// Returns whether the status is accepted. Where 200 is accepted, 206 is accepted, too.
+    /// Returns whether the status is accepted. If 200 is accepted, 206 is accepted, too.
     func takes(status: Int) -> Bool {
         guard let statuses else { return status == 200 || status == 206 }
         return statuses.contains(status) || status == 206 && statuses.contains(200)

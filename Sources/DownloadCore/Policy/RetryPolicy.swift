@@ -6,7 +6,7 @@ public struct RetryPolicy: Sendable, Equatable {
     public var delay: Double
     /// The longest delay in seconds.
     public var maximumDelay: Double
-    /// The status codes after which the request is repeated, besides those after which it is always repeated.
+    /// The status codes after which the request is repeated, in addition to those after which dlm always repeats it.
     public var statuses: StatusCodes?
 
     /// Creates a policy.

@@ -1,4 +1,4 @@
-/// A list of HTTP status codes in the form of users: `403,520-529`.
+/// A list of HTTP status codes, as users write it: `403,520-529`.
 public struct StatusCodes: Sendable, Equatable {
     /// The ranges in the order in which they were given.
     public let ranges: [ClosedRange<Int>]
@@ -21,10 +21,10 @@ public struct StatusCodes: Sendable, Equatable {
         self.ranges = ranges
     }
 
-    /// Returns whether the status code is one of these.
+    /// Returns whether the status code is in the list.
     public func contains(_ status: Int) -> Bool { ranges.contains { $0.contains(status) } }
 
-    /// Returns whether one of the given codes is among these.
+    /// Returns whether at least one of the given codes is in the list.
     package func overlaps(_ others: ClosedRange<Int>) -> Bool { ranges.contains { $0.overlaps(others) } }
 }
 

@@ -45,8 +45,8 @@ public struct Checksum: Codable, Sendable, Equatable {
         self.digest = digest.lowercased()
     }
 
-    /// Makes a checksum of hexadecimal digits alone. Nil if no algorithm has this number of digits, or if a character is
-    /// not a digit.
+    /// Makes a checksum of hexadecimal digits alone. Nil if no algorithm has this number of digits, or if a character
+    /// is not a digit.
     init?(hex: some Collection<UInt8>) {
         let count = hex.count
         guard let algorithm = Algorithm.allCases.first(where: { $0.digits == count }),

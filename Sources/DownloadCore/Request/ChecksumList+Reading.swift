@@ -2,8 +2,9 @@ extension ChecksumList {
     /// The maximum size in bytes. A larger file is probably not a list of checksums.
     package static let largest = 1 << 20
 
-    /// Reads the lines of md5sum, sha256sum and similar programs (coreutils), of BSD's and OpenSSL's tools, or bare
-    /// digests. Of a signed file only the signed part is read; the signature is not checked. Other lines are comments.
+    /// Reads lines that md5sum, sha256sum and similar programs (coreutils) write, or the tools of BSD and OpenSSL, and
+    /// lines that contain only a digest. All other lines are comments. If the file is signed, only the signed part is
+    /// read; the signature is not checked.
     /// - Parameter source: The file or URL of the list. Its name may show an algorithm that dlm does not know.
     /// - Throws: ``VerificationFailure/unverifiable(_:)`` if the file has no checksum.
     package init(_ bytes: [UInt8], source: String) throws(DownloadError) {
@@ -18,8 +19,8 @@ extension ChecksumList {
         self.init(source: source, entries: entries)
     }
 
-    /// Returns the name of an unknown algorithm whose digests are as long as known ones. Only the name of the file
-    /// shows it (`B2SUMS`).
+    /// Returns the name of the algorithm if the file's name shows an algorithm that dlm does not support (`B2SUMS`).
+    /// The digests themselves do not show this, because they are as long as those of supported algorithms.
     private static func foreignAlgorithm(_ name: String) -> String? {
         let lower = name.utf8.lowercasedASCII
         let known = [
@@ -34,8 +35,8 @@ extension ChecksumList {
 
     // MARK: Lines
 
-    /// Returns the lines without line breaks. Of a PGP clear-signed message (RFC 9580 section 7), returns only the
-    /// signed lines.
+    /// Returns the lines without line breaks. If the file is a PGP clear-signed message (RFC 9580 section 7), returns
+    /// only the signed lines.
     private static func lines(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
         var rest = bytes[...]
         if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }

@@ -29,13 +29,13 @@ package struct ChecksumList: Codable, Sendable, Equatable {
     /// The approximate size of the list in a message to another process, in bytes.
     package var size: Int { entries.reduce(100) { $0 + $1.name.utf8.count + $1.folder.utf8.count + 220 } }
 
-    /// The most entries of a list that is stored with a request. That is needed if only the answer gives the name of
-    /// the file.
+    /// The most entries of a list that is stored with a request. A list is stored if the name of the file is known only
+    /// after the server's answer.
     package static let longestCarried = 1000
 
-    /// Gives the request its checksum, found by the name in its URL or by the requested name. If neither is listed, the
+    /// Looks up the request's checksum by the name in its URL and by the requested name. If neither name is listed, the
     /// server may give another name, so the list is stored with the request.
-    /// - Parameter isOnly: Whether it is the only request, so that a digest without a name belongs to it.
+    /// - Parameter isOnly: Whether `request` is the only request, so that a digest without a name belongs to it.
     package func settle(_ request: inout DownloadRequest, isOnly: Bool) throws(DownloadError) {
         if isBare {
             request.checksum = try bare(isOnly: isOnly)
@@ -57,15 +57,16 @@ package struct ChecksumList: Codable, Sendable, Equatable {
     }
 
     /// Returns the checksum of the first of these paths that is listed.
-    /// - Parameter isOnly: Whether it is the only file, so that a digest without a name belongs to it.
+    /// - Parameter isOnly: Whether there is only one file, so that a digest without a name belongs to it.
     package func checksum(forFirstOf paths: [String], isOnly: Bool = false) throws(DownloadError) -> Checksum {
         if isBare { return try bare(isOnly: isOnly) }
         for path in paths { if let found = try checksum(for: path) { return found } }
         throw missing(paths)
     }
 
-    /// Returns the checksum of the file at `path`, by its last component. Of several entries with that name, the one
-    /// with the same folders counts. Returns nil if there is none.
+    /// Looks up the checksum of the file at `path` by the last component of the path. If several entries have this
+    /// name, an entry whose folders are the last folders of the path is preferred, and the longest of them. Returns nil
+    /// if no entry has the name.
     package func checksum(for path: String) throws(DownloadError) -> Checksum? {
         let parts = Self.components(path)
         guard let name = parts.last else { return nil }
@@ -112,7 +113,7 @@ package struct ChecksumList: Codable, Sendable, Equatable {
 
     private func missing(_ paths: [String]) -> DownloadError {
         let names = paths.compactMap { Self.components($0).last }.firstOccurrences
-        return failure("it has no checksum for \(names.isEmpty ? "it" : names.joined(separator: " or "))")
+        return failure("it has no checksum for \(names.isEmpty ? "the file" : names.joined(separator: " or "))")
     }
 
     private func failure(_ why: String) -> DownloadError { .verificationFailed(.unverifiable("\(source): \(why)")) }

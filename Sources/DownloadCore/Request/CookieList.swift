@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
 
-/// Cookies as lines in Netscape's format, which curl, wget and the exports of browsers write. The transport decides what
-/// the lines mean, and which cookies a request carries.
+/// Cookies as lines in Netscape's format, which curl, wget and the exports of browsers write. The transport decides
+/// what the lines mean, and which cookies a request carries.
 struct CookieList: Sendable, Equatable {
     private(set) var lines: [String] = []
     /// The lines as they were read from the file. Only differences from these lines are saved to the jar.
@@ -15,7 +15,8 @@ struct CookieList: Sendable, Equatable {
     /// - Throws: An error if a file cannot be read or is not a cookie file, or if the jar's folder is not writable.
     init(_ files: SecretFiles) throws(DownloadError) {
         if let jar = files.cookieJar {
-            // The jar is overwritten at the end, so an existing jar must hold cookies, and its folder must be writable.
+            // The jar is replaced at the end of each attempt. So an existing file must be a cookie file, which may be
+            // empty, and its folder must be writable.
             _ = try Self.existing(jar)
             let folder = Self.folder(of: jar)
             if access(folder, W_OK | X_OK) != 0 { throw Self.failure("write", folder) }
@@ -26,7 +27,8 @@ struct CookieList: Sendable, Equatable {
         original = lines
     }
 
-    /// Returns the lines that may be for the host. They may be a few too many, but not the thousands of a browser.
+    /// Returns the lines that may be for the host. The result may contain a few lines too many, but not the thousands
+    /// of lines that a browser exports.
     func lines(for host: String) -> [String] { lines.filter { Self.fits($0, host) } }
 
     /// Records what a transfer changed. Transfers that run at the same time do not undo each other's changes.
@@ -36,7 +38,8 @@ struct CookieList: Sendable, Equatable {
         let replaced = gone.union(changed.map(Self.key))
         if !replaced.isEmpty { lines.removeAll { replaced.contains(Self.key($0)) } }
         lines += changed
-        // The other lines that the transfer sent come from the session's memory.
+        // Adds the cookies that the transfer sent unchanged and that this list does not have. They come from the
+        // session's cookies (`CookieMemory`).
         lines += known.lines.filter { !before.contains(Self.key($0)) && !replaced.contains(Self.key($0)) }
     }
 
@@ -49,8 +52,8 @@ struct CookieList: Sendable, Equatable {
         return (changed, Set(known.sent.map(key)).subtracting(known.lines.map(key)))
     }
 
-    /// The cookies' values, which are hidden in text from servers. Short values are left out, because they would be
-    /// found everywhere.
+    /// The cookies' values. dlm hides these values when it shows or stores text that a server sent. Values of less than
+    /// 8 bytes are left out, because other text often contains them.
     var values: [String] {
         lines.compactMap { Self.fields($0).last.map { String(Substring($0)) } }.filter { $0.utf8.count >= 8 }
     }
@@ -157,7 +160,7 @@ struct CookieList: Sendable, Equatable {
         return field.trimmingPrefix(httpOnly).trimmingPrefix(".").lowercased()
     }
 
-    /// The facts that make two lines the same cookie (RFC 6265 section 5.3).
+    /// The identity of a cookie: two lines with the same key are the same cookie (RFC 6265 section 5.3).
     struct Key: Hashable {
         let domain: String
         let path: String

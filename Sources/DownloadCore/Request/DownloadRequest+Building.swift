@@ -3,11 +3,11 @@ import Foundation
 /// Methods to write a request in one expression.
 extension DownloadRequest {
     /// Makes a request for a URL. A user name and a password in the URL become the ``credential``.
-    /// - Throws: ``DownloadError/requestInvalid(_:)`` for what is no URL of a scheme that can be downloaded from.
+    /// - Throws: ``DownloadError/requestInvalid(_:)`` if the URL is malformed, or if its scheme is not supported.
     public init(_ url: URL) throws(DownloadError) { try self.init(url.absoluteString) }
 
     /// Makes a request for a URL. A user name and a password in the URL become the ``credential``.
-    /// - Throws: ``DownloadError/requestInvalid(_:)`` for what is no URL of a scheme that can be downloaded from.
+    /// - Throws: ``DownloadError/requestInvalid(_:)`` if the URL is malformed, or if its scheme is not supported.
     public init(_ url: String) throws(DownloadError) {
         let parsed = try SourceURL.parsed(url)
         self.init(url: parsed.url, destination: Destination(folder: ""))
@@ -57,8 +57,8 @@ extension DownloadRequest {
         case form
     }
 
-    /// Returns the request with these parameters, sorted by name and percent-encoded, so that the same parameters always
-    /// make the same request (Alamofire's `ParameterEncoding`).
+    /// Returns the request with these parameters, sorted by name and percent-encoded, so that the same parameters
+    /// always make the same request (Alamofire's `ParameterEncoding`).
     public func parameters(
         _ parameters: [String: String], encoding: ParameterEncoding = .query
     ) throws(DownloadError) -> DownloadRequest {

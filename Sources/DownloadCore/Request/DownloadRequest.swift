@@ -12,15 +12,16 @@ public struct DownloadRequest: Sendable, Equatable {
     public var size: Int64?
     /// The digests of the file's pieces, from a Metalink document.
     package var pieces: PieceHashes?
-    /// Whether an answer that is a Metalink document is followed: the file that it describes is then downloaded
-    /// instead.
+    /// Whether dlm follows an answer that is a Metalink document. It then downloads the file that the document
+    /// describes.
     package var followsMetalink = true
     /// The country whose sources are asked first, if a Metalink document is followed.
     package var location: String?
-    /// The file's name in the Metalink document that was found at ``url``. The file itself is then only at its mirrors.
+    /// The file's name in the Metalink document that was found at ``url``. The file itself can then be fetched only
+    /// from ``mirrors``.
     package var describedName: String?
     /// The Metalink document that the server named for the file. ``mirrors``, ``size`` and ``pieces`` come from this
-    /// document, and apply as long as the bytes on disk are of the version for which it was named.
+    /// document. They apply as long as the bytes on disk are of the version for which the server named the document.
     package var describedBy: SourceURL?
     /// Whether to fetch only those pieces of a file on disk that do not match their digests.
     package var repairs = false
@@ -40,8 +41,8 @@ public struct DownloadRequest: Sendable, Equatable {
     public var checksum: Checksum?
     /// The list in which the file's checksum is looked up after the server has named the file.
     package var checksums: ChecksumList?
-    /// The number of parallel connections for this file. ``automaticConnections`` stands for as many as make it faster,
-    /// up to 6, and ``automaticConnections(upTo:)`` for another limit.
+    /// The number of parallel connections for this file. With ``automaticConnections``, dlm adds connections while they
+    /// make the download faster, up to 6. ``automaticConnections(upTo:)`` gives another limit.
     public var connections = automaticConnections
     /// The priority. Downloads with a higher priority start earlier.
     public var priority = 0
@@ -65,18 +66,18 @@ public struct DownloadRequest: Sendable, Equatable {
     }
     /// The time limits of an attempt and of the whole download.
     public var timeouts = Timeouts()
-    /// Whether to accept a file that nothing proves to be whole. Such files are a body that only the end of its
-    /// connection ends (RFC 9112 section 8), and parts that neither a strong validator nor a digest joins (RFC 9110
-    /// section 15.3.7.3).
+    /// Whether to accept a file that nothing proves to be whole. This concerns a body that ends with its connection
+    /// (RFC 9112 section 8). It also concerns parts that neither a strong validator nor a digest proves to be of the
+    /// same version (RFC 9110 section 15.3.7.3).
     public var acceptsUnverified = false
     /// The conditions that an answer must meet to be accepted as the file.
     public var validation = ResponseValidation()
-    /// Whether the download is paused when it is added. It begins when it is resumed.
+    /// Whether the download is paused when it is added. It then begins only when the user resumes it.
     public var startsPaused = false
-    /// A file that this download has completed before, and that nobody changed since, is the one that is asked for: the
-    /// server is not asked whether it has a newer one.
+    /// Whether a file that this download has completed before is used without asking the server for a newer one. The
+    /// server is asked if somebody has changed the file since.
     package var keepsCompleted = false
-    /// Programs to run when it has ended.
+    /// The programs to run when the download has ended; nil for none.
     package var hooks: Hooks?
     /// The schedule of the download; nil if it may run at any time.
     public var schedule: DownloadSchedule?
@@ -96,10 +97,10 @@ public struct DownloadRequest: Sendable, Equatable {
     static let systemTrust = Boxed(wrappedValue: ServerTrustPolicy.system)
     static let anyNetwork = Boxed(wrappedValue: NetworkSettings())
 
-    /// The value of ``connections`` for an automatic number, which is found out while the file is fetched.
+    /// The value of ``connections`` for an automatic number, which dlm determines while the file is fetched.
     public static let automaticConnections = 0
-    /// Returns the value of ``connections`` for an automatic number of at most `limit` (1 to 64). It is negative,
-    /// because positive numbers are fixed numbers.
+    /// Returns the value of ``connections`` for an automatic number of at most `limit` (1 to 64). The value is
+    /// negative, because positive values are fixed numbers.
     public static func automaticConnections(upTo limit: Int) -> Int { -max(0, limit) }
     package static let possibleConnections = 0...64
     package static let possibleConnectionLimits = 1...64
@@ -108,7 +109,7 @@ public struct DownloadRequest: Sendable, Equatable {
     package var hasFixedConnections: Bool { connections > 0 }
     /// The limit for an automatic number of connections; nil for the default limit, or if the number is fixed.
     package var connectionLimit: Int? { connections < 0 ? Int(clamping: connections.magnitude) : nil }
-    /// The number of connections without the limit, which the store and messages have in a field of its own.
+    /// The fixed number of connections, or 0. The store and messages have the limit in another field.
     package var connectionsWithoutLimit: Int { max(0, connections) }
 
     /// Returns the value of ``connections`` for a number and a limit.

@@ -10,7 +10,8 @@ package struct HostPattern: Hashable, Sendable {
             self.text = lower
             return
         }
-        // The rest is for names in other scripts and for IPv6 addresses, in which no wildcard is allowed.
+        // The code below is for names in other scripts and for IPv6 addresses. They may contain no wildcard except `*.`
+        // at the beginning.
         let prefix = lower.hasPrefix("*.") ? "*." : ""
         let name = lower.dropFirst(prefix.count)
         guard !name.isEmpty, !name.contains("*"), !name.contains("/"), !name.contains("@"),
@@ -37,7 +38,7 @@ package struct HostPattern: Hashable, Sendable {
         return isExact ? text.utf8.elementsEqual(name) : Self.matches(text.utf8[...], name)
     }
 
-    /// Returns whether a text matches a pattern in which `*` stands for any bytes, none included.
+    /// Returns whether a text matches a pattern in which `*` stands for any number of bytes, or for none.
     ///
     /// Each `*` matches as few bytes as possible. If the rest does not match then, the last `*` matches more bytes.
     package static func matches(_ pattern: Substring.UTF8View, _ name: Substring.UTF8View) -> Bool {

@@ -4,7 +4,7 @@ import HTTPTypes
 package struct LoadedSecrets: Sendable, Equatable {
     private var netrc: Netrc?
     private var token: String?
-    /// The cookies of the user's files, with what this attempt has learned.
+    /// The cookies of the user's files, with the changes that servers made during this attempt.
     private(set) var cookies = CookieList()
     /// The cookies that servers set during the session. Nil if a cookie jar of the user takes them.
     private var memory: CookieMemory?
@@ -85,6 +85,6 @@ package struct LoadedSecrets: Sendable, Equatable {
         route.sendsCredentials ? token.map { "Bearer \($0)" } : nil
     }
 
-    /// The secret values, which are hidden in text from servers.
+    /// The secret values. dlm hides these values when it shows or stores text that a server sent.
     var values: [String] { (netrc?.passwords ?? []) + (token.map { [$0] } ?? []) + cookies.values }
 }

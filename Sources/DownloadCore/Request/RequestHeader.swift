@@ -25,11 +25,12 @@ public struct RequestHeader: Sendable, Equatable {
         self.init(name: String(Substring(name)), value: String(Substring(value)))
     }
 
-    /// Whether the field carries credentials, or looks as if it did. In doubt, asking for the value again is better than
-    /// storing a secret.
+    /// Whether the field carries credentials, or looks as if it did. In doubt, asking for the value again is better
+    /// than storing a secret.
     public var isSecret: Bool {
         guard !Self.isSecretName(name), let value else { return true }
-        // An authentication scheme in another field, or a URL with a password.
+        // In any other field, a value that begins with an authentication scheme is a secret, and so is a URL with a
+        // password.
         let lower = value.utf8.lowercasedASCII
         return ["basic ", "bearer ", "digest ", "token "].contains { lower.hasPrefix($0) }
             || value.contains("://") && value.utf8.contains(UInt8(ascii: "@"))

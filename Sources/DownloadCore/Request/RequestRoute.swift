@@ -1,7 +1,8 @@
 import HTTPTypes
 
-/// The route of a request through its redirects: the next URL, and which parts of the request may go there. This type
-/// alone decides that, for downloads, documents and probes. It has no effects and reads only the list of strict hosts.
+/// The route of a request through its redirects: the next URL, and which parts of the request may go there. Only this
+/// type makes these decisions, for downloads, documents and probes. It reads only the list of hosts that must be asked
+/// over https, and changes nothing outside.
 struct RequestRoute: Equatable {
     private(set) var url: SourceURL
     private(set) var hops = 0
@@ -23,8 +24,8 @@ struct RequestRoute: Equatable {
     /// Begins a route at a source of the request.
     /// - Parameters:
     ///   - strictHosts: The hosts that must be asked over https.
-    ///   - sendsCredentials: Whether credentials are sent. Nil to send them if the source has the origin of the request's
-    ///     own URL.
+    ///   - sendsCredentials: Whether credentials are sent. Nil to send them if the source has the origin of the
+    ///     request's own URL.
     init(
         _ source: SourceURL, of request: DownloadRequest, upgradedBy strictHosts: HSTSStore?,
         sendsCredentials: Bool? = nil
@@ -57,8 +58,8 @@ struct RequestRoute: Equatable {
         }
     }
 
-    /// Returns whether the redirect turns the request into a GET (RFC 9110 sections 15.4.2 to 15.4.4). After 301 and 302
-    /// dlm turns a POST into a GET, as other clients do.
+    /// Returns whether the redirect turns the request into a GET (RFC 9110 sections 15.4.2 to 15.4.4). After 301 and
+    /// 302 dlm turns a POST into a GET, as other clients do.
     private static func becomesGet(_ status: Int, _ method: HTTPRequest.Method) -> Bool {
         switch status {
         case 303: true

@@ -1,12 +1,12 @@
 import CSystem
 import Foundation
 
-/// The secrets of a request, which are hidden in text from servers. Some servers repeat in their answers what they were
-/// sent, and their words are stored, printed and logged.
+/// The secrets of a request. dlm hides them in text that servers send, because some servers repeat parts of the request
+/// in their answers, and this text is stored, printed and logged.
 struct RequestSecrets {
     private let values: [String]
 
-    /// The minimum length in bytes. Shorter values would be found everywhere.
+    /// The minimum length in bytes. Shorter values are not hidden, because other text often contains them.
     private static let shortest = 4
 
     /// Collects the secrets of a request.
@@ -43,11 +43,11 @@ struct RequestSecrets {
         }
     }
 
-    /// The maximum size of a form in bytes. A larger body is taken for a file.
+    /// The maximum size of a form in bytes. A larger body is treated as a file, which has no secrets to hide.
     private static let longestForm = 16 << 10
 
-    /// Returns the text with `***` in place of each secret. Servers choose the text, and cookies, so each secret is looked
-    /// for in linear time.
+    /// Returns the text with `***` in place of each secret. The search for a secret takes linear time. Otherwise a
+    /// server could choose a text and a cookie that make the search very slow.
     func hidden(in text: String) -> String {
         values.reduce(text) { text, value in Self.hiding(Array(value.utf8), in: text) }
     }
@@ -76,7 +76,7 @@ struct RequestSecrets {
 }
 
 extension DownloadError {
-    /// Returns the same error with these secrets hidden in the server's words.
+    /// Returns the same error with these secrets hidden in the text that the server sent.
     func hiding(_ secrets: RequestSecrets) -> DownloadError {
         switch self {
         case .serverRefused(let status, let phrase):

@@ -1,7 +1,7 @@
 import CSystem
 import Foundation
 
-/// The run of a program that prints a secret, which replaces a file with the secret.
+/// The run of a program that prints a secret. A request can name such a program instead of a file with the secret.
 enum SecretCommand {
     /// The time limit for the program, in seconds.
     static let patience = 60.0

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A reader of files with secrets, to which a request refers.
+/// A reader for the files in which a request's secrets are.
 enum SecretFile {
     /// The maximum size in bytes. A larger file is probably the wrong file.
     static let largest = 4 << 20

@@ -21,8 +21,9 @@ package enum SourceScheme: String, CaseIterable, Sendable {
 
     package static let names = allCases.map(\.rawValue)
 
-    /// Returns the text after `scheme://` as this scheme means it. In all but http and https, `?` and `#` belong to the
-    /// file's name. Nil if the URL asks for something other than the bytes of a file.
+    /// Returns the text after `scheme://`, changed so that a URL parser reads the whole path. In all schemes but http
+    /// and https, `?` and `#` belong to the file's name. Nil if the URL asks for something other than the bytes of a
+    /// file.
     func rewritten(_ text: Substring) -> String? {
         if isHTTP { return String(text) }
         var text = text

@@ -51,7 +51,7 @@ public struct DownloadSchedule: Codable, Sendable, Equatable {
         guard var end = windows.compactMap({ calendar.span(of: $0, at: now)?.upperBound }).max() else {
             return .closed(until: calendar.nextStart(of: windows, after: now) ?? .distantFuture)
         }
-        // Windows that follow without a gap extend the time.
+        // If the next window begins when a window ends, the download may run on.
         for _ in 0..<(7 * windows.count) {
             guard let next = windows.compactMap({ calendar.span(of: $0, at: end)?.upperBound }).max(), next > end else {
                 return .open(until: end)

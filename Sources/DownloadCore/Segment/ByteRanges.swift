@@ -63,7 +63,7 @@ package struct ByteRanges: Sendable, Equatable {
         return result
     }
 
-    /// Returns the bytes of `whole` that this set lacks.
+    /// Returns the bytes of `whole` that are not in this set.
     package func missing(in whole: Range<Int64>) -> ByteRanges {
         var result = ByteRanges([whole])
         for range in ranges { result.remove(range) }
@@ -105,7 +105,8 @@ package struct ByteRanges: Sendable, Equatable {
     }
 }
 
-/// The stored form is `[[0,100],[200,300]]`. Decoding throws for values that are not sorted, separate ranges.
+/// The stored form is `[[0,100],[200,300]]`. Decoding throws if a pair is not a range of offsets that are 0 or more.
+/// Ranges that overlap or touch are merged.
 extension ByteRanges: Codable {
     package init(from decoder: any Decoder) throws {
         let pairs = try [[Int64]](from: decoder)

@@ -6,7 +6,8 @@ struct ConnectionBudget: Sendable, Equatable {
         /// The connections that the download has or was just granted.
         var has = 1
         var wants = 1
-        /// Whether the user fixed the number of connections. Such connections count, but their number is not reduced.
+        /// Whether the user fixed the number of connections. Such connections count towards the limit, but their number
+        /// is not reduced.
         let isFixed: Bool
     }
 
@@ -19,7 +20,7 @@ struct ConnectionBudget: Sendable, Equatable {
 
     init(limit: Int = SegmentPlanner.automaticLimit) { self.limit = max(1, limit) }
 
-    /// Raises the limit for a download whose own limit is higher than the usual one.
+    /// Raises the limit for a download whose own limit is higher, unless the host has refused connections.
     mutating func raise(to limit: Int) {
         if !wasRefused { self.limit = max(self.limit, limit) }
     }
@@ -36,8 +37,8 @@ struct ConnectionBudget: Sendable, Equatable {
     /// Removes a download, which frees its connections.
     mutating func leave(_ id: Int) { parts.removeAll { $0.id == id } }
 
-    /// Returns how many connections a download may have now. Connections that others have above their share become free
-    /// only when they are closed.
+    /// Returns how many connections a download may have now. If other downloads have more connections than their share,
+    /// these become free only when they are closed.
     mutating func grant(_ id: Int, has: Int, wants: Int) -> Int {
         guard let index = parts.firstIndex(where: { $0.id == id }) else { return 1 }
         parts[index].has = has
@@ -63,8 +64,8 @@ struct ConnectionBudget: Sendable, Equatable {
         return limit
     }
 
-    /// Returns the share of a download. Every download gets what it wants, up to a level that is the same for all. The
-    /// remainder goes to the first downloads.
+    /// Returns the share of a download. Every download gets the number that it wants, up to a level that is the same
+    /// for all. The remainder of the division goes to the first downloads.
     private func share(of index: Int) -> Int {
         let fixed = parts.reduce(0) { $0 + ($1.isFixed ? $1.has : 0) }
         var left = limit - fixed

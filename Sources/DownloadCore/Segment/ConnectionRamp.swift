@@ -1,20 +1,22 @@
-/// The number of connections of a download, which is either requested or automatic. The automatic number starts with one
-/// connection and rises in large steps as long as each step pays. The server's own limit is never exceeded.
+/// The number of connections of a download, which is either requested or automatic. The automatic number starts with
+/// one connection and rises in large steps, as long as each step makes the download faster. The server's own limit is
+/// never exceeded.
 struct ConnectionRamp: Sendable {
-    /// The number of connections that this download should have, by what it knows.
+    /// The number of connections that this download should have, by its own measurements.
     private(set) var wanted: Int
-    /// The number of connections that the download may have. Other downloads have the rest.
+    /// The number of connections that the download may have, because other downloads use the same host.
     private var granted = Int.max
-    /// Whether the number is final, because it was found out or requested.
+    /// Whether the number is final, because it was measured or requested.
     private(set) var isSettled: Bool
     /// The number of connections above which the server refused more, if it did.
     private(set) var cap: Int?
     private(set) var hasLearned = false
-    /// Whether the download wanted more connections than it was granted. Then its result may say little about the host.
+    /// Whether the download wanted more connections than it was granted. If so, its measurements may say little about
+    /// the host.
     private(set) var wasHeldBack = false
 
     private let limit: Int
-    /// The best number of connections known of this host, which is tried in one step.
+    /// The best number of connections from the host profile. The first step goes to this number.
     private let best: Int?
     private var before: (count: Int, speed: Double)?
     private var window: (start: Double, bytes: Double, isRepeated: Bool)?
@@ -31,14 +33,15 @@ struct ConnectionRamp: Sendable {
     /// The minimum number of bytes that each connection should have to fetch.
     private static let leastShare = 1_048_576.0
 
-    /// The planner's observations when it asks for a number.
+    /// The observations that the planner passes to the ramp.
     struct Observation {
         let now: Double
-        /// The time in seconds for which a level must be observed. It is long enough for the round trips.
+        /// The time in seconds for which a number of connections must be observed. It is long enough for several round
+        /// trips.
         let window: Double
         /// Whether every connection is past the start of its answer.
         let isSteady: Bool
-        /// The bytes that all connections brought, without the starts of answers.
+        /// The number of bytes that all connections brought, without the starts of answers.
         let bytes: Double
         /// Returns whether every connection has brought something since the given time.
         let allBrought: (Double) -> Bool
@@ -48,7 +51,7 @@ struct ConnectionRamp: Sendable {
     /// Makes a ramp.
     /// - Parameter wish: The requested number, or nil for an automatic one.
     /// - Parameter limit: The maximum of an automatic number.
-    /// - Parameter start: The first number, unless one connection is enough.
+    /// - Parameter start: The number at the beginning, unless one connection is enough.
     init(
         wish: Int?, limit automaticLimit: Int = SegmentPlanner.automaticLimit, size: Int64, knowledge: HostKnowledge?,
         start: Int = 1, now: Double
@@ -104,8 +107,8 @@ struct ConnectionRamp: Sendable {
         guard !isSettled else { return }
         guard let window else { return open(seen, isRepeated: false) }
         let elapsed = seen.now - window.start
-        // The first window only estimates how much time is left. If it measures too low a speed, the next window
-        // corrects that.
+        // The first window is short, because it only estimates how much time is left. If the measured speed is too low,
+        // the next window corrects it.
         guard
             elapsed
                 >= (before == nil ? max(Self.firstLook, 0.4 * seen.window) : seen.window * (window.isRepeated ? 2 : 1)),
@@ -116,7 +119,7 @@ struct ConnectionRamp: Sendable {
         judge(speed, seen, isRepeated: window.isRepeated)
     }
 
-    /// Opens a window for a new level once every connection is steady, or after a long time without that.
+    /// Starts to measure a new number of connections once every connection is steady, or after a long time.
     private mutating func open(_ seen: Observation, isRepeated: Bool) {
         guard seen.isSteady || seen.now - stepped > 15 * seen.window else { return }
         window = (seen.now, seen.bytes, isRepeated)
@@ -132,7 +135,7 @@ struct ConnectionRamp: Sendable {
         let gain = speed / before.speed
         let share = (gain - 1) / (Double(target) / Double(before.count) - 1)
         if share < 0.4, gain < 1.25 {
-            // A single low gain may be chance.
+            // A single low gain may be chance, so it is measured once more.
             if !isRepeated { return window = (seen.now, seen.bytes, true) }
             if gain < 1.05 { wanted = before.count }
             return settle()
@@ -149,7 +152,7 @@ struct ConnectionRamp: Sendable {
 
     private func step(from count: Int, by factor: Int, _ speed: Double, _ seen: Observation) -> Int? {
         let left = Double(seen.left)
-        // A download that has fewer connections than it wants gets these first.
+        // A download that has fewer connections than it wants takes no further step.
         guard target == wanted, left / speed >= max(Self.leastTimeLeft, 4 * seen.window) else { return nil }
         let next = min(count * factor, limit, Int(left / Self.leastShare))
         return next > count ? next : nil

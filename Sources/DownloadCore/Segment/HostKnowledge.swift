@@ -1,7 +1,7 @@
 import Foundation
 
-/// The best number of connections to one host, as earlier downloads have measured it. It serves later downloads whose
-/// number of connections is automatic.
+/// The host profile: the best number of connections to one host, as earlier downloads have measured it. Later downloads
+/// use it if their number of connections is automatic.
 package struct HostKnowledge: Codable, Sendable, Equatable {
     /// The number of connections beyond which the speed did not grow.
     package var best: Int
@@ -15,9 +15,9 @@ package struct HostKnowledge: Codable, Sendable, Equatable {
         self.learned = learned
     }
 
-    /// The age in seconds from which the knowledge is ignored, because hosts and networks change.
+    /// The age in seconds from which a profile is ignored, because hosts and networks change.
     package static let lifetime = 7.0 * 24 * 3600
-    /// The age in seconds for knowledge with a cap. It is shorter, because the host may only have been busy.
+    /// The same age for a profile with a cap. It is shorter, because the host may only have been busy for a while.
     private static let lifetimeOfCap = 24.0 * 3600
 
     /// The possible numbers of connections. A number outside of this range comes from a damaged store.

@@ -16,7 +16,7 @@ package final class HostMemory: Sendable {
 
     package init() {}
 
-    /// Whether no download transfers.
+    /// Whether no download is transferring from any host.
     package var isIdle: Bool { hosts.withLock { $0.values.allSatisfy { $0.budget == nil } } }
 
     package func knowledge(of origin: String, at now: Date) -> HostKnowledge? {
@@ -29,7 +29,8 @@ package final class HostMemory: Sendable {
         change(origin) { $0.knowledge = $0.knowledge ?? knowledge }
     }
 
-    /// Begins a transfer of a download from the origin. When the returned share is released, its connections are free.
+    /// Adds a download to the connection budget of an origin. When the returned share is released, its connections
+    /// become free.
     /// - Parameters:
     ///   - isFixed: Whether the user fixed the number of connections.
     ///   - limit: The maximum of an automatic number.
@@ -54,7 +55,7 @@ package final class HostMemory: Sendable {
     }
 }
 
-/// The part of one download in the connections with a host.
+/// One download's share of the connections with a host.
 package final class ConnectionShare: Sendable {
     private let memory: HostMemory
     private let origin: String
@@ -73,7 +74,7 @@ package final class ConnectionShare: Sendable {
         }
     }
 
-    /// Returns how many connections the download may have now. Each call reports how many it has.
+    /// Returns how many connections the download may have now.
     package func grant(has: Int, wants: Int) -> Int {
         memory.change(origin) { $0.budget?.grant(id, has: has, wants: wants) ?? 1 }
     }

@@ -1,6 +1,6 @@
-/// The limit for the requests of one attempt that bring nothing. Such a request counts like a failed attempt, whatever
-/// part of the file it asks for. Each request that brings something cancels one of them. Therefore a server that
-/// answers with too little, or with nothing, gets a few requests and not hundreds.
+/// The limit for requests of one attempt that make no progress. Each of them uses up a part of the budget, whatever
+/// part of the file it asks for. Each request that makes progress gives one part back. So a server that answers with
+/// too few bytes, or with none, gets a few requests and not hundreds.
 package struct RequestBudget: Sendable, Equatable {
     private let limit: Int
     private var spent = 0

@@ -1,28 +1,30 @@
 /// The ways in which a connection without work takes a range from another connection.
 extension SegmentPlanner {
-    /// The minimum gain in seconds that makes taking a range worth while.
+    /// The minimum gain in seconds that makes it worth while to take a range: `uncut` for a range that was not
+    /// requested yet, and `cut` for a part of the range of a running request.
     private static let leastWon = (uncut: 0.01, cut: 0.05)
-    /// The minimum range in bytes. A smaller range is not worth the head of its request.
+    /// The minimum size in bytes of a range that is taken, with the same two cases. A smaller range is not worth a
+    /// request.
     private static let leastGiven: (uncut: Int64, cut: Int64) = (64 << 10, 16 << 10)
-    /// The giving connection keeps the bytes that it brings in this time, and at least this number of bytes. A cut must
-    /// be decided before the bytes come.
+    /// The part of its range that the giving connection keeps: the bytes that it brings within `time` seconds, and at
+    /// least `bytes`. Otherwise the bytes could come before the cut takes effect.
     private static let margin = (time: 0.05, bytes: 16_384.0)
-    /// The fraction of the largest offer that an offer must reach. Among the offers that do, the one whose giver needs
-    /// the longest time is taken.
+    /// The fraction of the largest offer that an offer must reach. From these offers, the planner takes the one of the
+    /// connection that would need the longest time.
     private static let nearly = 0.25
 
-    /// The number of bytes of its lease that a stalled connection keeps, in case it continues.
+    /// The number of requested bytes that a stalled connection keeps, in case it continues.
     private static let reserve = Int64(BufferPool.bufferSize)
 
     /// The time in seconds without a byte after which a connection is stalled.
     private var stallTime: Double { max(0.7, 3 * (latency.fresh ?? 0)) }
-    /// The time in seconds without a byte after which a lease is not cut to share its rest. A connection that finds no
-    /// other work treats the quiet connection as stalled.
+    /// The time in seconds without a byte after which a connection is quiet. The running request of a quiet connection
+    /// is not cut to share its rest. A connection that finds no other work treats a quiet connection as stalled.
     private var quietTime: Double { max(0.25, 1.5 * (latency.fresh ?? 0)) }
     /// The time in seconds without a byte after which a duplicate connection gives up.
     private var replacedTime: Double { 4 * stallTime }
 
-    /// Gives a connection without work a territory. Returns false if there is nothing left for it.
+    /// Gives a range to a connection without work. Returns false if there is nothing left for it.
     mutating func deal(to index: Int) -> Bool {
         if let gap = free.ranges.first {
             free.remove(gap)
@@ -41,14 +43,14 @@ extension SegmentPlanner {
 
     // MARK: Running connections
 
-    /// Returns the seconds until all connections end together, and the speed assumed for a connection without a measured
-    /// speed.
+    /// Returns the time in seconds until all connections end together, and the speed that is assumed for a connection
+    /// without a measured speed.
     private func outlook(with index: Int, fresh: Double) -> (assumed: Double, time: Double) {
         let known = connections.compactMap(\.pace.speed.value).filter { $0 > 0 }
         let assumed = known.isEmpty ? 1 : known.reduce(0, +) / Double(known.count)
-        // Connections that are about to be opened count, too.
+        // Connections that are about to be opened are included.
         var speed = Double(max(0, ramp.target - connections.count)) * assumed
-        // The time until a first byte counts as bytes that the connection still has to fetch.
+        // The wait for a first byte is counted as the bytes that the connection could have fetched in that time.
         var left = speed * fresh
         for other in connections.indices {
             let own = connections[other].pace.speed.low ?? assumed
@@ -69,10 +71,10 @@ extension SegmentPlanner {
     /// A range that one connection may take from another.
     private struct Offer {
         let other: Int
-        /// The seconds that the other connection needs for its whole territory.
+        /// The time in seconds that the other connection needs for its whole range.
         let rest: Double
         let give: Int64
-        /// Whether a part of the range was already asked for.
+        /// Whether a part of the range was already requested.
         let isCut: Bool
     }
 
@@ -80,7 +82,7 @@ extension SegmentPlanner {
     private struct Taker {
         let index: Int
         let speed: Double
-        /// The seconds to its first byte.
+        /// The time in seconds until its first byte comes.
         let wait: Double
         let fresh: Double
         /// The seconds until all connections end together.
@@ -116,7 +118,7 @@ extension SegmentPlanner {
         let victim = connections[other]
         if sharedStart(of: victim) != nil { return nil }
         let speed = max(victim.pace.speed.low ?? taker.assumed, 1e-9)
-        // The other connection has moved since its position was last reported.
+        // The other connection has probably brought more bytes since its position was last reported.
         let left =
             Double(victim.left) - (victim.isAsked ? min(speed * (now - victim.pace.seen), Double(victim.left)) : 0)
         let rest = left / speed
@@ -124,14 +126,15 @@ extension SegmentPlanner {
         let margin = max(Self.margin.bytes, speed * Self.margin.time)
         var share = min(taker.speed * max(0, min(together, taker.common) - taker.wait), left - margin)
         if connections.count >= ramp.target, taker.common > together, taker.speed > speed {
-            // The faster connection should not have to take a range again before the end, because its line is idle each
-            // time.
+            // The faster connection takes all that it can fetch before the common end. With less, it would have to take
+            // another range before the end, and would be idle for a round trip.
             let whole = taker.speed * max(0, taker.common - taker.wait)
             share = max(share, min(whole, left - max(margin, speed * 6 * taker.wait)))
         }
         var give = Int64(max(0, share))
         if give > victim.unasked, victim.unasked >= give / 2, victim.unasked >= Self.crumb { give = victim.unasked }
-        // Two connections that wait for their first byte could take the same range from each other again and again.
+        // A connection that waits for its first byte, or is quiet, keeps its requested bytes. Otherwise two such
+        // connections could take the same range from each other again and again.
         if taker.isTimed, give > victim.unasked, victim.pace.answer == nil || isStill(victim, for: quietTime) {
             give = victim.unasked
         }
@@ -141,7 +144,7 @@ extension SegmentPlanner {
             let least = isCut ? max(Self.leastWon.cut, taker.fresh / 4) : max(Self.leastWon.uncut, taker.wait)
             guard rest - together >= least else { return nil }
         } else if isCut && keepsConnections || give < Self.crumb {
-            // The running request may be over before it could be cut.
+            // No speed is known yet, so the running request may be over before it could be cut.
             return nil
         }
         return Offer(other: other, rest: rest, give: give, isCut: isCut)
@@ -149,8 +152,8 @@ extension SegmentPlanner {
 
     // MARK: Stalled connections
 
-    /// Returns whether the connection is stalled: no byte came for the given time. A connection that waits for its first
-    /// byte may wait longer where other answers were slow.
+    /// Returns whether the connection is stalled: no byte came for the given time. A connection that waits for its
+    /// first byte may wait longer if other answers were slow.
     private func isStill(_ connection: PlannedConnection, for time: Double) -> Bool {
         let time = connection.pace.answer == nil ? max(time, min(2 * slowestAnswer, replacedTime)) : time
         return connection.isAsked && connection.left > 0 && now - connection.pace.moved >= time
@@ -167,8 +170,8 @@ extension SegmentPlanner {
         return true
     }
 
-    /// Returns the range that a stalled connection gives: what it has not asked for, else its whole lease but a small
-    /// reserve.
+    /// Returns the range that a stalled connection gives away. This is the range that it has not requested yet. If that
+    /// range is too small, it is the range of its running request except for a small reserve.
     private func gift(of still: PlannedConnection) -> Range<Int64>? {
         if sharedStart(of: still) != nil { return nil }
         if still.unasked >= Self.leastGiven.uncut { return max(still.position, still.leaseEnd)..<still.end }
@@ -176,7 +179,7 @@ extension SegmentPlanner {
         return still.pace.answer != nil && still.end - begin >= Self.leastGiven.uncut ? begin..<still.end : nil
     }
 
-    /// Asks for the range of a stalled connection once more, on another connection.
+    /// Assigns the range of a quiet connection to a second connection as well.
     private mutating func standIn(_ index: Int) -> Bool {
         guard !isExhausted,
             let other = connections.indices.first(where: {
@@ -190,8 +193,8 @@ extension SegmentPlanner {
         return true
     }
 
-    /// Decides between connections that were asked for the same range. The first to bring something continues, and the
-    /// others are cut where they are.
+    /// Decides between connections that have requested the same range. The first one that brings bytes continues, and
+    /// the others are cut where they are.
     mutating func settleDuplicates() {
         while let index = connections.indices.first(where: { isDecided(connections[$0]) }) {
             let duplicate = connections[index]
@@ -214,7 +217,8 @@ extension SegmentPlanner {
             || connections[victim].position > duplicate.duplicatedFrom || isStill(duplicate, for: replacedTime)
     }
 
-    /// Returns where the range begins that this connection shares with its duplicates, or nil if it has none.
+    /// Returns the offset at which the range begins that this connection shares with its duplicates. Returns nil if it
+    /// has no duplicates.
     func sharedStart(of connection: PlannedConnection) -> Int64? {
         if connection.duplicates != nil { return connection.duplicatedFrom }
         return connection.duplicatedBy.flatMap(index).map { connections[$0].duplicatedFrom }

@@ -1,16 +1,17 @@
 import Foundation
 
 /// The planner of the connections of one download. It decides which connection fetches which range, and how many
-/// connections there are. It is a value: the runner reports events with their times, and the planner answers with
+/// connections there are. It is a value: the attempt reports events with their times, and the planner answers with
 /// decisions.
 ///
-/// Each connection has a territory, [position, end), and asks for it one lease at a time. A connection with an empty
-/// territory takes a part of the territory that would be finished last. The part is so large that all connections end
-/// together. The connection takes bytes that were not asked for yet if they are enough. Otherwise the lease is cut.
+/// Each connection has a territory, [position, end), which is the range that it has to fetch. It requests its territory
+/// in parts; the part that one request asks for is a lease. A connection with an empty territory takes a part of the
+/// territory that would be finished last. The part is so large that all connections end together. The connection takes
+/// bytes that were not requested yet if there are enough of them. Otherwise the lease of the other connection is cut.
 package struct SegmentPlanner: Sendable {
     package enum Event: Sendable, Equatable {
         /// A request has ended.
-        /// - Parameter position: The offset up to which the request's bytes can be believed.
+        /// - Parameter position: The offset up to which the bytes of the request can be trusted.
         case ended(Int, position: Int64, Ending)
         case tick
     }
@@ -28,46 +29,49 @@ package struct SegmentPlanner: Sendable {
     }
 
     package enum Decision: Sendable, Equatable {
-        /// Ask for a range. If the connection is new to the planner, open it.
+        /// Request a range. If the connection is new to the planner, open it.
         case ask(connection: Int, range: Range<Int64>)
-        /// Ask for a range that a stalled connection does not bring. The first of the two to bring bytes continues.
+        /// Request a range that another connection has requested but does not bring. The first of the two connections
+        /// that brings bytes continues.
         case duplicate(connection: Int, range: Range<Int64>, of: Int)
-        /// End the request at this offset. Another connection asks for the rest.
+        /// End the request at this offset. Another connection requests the rest.
         case cut(connection: Int, at: Int64)
     }
 
     var connections: [PlannedConnection] = []
-    /// The bytes that belong to no territory.
+    /// The missing bytes that belong to no connection's territory.
     var free: ByteRanges
     var ramp: ConnectionRamp
     var now: Double
-    /// The seconds to the first byte of an answer, on a new connection and on an open one.
+    /// The shortest measured time in seconds from a request to the first byte of its answer, on a new connection and on
+    /// an open one.
     var latency: (fresh: Double?, kept: Double?) = (nil, nil)
-    /// The longest time that an answer took, in seconds.
+    /// The longest time from a request to the first byte of its answer, in seconds.
     var slowestAnswer = 0.0
     private var nextConnection: Int
     /// Open connections without work. They are used before new ones are opened.
     private var parked: [PlannedConnection] = []
-    /// Whether all remaining bytes belong to running connections, so that one more found nothing to do.
+    /// Whether the last additional connection found nothing to do, because all remaining bytes belong to running
+    /// connections.
     private var isShared = false
     private var steadyBytes = 0.0
     private var losses = 0
     private let lossLimit: Int
     private var budget: RequestBudget
     private let begun: Double
-    /// Whether a connection can be used again when its request ends. If not, each request is for the whole territory and
-    /// may be cut, which costs no more than the end of the connection.
+    /// Whether a connection can be used again when its request ends. If not, each request is for the whole territory. A
+    /// cut of such a request costs no more than its end, because both close the connection.
     let keepsConnections: Bool
 
     /// Makes a planner.
     /// - Parameters:
     ///   - missing: The bytes to fetch, including those that the first request is about to bring.
-    ///   - first: The connection of the running request, with the rest of the range that was asked for.
+    ///   - first: The connection of the running request, with the rest of the requested range.
     ///   - wish: The requested number of connections, or nil for an automatic number.
     ///   - automaticLimit: The maximum of an automatic number.
-    ///   - lossLimit: The number of lost connections after which no more are opened.
-    ///   - fruitlessLimit: The number of requests without progress after which connections that bring nothing are not used
-    ///     again.
+    ///   - lossLimit: The number of lost connections after which no additional connections are opened.
+    ///   - fruitlessLimit: The number of requests without progress after which connections that bring nothing are not
+    ///     used again.
     ///   - start: The number of connections at the beginning, if one connection is not enough.
     package init(
         missing: ByteRanges, first: (connection: Int, lease: Range<Int64>)?, wish: Int?,
@@ -99,14 +103,16 @@ package struct SegmentPlanner: Sendable {
 
     /// The number of connections that there may be now.
     package var target: Int { ramp.target }
-    /// The number of connections that the download has, and the number that it could use if it were alone with the host.
+    /// The number of connections that the download has, and the number that it could use if no other download used the
+    /// host.
     package var demand: (has: Int, wants: Int) {
-        // If one more connection found nothing to do, only one more is tried.
+        // If the last additional connection found nothing to do, only one additional connection is tried.
         (connections.count, isShared ? min(ramp.wanted, connections.count + 1) : ramp.wanted)
     }
     /// Whether all bytes have come.
     package var isDone: Bool { connections.isEmpty && free.isEmpty }
-    /// The interval in seconds at which the planner needs the time and the progress. Nil if they make no difference.
+    /// The interval in seconds at which the planner must be told the time and the progress. Nil if they make no
+    /// difference.
     package var tickInterval: Double? {
         if ramp.target < ramp.wanted { return Self.heldBackInterval }
         return !ramp.isSettled ? window / 8 : ramp.wanted > 1 ? 0.2 : nil
@@ -127,14 +133,14 @@ package struct SegmentPlanner: Sendable {
         } else {
             latency.kept = min(latency.kept ?? after, after)
         }
-        // The first request had to wait for its file, so bytes may have come before the planner began.
+        // The probe began before the planner was made, so its first byte may have come earlier.
         connections[index].answered(at: max(time, begun))
     }
 
-    /// Sets the number of connections that there may be. It takes effect at the next event.
+    /// Sets the number of connections that the download may have. The number takes effect at the next event.
     package mutating func grant(_ count: Int) { ramp.grant(max(1, count), now: now) }
 
-    /// Records how far the running requests are. Called before each event.
+    /// Records the positions of the running requests. Called before each event.
     package mutating func progress(_ positions: some Sequence<(connection: Int, position: Int64)>, at now: Double) {
         self.now = now
         for (id, position) in positions { move(id, to: position) }
@@ -143,8 +149,7 @@ package struct SegmentPlanner: Sendable {
     /// Adds a range that must be fetched again.
     package mutating func restore(_ range: Range<Int64>) { free.insert(range) }
 
-    /// Moves the start of a request that begins later than decided, because the bytes before `position` have come
-    /// meanwhile.
+    /// Moves the start of a request to `position`, because the bytes before it have come since the decision.
     package mutating func skip(_ id: Int, to position: Int64) {
         guard let index = index(of: id) else { return }
         connections[index].skip(to: position)
@@ -177,10 +182,10 @@ package struct SegmentPlanner: Sendable {
         guard let index = index(of: id) else { return }
         var connection = connections[index]
         connection.isAsked = false
-        // Fewer bytes may be believed than came.
+        // The position may be smaller than before, because the last bytes that came may not be trusted.
         connection.position = min(position, connection.end)
         if let start = sharedStart(of: connection), connection.position < start {
-            // The duplicates were asked only for what comes after these bytes.
+            // The duplicate requests begin at `start`, so the bytes before it must be fetched again.
             free.insert(connection.position..<start)
             connection.position = start
         }
@@ -201,7 +206,8 @@ package struct SegmentPlanner: Sendable {
             ramp.stay(at: connections.count)
         case .refused:
             dismiss(index)
-            // The server may still count the connection that it has closed.
+            // If connections are not kept, the server may still count a connection that has just been closed. Then the
+            // refusal does not mean that it accepts fewer connections than before.
             let wasServing = keepsConnections && connection.pace.firstAnswer != nil
             ramp.refuse(serving: connections.count, wasServing: wasServing, now: now)
         }
@@ -226,9 +232,9 @@ package struct SegmentPlanner: Sendable {
 
     // MARK: The number of connections
 
-    /// The length in seconds of the start of an answer, which says nothing about the speed.
+    /// The length in seconds of the start of an answer. The bytes of this time say nothing about the speed.
     var burst: Double { window / 5 }
-    /// The length in seconds of an observation. It is long enough for the round trips.
+    /// The length in seconds of an observation. It is long enough for several round trips.
     private var window: Double { max(0.2, 8 * (latency.kept ?? latency.fresh.map { $0 / 2 } ?? 0)) }
 
     private mutating func observe() {
@@ -243,7 +249,7 @@ package struct SegmentPlanner: Sendable {
 
     // MARK: Decisions
 
-    /// Gives work to idle connections, parks those without work, and opens as many as are allowed.
+    /// Gives work to idle connections, parks connections without work, and opens as many connections as are allowed.
     private mutating func employ() {
         let idle = connections.filter { !$0.isAsked }.map(\.id)
         for id in idle {
@@ -294,13 +300,13 @@ package struct SegmentPlanner: Sendable {
         return decisions
     }
 
-    /// Returns the next lease. It is short enough to leave bytes for others to take, and long enough to make the round
-    /// trips cheap.
+    /// Returns the range of the next request. It is short enough to leave bytes that other connections can take, and
+    /// long enough to make the round trips cheap.
     private func lease(of connection: PlannedConnection) -> Range<Int64> {
         let range = connection.position..<connection.end
         if ramp.target == 1 && ramp.isSettled || !keepsConnections { return range }
-        // Over a long round trip, a lease that is too short for its line costs more than cutting a lease that is too
-        // long.
+        // If the round trip is long, a request that is too short for a fast connection costs more than a cut of a
+        // request that is too long.
         var length = (latency.fresh ?? 0) > Self.longWay ? .max : Self.leaseSize
         if let speed = connection.pace.speed.value {
             let trip = latency.kept ?? (latency.fresh ?? 0) / 2
@@ -314,12 +320,12 @@ package struct SegmentPlanner: Sendable {
     package static let automaticLimit = 6
     package static let leaseSize: Int64 = 16 << 20
     private static let leaseTime = 8.0
-    /// The length of a lease in round trips. A connection is idle for one round trip between two leases.
+    /// The minimum length of a lease, in round trips. A connection is idle for one round trip between two leases.
     private static let leaseTrips = 128.0
-    /// The time to the first answer, in seconds, from which a connection counts as a long way.
+    /// The time to the first byte of an answer, in seconds, above which the round trip counts as long.
     private static let longWay = 0.02
-    /// The tick interval in seconds while other downloads have the connections that this one wants. A thousand downloads
-    /// may wait this way.
+    /// The tick interval in seconds while other downloads have the connections that this download wants. It is long,
+    /// because a thousand downloads may wait in this way.
     private static let heldBackInterval = 1.0
     /// The size in bytes below which a range is not worth its own request, unless time would be lost.
     static let crumb: Int64 = 1 << 20

@@ -2,7 +2,7 @@
 package protocol SegmentTarget: AnyObject, Sendable {
     /// Whether the target takes no more writes.
     var refusesWrites: Bool { get }
-    /// Writes the bytes that are new, and compares the others with those already written. Called on the writer's thread,
-    /// in order.
+    /// Writes the bytes that are new, and compares the other bytes with the bytes already written. Called on the thread
+    /// of the write queue, in order.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64)
 }

@@ -1,17 +1,18 @@
 import Foundation
 
-/// The recent speed of a connection in bytes per second. Older observations fade, so that the estimate neither jumps
-/// nor follows too slowly.
+/// The recent speed of a connection in bytes per second. Older observations lose weight, so that the estimate neither
+/// jumps nor follows too slowly.
 struct SpeedEstimate: Sendable {
     /// Bytes and the seconds in which they came.
     private typealias Sum = (bytes: Double, seconds: Double)
 
     private var fading: Sum = (0, 0)
     private var whole: Sum = (0, 0)
-    /// The burst at the start of this answer.
+    /// The bytes at the start of this answer.
     private var burst: Sum = (0, 0)
     private var isPastBurst = false
-    /// The last moments, including the start of the answer, and the speed of the moments before.
+    /// The observations since the last complete moment, including the start of an answer. The speed of that moment is
+    /// `recent`.
     private var moment: Sum = (0, 0)
     private var recent: Double?
 
@@ -24,8 +25,8 @@ struct SpeedEstimate: Sendable {
     private static let leastRecent = 0.25
 
     /// Adds an observation.
-    /// - Parameter isBurst: Whether the bytes are the start of an answer. Some servers send much ahead and slow down
-    ///   afterwards, so such bytes do not tell the speed.
+    /// - Parameter isBurst: Whether the bytes are the start of an answer. Some servers send the first bytes fast and
+    ///   slow down afterwards, so these bytes do not show the speed.
     mutating func observe(_ count: Int64, over time: Double, isBurst: Bool) {
         add(count, time, to: &whole)
         add(count, time, to: &moment)
@@ -42,7 +43,7 @@ struct SpeedEstimate: Sendable {
         }
     }
 
-    /// Records the end of an answer. If the whole answer was a burst, its speed is the speed of such answers.
+    /// Records the end of an answer. If the whole answer was a burst, its bytes are used as an observation after all.
     mutating func endAnswer() {
         if !isPastBurst, burst.seconds >= Self.leastAnswer {
             fade(burst.seconds)
@@ -67,7 +68,7 @@ struct SpeedEstimate: Sendable {
     /// that nothing waits for a connection that has become slow.
     var low: Double? { value.map { min($0, latest ?? $0) } }
 
-    /// The estimate, or nil until enough was observed. If answers end within their burst, it is the average of all
+    /// The estimate; nil until enough was observed. Without observations after a burst, it is the average speed of all
     /// bytes.
     var value: Double? {
         if fading.seconds >= Self.leastObserved { return fading.bytes / fading.seconds }

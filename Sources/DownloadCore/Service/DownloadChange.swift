@@ -7,9 +7,9 @@ package enum DownloadChange: Sendable, Equatable {
     case priority(Int)
     /// Sets the speed limit in bytes per second; nil removes the limit.
     case rateLimit(Int64?)
-    /// Sets another address of the same file, for example because the link has expired.
+    /// Sets another URL of the same file, for example because the old URL has expired.
     case url(SourceURL, Credential?)
-    /// The other addresses of the same file.
+    /// Sets the mirrors: the other URLs of the same file.
     case mirrors([SourceURL])
 }
 

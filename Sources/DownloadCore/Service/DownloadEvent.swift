@@ -4,9 +4,9 @@ public enum DownloadEvent: Sendable, Equatable {
     case didAdd(DownloadSnapshot)
     /// The download runs. `atOffset` bytes were present before.
     case didStart(DownloadSnapshot, atOffset: Int64)
-    /// Everything is fetched again. If the server has a new version of the file, the bytes of the old version were
-    /// deleted. If nothing proves that the version is the same, the bytes of the partial file are compared with the new
-    /// ones.
+    /// Bytes that were present are fetched again. If the server has a new version of the file, the bytes of the old
+    /// version were deleted. If nothing proves that the version is the same, the bytes of the partial file are kept and
+    /// compared with the fetched bytes.
     case didRestart(DownloadSnapshot, why: String)
     /// An attempt failed, and another one follows.
     case willRetry(DownloadSnapshot, DownloadError)
@@ -18,25 +18,25 @@ public enum DownloadEvent: Sendable, Equatable {
     case didResume(DownloadSnapshot)
     /// The download was cancelled, with its resume data on disk.
     case didCancel(DownloadSnapshot)
-    /// The download was forgotten.
+    /// The download was removed from the store.
     case didRemove(DownloadSnapshot)
-    /// The address, the priority or the speed limit of the download was changed.
+    /// The URL, the priority or the speed limit of the download was changed.
     case didChange(DownloadSnapshot)
     /// The file has its final name.
     case didComplete(DownloadSnapshot)
     /// The download failed, and there will be no other attempt without a command.
     case didFail(DownloadSnapshot, DownloadError)
 
-    /// The reason of a restart because the folder was deleted. It is the same for all downloads of the folder.
+    /// The reason for a restart if the folder was deleted. It is the same for all downloads of the folder.
     package static let folderIsGone = "its folder was deleted"
-    /// The reason of a restart because the partial file was deleted.
+    /// The reason for a restart if the partial file was deleted.
     package static let partialIsGone = "its partial file is gone"
 
-    /// The reason of a restart because there is no validator. The bytes that are present are fetched again and
+    /// The reason for a restart if there is no strong validator. The bytes that are present are fetched again and
     /// compared.
     package static let comparesAll =
-        "without a strong ETag or Last-Modified, nothing proves that the server's file is still the same; the fetched bytes are "
-        + "kept and compared"
+        "without a strong ETag or Last-Modified, nothing proves that the server's file is still the same; the fetched "
+        + "bytes are kept and compared"
 
     /// The download at the moment of the event.
     public var snapshot: DownloadSnapshot {

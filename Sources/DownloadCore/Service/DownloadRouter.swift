@@ -1,5 +1,5 @@
-/// The downloads of a store as one service for a command. Each call goes to the session that works on the download. If
-/// no session works on it, this process handles the call. The command sees no difference.
+/// One service through which a command reaches all downloads of a store. A call about a download goes to the session
+/// that works on the download, or to the session of this process if there is none. The command sees no difference.
 package final class DownloadRouter: DownloadService {
     /// The session of this process.
     package let local: SessionManager
@@ -32,7 +32,7 @@ package final class DownloadRouter: DownloadService {
 
     package func change(_ ids: [DownloadID], _ change: DownloadChange) async throws -> [ChangedDownload] {
         try await route(ids) { [directory] record, owner in
-            // The store has no passwords, so the session that will continue the download must get it.
+            // The store keeps no passwords, so the session that will continue the download must get the new password.
             if owner == nil, case .url(_, .some) = change, let session = record.session,
                 !SessionIdentifier.isForeground(session), directory.isAlive(session)
             {
@@ -55,8 +55,9 @@ package final class DownloadRouter: DownloadService {
         }
     }
 
-    /// Resumes each download in the live session that owns it. Otherwise a download of the background session is
-    /// resumed there, and any other download in this process.
+    /// Resumes each download in the live session that owns it. A download without a live owner is resumed in the
+    /// background session, if it belongs to that session or if `overrides` asks for it. Any other download is resumed
+    /// in this process.
     package func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload] {
         try await route(ids) { record, owner in
             if let owner { return owner }

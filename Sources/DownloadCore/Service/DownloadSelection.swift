@@ -9,10 +9,11 @@ package struct DownloadSelection: Sendable, Equatable, Codable {
     }
 
     package var which: Which
-    /// The greatest number of downloads. The newest ones are selected, or, with ``after``, the first ones after that
-    /// id.
+    /// The maximum number of downloads. The newest downloads are selected, or, with ``after``, the first ones after
+    /// that id.
     package var limit: Int?
-    /// Selects only higher ids, to read a long list page by page.
+    /// The id after which the selection begins. Only downloads with higher ids are selected. It is used to read a long
+    /// list page by page.
     package var after: DownloadID?
 
     package init(_ which: Which, limit: Int? = nil, after: DownloadID? = nil) {

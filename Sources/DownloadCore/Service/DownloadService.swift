@@ -1,4 +1,4 @@
-/// A service that manages downloads, in this process or another. Commands use nothing else.
+/// A service that manages downloads, in this process or another. Commands reach downloads only through a service.
 package protocol DownloadService: Sendable {
     /// Finds or creates a download for each request, in order, and starts the work.
     func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload]
@@ -6,7 +6,7 @@ package protocol DownloadService: Sendable {
     /// - Parameter overrides: secrets and other values that are given again. They are merged into each request.
     func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload]
     /// Pauses, cancels or changes downloads, running or not, and returns them as stored after the change. If one id is
-    /// unknown, nothing is changed. A download that already is as wanted is returned unchanged.
+    /// unknown, nothing is changed. A download that already has the wanted value or state is returned unchanged.
     func change(_ ids: [DownloadID], _ change: DownloadChange) async throws -> [ChangedDownload]
     /// Removes downloads from the store and deletes their partial files, and their finished files if `deletesFile` is
     /// true. Running downloads are stopped first.
@@ -19,16 +19,14 @@ package protocol DownloadService: Sendable {
     /// Returns all changes in the store after `cursor`, by any session, and then new ones as they happen. If `cursor`
     /// is nil, only new changes are returned.
     func log(since cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error>
-    /// Returns if the service answers and is not about to end, and throws otherwise. This is fast, however long the
-    /// queue is.
+    /// Throws if the service does not answer or is about to end. The check is fast, however long the queue is.
     func checkAvailability() async throws
     func status() async throws -> SessionStatus
     /// Changes the settings of the session at once.
     func configure(_ settings: SessionSettings) async throws
     /// Asks the session to end, and returns before it has ended.
     func shutdown(_ mode: ShutdownMode) async throws
-    /// Pauses the downloads that run in this process, with their resume data on disk. All downloads can be resumed
-    /// later.
+    /// Pauses the downloads of this process, with their resume data on disk. They can be resumed later.
     func pauseAll(_ reason: DownloadState.PauseReason) async
     /// Ends the service and its streams.
     func close() async

@@ -1,9 +1,9 @@
 /// A download at one moment: its record, with its progress at that moment.
 public struct DownloadSnapshot: Codable, Sendable, Equatable {
     package var record: DownloadRecord
-    /// The progress at that moment.
+    /// The progress at the moment of the snapshot.
     public var progress: DownloadProgress
-    /// Whether a live session runs the download, or has it in its queue.
+    /// Whether the session of the download is alive. False if the download has no session.
     public var isAttended = true
 
     package init(record: DownloadRecord, progress: DownloadProgress? = nil) {
@@ -24,9 +24,9 @@ public struct DownloadSnapshot: Codable, Sendable, Equatable {
     public var request: DownloadRequest { record.request }
     /// The path of the finished file; nil until its name is known.
     public var path: String? { record.completed?.path ?? record.finalPath }
-    /// The last attempts, the newest last; at most 20.
+    /// The last 20 attempts at most, with the newest one at the end.
     public var attempts: [AttemptRecord] { record.attempts }
-    /// The session that runs the download or has it in its queue; nil if there is none.
+    /// The session to which the download belongs; nil if there is none.
     public var session: String? { record.session }
 }
 

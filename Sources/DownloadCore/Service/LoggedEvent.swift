@@ -3,7 +3,8 @@ import Foundation
 /// A position in the store's log of events: the number of the last event that was read.
 public typealias EventCursor = Int64
 
-/// A change of a download in the log of the store. It is written once, in order, in the same transaction as the change.
+/// A change of a download in the log of the store. The log entry is written once, in order, in the same transaction as
+/// the change.
 public struct LoggedEvent: Codable, Sendable, Equatable {
     /// What happened.
     public enum Kind: String, Codable, Sendable, CaseIterable {
@@ -13,17 +14,18 @@ public struct LoggedEvent: Codable, Sendable, Equatable {
         case resumed
         /// An attempt began.
         case started
-        /// The server has a new version of the file, and the bytes of the old version were deleted.
+        /// The running download has fewer bytes than before. Usually the server has a new version of the file, and the
+        /// bytes of the old version were deleted.
         case restarted
-        /// An attempt failed, and another one follows.
+        /// The download waits for its next attempt, for the network, or for its schedule.
         case waiting
         /// The download has reached this state, or was removed from the store.
         case paused, cancelled, completed, failed, removed
-        /// The address, the priority or the speed limit of the download was changed.
+        /// The URL, the priority or the speed limit of the download was changed.
         case changed
     }
 
-    /// The place of the event in the log.
+    /// The position of the event in the log.
     public var cursor: EventCursor
     /// The time of the event.
     public var time: Date
@@ -33,7 +35,7 @@ public struct LoggedEvent: Codable, Sendable, Equatable {
     public var id: DownloadID
     /// The name of the file, or a preliminary name until the final one was known.
     public var name: String
-    /// The address of the file.
+    /// The URL of the file.
     public var url: String
     /// The session of the download.
     public var session: String?
@@ -61,12 +63,13 @@ public struct LoggedEvent: Codable, Sendable, Equatable {
     }
 }
 
-/// An element of the sequence of past and present events.
+/// An element of the sequence of logged events, which begins with past events and continues with new ones.
 public enum LogEntry: Sendable, Equatable {
     /// Something happened.
     case event(LoggedEvent)
-    /// All events from before the call were delivered, and all others are new. This entry comes once.
+    /// All events from before the call have been delivered. The events that follow are new. This entry comes once.
     case didFinishEvents(EventCursor)
-    /// The events up to this one were deleted from the log, which keeps only the newest ones.
+    /// The events up to this cursor were deleted from the log before they could be read. The log keeps only the newest
+    /// events.
     case didLoseEvents(upTo: EventCursor)
 }

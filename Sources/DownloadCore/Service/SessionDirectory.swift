@@ -18,7 +18,7 @@ package enum SessionIdentifier {
     /// The background session of `dlm daemon` and `dlm get -b`.
     package static let background = "background"
 
-    /// Returns whether an identifier is that of a foreground session. Such a session ends with its process, and no
-    /// command starts it again by its name, unlike the background session.
+    /// Returns whether an identifier belongs to a foreground session. A foreground session ends with its process.
+    /// Unlike the background session, it is never started again under the same identifier.
     package static func isForeground(_ identifier: String) -> Bool { identifier.hasPrefix("foreground-") }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The answer of a session about itself.
+/// The status that a session reports about itself.
 package struct SessionStatus: Codable, Sendable, Equatable {
     /// The version of the control API (docs/api.md).
     package static let apiVersion = 1

@@ -1,4 +1,4 @@
-/// The speed over the last seconds, measured from samples of time and bytes.
+/// Measures the speed over the last seconds, from samples of time and bytes.
 package struct SpeedMeter {
     private struct Sample {
         let time: Double
@@ -7,7 +7,7 @@ package struct SpeedMeter {
 
     /// The time over which the speed is measured, in seconds.
     package static let window = 4.0
-    /// The shortest time over which a speed is given, in seconds.
+    /// The minimum time over which a speed is measured, in seconds.
     package static let minimum = 0.25
 
     private var samples: [Sample] = []

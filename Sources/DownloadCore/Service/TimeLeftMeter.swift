@@ -1,7 +1,7 @@
 import Foundation
 
-/// The time left until a download is done, measured from samples of time and bytes. The time counts down like a clock
-/// while the speed only varies, and follows the speed when it changes for good.
+/// Estimates the time until a download is done, from samples of time and bytes. While the speed only fluctuates, the
+/// time counts down like a clock. When the speed changes for good, the time follows it.
 package struct TimeLeftMeter {
     /// A speed whose measurements fade: after `memory` seconds, a measurement has about a third (1/e) of its weight.
     private struct FadingSpeed {
@@ -18,18 +18,18 @@ package struct TimeLeftMeter {
         }
     }
 
-    /// The `memory` of the average speed, in seconds. The average is longer than that of a shown speed
-    /// (``SpeedMeter/window``), because the time left multiplies the errors of the speed.
+    /// The `memory` of the average speed, in seconds. It covers a longer time than the displayed speed
+    /// (``SpeedMeter/window``), because a small error of the speed makes a large error of the time left.
     private static let memory = 12.0
     private static let shortMemory = 4.0
     /// The factor by which the recent speed must differ from the average to count as a new speed.
     private static let change = 1.5
-    /// The shortest time of measurement before a time left is given, in seconds.
+    /// The minimum time of measurement before there is an estimate, in seconds.
     private static let minimum = 0.5
-    /// The greatest error of the time given, as a part of the time left. Smaller errors, and errors up to a second, are
-    /// not corrected.
+    /// The maximum error of the estimate, as a fraction of the time left. Smaller errors, and errors up to one second,
+    /// are not corrected.
     private static let tolerance = 0.1
-    /// The least time left that is given while bytes are missing, in seconds.
+    /// The minimum estimate while bytes are missing, in seconds.
     private static let shortest = 0.1
 
     /// The time of the last sample.

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The elements that several threads give to one worker. The worker takes all of them at a time, and is started when
-/// none is running.
+/// A list of elements that several threads fill and one worker empties. The worker takes all elements at once. A caller
+/// starts a worker if none is running.
 final class Backlog<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []

@@ -2,7 +2,8 @@ import Foundation
 
 /// The deletion of the files of a removed download.
 enum DownloadRemoval {
-    /// Deletes the partial file, and on request the finished file. Each is deleted only if it is still the same file.
+    /// Deletes the partial file and, if `deletesFile` is true, the finished file. Each file is deleted only if it is
+    /// still the same file that the download wrote.
     static func deleteFiles(of record: DownloadRecord, deletesFile: Bool) throws(DownloadError) {
         if let path = partial(of: record) { try delete(path) }
         if deletesFile, let completed = record.completed, let status = FileStatus.of(completed.path),
@@ -12,7 +13,7 @@ enum DownloadRemoval {
         }
     }
 
-    /// Deletes the partial file while the store can still keep the download. Failure is ignored here, because
+    /// Deletes the partial file, before the store removes the download. A failure is ignored here, because
     /// ``deleteFiles(of:deletesFile:)`` tries again and throws the error.
     static func deletePartial(of record: DownloadRecord) {
         guard let path = partial(of: record) else { return }

@@ -1,7 +1,6 @@
 import Synchronization
 
-/// The sender of events to all streams, in the order of the calls. Used from any thread. The streams end with the
-/// session.
+/// Sends events to all streams, in the order of the calls. Used from any thread. The streams end with the session.
 final class EventBroadcaster: Sendable {
     private struct Listener {
         let stream: AsyncStream<[DownloadEvent]>.Continuation

@@ -1,16 +1,16 @@
-/// A reader of the store's log, which has the events of all sessions: first the existing events, then new ones. Used by
-/// one task at a time.
+/// Reads the store's log, which has the events of all sessions. Returns first the existing events, then new ones. Used
+/// by one task at a time.
 actor EventLogReader {
     private let store: any DownloadStore
     private let time: any TimeSource
     private var cursor: EventCursor
     private var waiting: ArraySlice<LogEntry> = []
-    /// The last event when reading began. Events up to it are the replay. Nil once the replay is over.
+    /// The last event that existed when reading began. Nil after all events up to this one were returned.
     private var replayEnd: EventCursor?
 
     private static let batch = 500
-    /// The pause between two looks at a log without new events. Other processes write the log, too, and do not notify
-    /// this one.
+    /// The pause between two reads of a log without new events. Other processes write to the log too, and do not notify
+    /// this process.
     private static let interval = Duration.milliseconds(100)
 
     /// Begins to read the log.

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// The workers that run the hooks of ended downloads: those of this session, and those that dead sessions have left.
+/// The workers that run the hooks of ended downloads: the hooks of this session, and the hooks that dead sessions did
+/// not run.
 final class HookWorkers: Sendable {
     private struct State {
         var workers: [Int: Task<Void, Never>] = [:]
@@ -11,7 +12,7 @@ final class HookWorkers: Sendable {
         var isOver = false
     }
 
-    /// The most programs that run at the same time.
+    /// The maximum number of programs that run at the same time.
     private static let atOnce = 4
 
     private let runner: (any HookRunner)?
@@ -31,7 +32,7 @@ final class HookWorkers: Sendable {
         self.notice = notice
     }
 
-    /// Looks for due hooks in the store.
+    /// Makes a worker look for due hooks in the store. Starts a worker unless the maximum number is running.
     func look() {
         guard let runner else { return }
         state.withLock { state in

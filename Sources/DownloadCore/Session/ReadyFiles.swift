@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The next small files, all from one origin. When one file has come, the next one begins in its slot, on the engine's
-/// thread. Asking the session about each file would cost as much as the file's transfer.
+/// The next small files, all from one origin. When one file has come, the next file begins in its slot, on the thread
+/// of the engine. Asking the session about each file would cost as much as the transfer of the file.
 final class ReadyFiles: Sendable {
-    /// The changes of slots that the session does not know yet, in order.
+    /// A change of slots that the session does not know yet.
     enum News: Sendable {
         case passed(DownloadID, to: DownloadID)
         case freed(DownloadID)
@@ -30,7 +30,8 @@ final class ReadyFiles: Sendable {
 
     var count: Int { state.withLock { $0.files.count - $0.next } }
 
-    /// Whether more files should be added. They are added in groups, because each call costs the session a turn.
+    /// Whether more files should be added. They are added in groups, because each addition costs time on the session's
+    /// actor.
     var isLow: Bool { count <= Self.most / 2 }
 
     var first: SmallFileAttempt? { state.withLock { $0.next < $0.files.count ? $0.files[$0.next] : nil } }

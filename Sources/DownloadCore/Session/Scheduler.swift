@@ -1,5 +1,5 @@
-/// The rule that decides which download may start: by the limits for all downloads and for each origin, then by
-/// priority, then by order. The scheduler is a value without effects.
+/// Decides which download may start: by the limits for all downloads and for each origin, then by priority, then by
+/// order. The scheduler is a value and has no side effects.
 package struct Scheduler: Sendable, Equatable {
     package struct Candidate: Sendable, Equatable {
         package let id: DownloadID
@@ -35,7 +35,7 @@ package struct Scheduler: Sendable, Equatable {
     /// The downloads between two attempts, with their origins. Each of them stays in memory.
     package private(set) var retrying: [DownloadID: String] = [:]
     private var retryingPerOrigin: [String: Int] = [:]
-    /// The origins from which nothing may start yet, and until when.
+    /// The origins from which no download may start yet, with the times at which this ends.
     private var holds: [String: ContinuousClock.Instant] = [:]
 
     package init(maxConcurrent: Int, maxPerOrigin: Int) {
@@ -51,12 +51,12 @@ package struct Scheduler: Sendable, Equatable {
 
     private var most: Int { min(maxConcurrent, mostByFiles) }
 
-    /// The maximum numbers of downloads between two attempts, for all and for each origin. More downloads of a long
-    /// queue would only fail and wait with them.
+    /// The maximum numbers of downloads between two attempts, for all origins together and for each origin. Starting
+    /// more downloads of a long queue would probably only add failures.
     static let retryingAtMost = 4096
     static let retryingPerOriginAtMost = 256
 
-    /// The origins with as many downloads as they may have, and the origins from which nothing may start yet.
+    /// The origins with the maximum number of downloads, and the origins from which no download may start yet.
     package var saturatedOrigins: Set<String> {
         Set(perOrigin.filter { $0.value >= limit($0.key) }.keys).union(holds.keys)
             .union(retryingPerOrigin.filter { $0.value >= Self.retryingPerOriginAtMost }.keys)
@@ -94,9 +94,9 @@ package struct Scheduler: Sendable, Equatable {
 
     package func hasFreeSlot(for origin: String) -> Bool { hasFreeSlot && !isSaturated(origin) }
 
-    /// Takes the downloads that would start next, as long as they are of one origin whose slots are all in use and
-    /// satisfy `isMeant`. They get slots by ``pass(from:to:)``.
-    /// - Parameter origin: The origin, or nil for that of the first candidate.
+    /// Takes the downloads that would start next, up to the first one that has another origin or does not satisfy
+    /// `isMeant`. They get slots later, by ``pass(from:to:)``.
+    /// - Parameter origin: The origin, or nil for the origin of the first candidate.
     package mutating func next(_ limit: Int, of origin: String?, where isMeant: (DownloadID) -> Bool) -> [DownloadID] {
         guard let origin = origin ?? candidates.first?.origin, let count = perOrigin[origin], holds[origin] == nil,
             count <= self.limit(origin), running.count <= most, retrying.count < Self.retryingAtMost,
@@ -112,13 +112,13 @@ package struct Scheduler: Sendable, Equatable {
         candidates.first.map { !$0.follows(id, priority: priority) } ?? false
     }
 
-    /// Gives a slot to a download that was taken before.
+    /// Gives a slot to a download that is no longer a candidate.
     package mutating func begin(_ id: DownloadID, of origin: String) {
         running[id] = origin
         perOrigin[origin, default: 0] += 1
     }
 
-    /// Gives the slot of a download that has ended to the next one.
+    /// Gives the slot of a download whose transfers are over to the next download.
     package mutating func pass(from id: DownloadID, to next: DownloadID) {
         running[next] = running.removeValue(forKey: id)
     }
@@ -129,7 +129,7 @@ package struct Scheduler: Sendable, Equatable {
         candidates.insert(candidate, at: before.map { $0 + 1 } ?? 0)
     }
 
-    /// Returns the download that would start last.
+    /// Returns the last of the candidates that satisfy `isMeant`, which would start after the others.
     package func last(where isMeant: (DownloadID) -> Bool) -> Candidate? {
         candidates.last { isMeant($0.id) }
     }
@@ -151,7 +151,8 @@ package struct Scheduler: Sendable, Equatable {
         holds[origin] = max(holds[origin] ?? instant, instant)
     }
 
-    /// When the first of the origins that are held back may be asked again; nil where none is held back.
+    /// The earliest time at which downloads may start again from an origin that is held back; nil if no origin is held
+    /// back.
     package var earliestRelease: ContinuousClock.Instant? { holds.values.min() }
 
     /// Lets downloads start again from origins whose waiting time is over. Returns whether there were any.

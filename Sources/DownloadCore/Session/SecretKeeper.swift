@@ -27,7 +27,7 @@ struct SecretKeeper {
         }
     }
 
-    /// Restores the secrets that the store left out, and nothing else. The secrets that were given last are used.
+    /// Restores only those secrets that the store left out. The secrets that were given last are used.
     func restore(_ record: inout DownloadRecord) {
         guard let batch = batches.last(where: { $0.ids.contains(record.id) }),
             batch.origins.contains(record.request.url.origin)
@@ -50,7 +50,7 @@ struct GivenSecrets: Equatable {
         proxy = request.network.proxy
     }
 
-    /// Restores the parts that are missing in the request, and nothing else.
+    /// Restores only those parts that are missing in the request.
     func restore(_ request: inout DownloadRequest) {
         var kept = headers
         request.headers = request.headers.map { header in

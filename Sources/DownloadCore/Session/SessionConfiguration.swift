@@ -10,7 +10,7 @@ public struct SessionConfiguration: Sendable, Equatable {
         /// A session that records nothing, for one download that is written to a descriptor in order, and not to a
         /// file.
         case stream(descriptor: Int32)
-        /// A session with records, which is found again by its identifier.
+        /// A session with records, which other and later processes find by its identifier.
         case background(identifier: String)
 
         /// Whether the session has a store, which needs a state folder.
@@ -27,9 +27,9 @@ public struct SessionConfiguration: Sendable, Equatable {
     /// uses the same folder by default, so its `list` shows the downloads of the session as well. Ephemeral sessions
     /// use no folder.
     public var stateFolder: String
-    /// The most downloads that transfer at the same time.
+    /// The maximum number of downloads that transfer at the same time.
     public var maxConcurrent = 16
-    /// The most downloads from one origin (scheme, host and port) that transfer at the same time.
+    /// The maximum number of downloads from one origin (scheme, host and port) that transfer at the same time.
     public var maxPerHost = 16
     /// Limits for single hosts, which replace ``maxPerHost``. The most specific pattern is used.
     package var hostLimits: [HostPattern: Int] = [:]
@@ -37,8 +37,8 @@ public struct SessionConfiguration: Sendable, Equatable {
     public var rateLimit: Int64?
     /// The limits by the time of day. ``rateLimit`` applies outside of these windows.
     package var timetable = RateTimetable()
-    /// The age in seconds at which ended downloads are forgotten and their partial files deleted; nil to keep them
-    /// forever.
+    /// The age in seconds at which ended downloads are removed from the store and their partial files are deleted; nil
+    /// to keep them forever.
     public var historyAge: Double?
     /// Header fields for every request of the session. A request that has a field of the same name keeps its own.
     /// `Accept-Encoding: identity` and `User-Agent` are sent without being listed here.
@@ -110,7 +110,7 @@ public struct BackgroundHost: Sendable, Equatable {
         self.environment = environment
     }
 
-    /// Returns a host that is this program itself, with these arguments.
+    /// Returns a host that runs this program itself, with these arguments.
     public static func thisExecutable(arguments: [String]) -> BackgroundHost {
         BackgroundHost(executable: "/proc/self/exe", arguments: arguments)
     }

@@ -1,17 +1,18 @@
 import Foundation
 import Synchronization
 
-/// The short way of whole small files from memory to the committer. All files that have come are taken together, and
-/// each is written to a file without a name. A file for which that fails continues as an ordinary attempt.
+/// The short way of complete small files from memory to the committer. The files that have come are taken together, and
+/// each of them is written to a file without a name. If this fails for a file, the file continues as an ordinary
+/// attempt.
 final class SmallFileLane: Sendable {
     struct Calls: Sendable {
-        /// Continues a file as an ordinary attempt, with the bytes that have come.
+        /// Continues a file as an ordinary attempt, which keeps the bytes that have come.
         let goOn: @Sendable (sending AttemptTask) -> Void
         /// Begins a new ordinary attempt for each download. The bytes that had come are given up.
         let begin: @Sendable ([DownloadRecord]) async -> Void
         /// Reports that slots were passed on or are free (``ReadyFiles``).
         let slotsMoved: @Sendable () async -> Void
-        /// Reports the files that are completed, or owned by another session now.
+        /// Reports the files that are completed, or that another session owns now.
         let ended: @Sendable ([SmallFileAttempt]) async -> Void
     }
 
@@ -41,7 +42,7 @@ final class SmallFileLane: Sendable {
 
     var isUsable: Bool { isPossible.load(ordering: .relaxed) }
 
-    /// Whether so many files wait for their names that another file would only wait, too.
+    /// Whether so many files wait for their names that another file should not begin.
     var isFull: Bool { pending.load(ordering: .relaxed) >= pendingAtMost }
 
     /// Adds a file whose bytes have all come. Called on an engine's thread.
@@ -81,7 +82,7 @@ final class SmallFileLane: Sendable {
     private func folder(of destination: Destination, _ folders: inout [String: UnnamedFile.Folder])
         throws(DownloadError) -> UnnamedFile.Folder
     {
-        // Whether the path still leads to this folder is checked when the files have their names.
+        // The check that the path still leads to this folder is made later, when the files have their names.
         if let folder = folders[destination.folder] { return folder }
         if destination.createsFolders { try FileStatus.makeFolder(destination.folder) }
         let folder = try UnnamedFile.Folder(destination.folder)
@@ -115,6 +116,6 @@ final class SmallFileLane: Sendable {
 }
 
 extension Committer.Job {
-    /// Whether the file was whole and marked as finishing, but the file system refused the name.
+    /// Whether the file was complete and recorded as finishing, but did not get its name.
     fileprivate var isRefusedName: Bool { record.isFinishing && !isNamed }
 }

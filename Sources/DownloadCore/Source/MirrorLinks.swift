@@ -16,7 +16,7 @@ struct MirrorLinks: Equatable {
     /// The maximum length of a field in bytes. Longer fields are ignored.
     private static let longest = 64 << 10
     private static let longestTarget = 8 << 10
-    /// The maximum number of mirrors. More are of no use, and each costs a line in the store.
+    /// The maximum number of mirrors. More mirrors are of no use, and each of them takes space in the store.
     private static let most = 32
 
     /// Returns whether the answer may name a document. The check is cheap, because it is made for each small file.
@@ -28,13 +28,13 @@ struct MirrorLinks: Equatable {
     /// Reads the links of an answer.
     /// - Parameters:
     ///   - base: The URL of the answer, to resolve relative URLs.
-    ///   - location: A country, whose mirrors come first.
+    ///   - location: The code of a country. Mirrors in this country come first.
     init(_ head: ResponseHead, from base: SourceURL? = nil, near location: String? = nil) {
         let values = HTTPField.Name.link.map { head.fields.values($0) } ?? []
         if values.isEmpty { return }
         var found: [(url: SourceURL, isNear: Bool, priority: Int64)] = []
         for value in values where value.utf8.count <= Self.longest {
-            // A link with an anchor describes something other than this answer (RFC 8288 section 3.2), so it is ignored.
+            // A link with an anchor does not describe this answer (RFC 8288 section 3.2), so it is ignored.
             for link in Self.links(Array(value.utf8)) where link.parameters["anchor"] == nil {
                 if document == nil, link.relations.contains("describedby") { document = link.document(from: base) }
                 guard found.count < Self.most, link.relations.contains("duplicate"),
@@ -101,7 +101,7 @@ struct MirrorLinks: Equatable {
                 skip(" \t")
                 guard let value = value(&rest) else { return links }
                 let key = name.lowercasedASCII
-                // The first parameter of a name counts (RFC 8288 section 3.3).
+                // If a parameter occurs more than once, the first occurrence counts (RFC 8288 section 3.3).
                 if link.parameters[key] == nil { link.parameters[key] = value }
                 skip(" \t")
             }

@@ -1,4 +1,4 @@
-/// The state of the sources of a download with mirrors: its URL and its mirrors.
+/// The state of the sources of a download. The sources are its URL and its mirrors.
 package struct SourceBook: Codable, Sendable, Equatable {
     /// The URL that is used now; nil for the URL of the request.
     package var current: String?
@@ -6,16 +6,16 @@ package struct SourceBook: Codable, Sendable, Equatable {
     package var owner: String?
     /// The states of the sources that were used.
     package var standings: [SourceStanding] = []
-    /// Whether a single source must bring the rest, because one of several has sent wrong bytes.
+    /// Whether only one source is used from now on, because one of several sources has sent wrong bytes.
     package var isAlone = false
-    /// Whether the last failure was not the fault of the source that is used now.
+    /// Whether the next mismatch of a digest is not counted against the source that is used now.
     package var isInnocent = false
     /// The reason why the last Metalink document that the server named is not used.
     package var documentFailure: String?
 
     package init() {}
 
-    /// The book for a download that starts over.
+    /// The states of the sources for a download that starts over.
     var startedOver: SourceBook {
         var book = self
         book.owner = nil
@@ -50,9 +50,9 @@ package struct SourceStanding: Codable, Sendable, Equatable {
     package var received: Int64 = 0
     /// The reason why dlm last turned to another source.
     package var failure: String?
-    /// Whether the source is not used again before all others were tried.
+    /// Whether the source has failed. It is not used again before all other sources were tried.
     package var isOut = false
-    /// Whether the source is not used again even then, because another try would not help.
+    /// Whether the source is not used again even after that, because another try would not help.
     package var isFinal = false
 
     package init(url: String) { self.url = url }
@@ -89,7 +89,7 @@ extension DownloadRequest {
 
 /// What follows from a failed attempt for the sources of a download.
 enum SourceTurn: Equatable {
-    /// No change: there is only one source, or the failure is not its fault.
+    /// No other source is chosen, because there is only one source or because the failure is not the fault of a source.
     case none
     /// Another source is used at once.
     case next

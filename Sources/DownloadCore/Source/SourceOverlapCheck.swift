@@ -1,12 +1,13 @@
-/// The check that a source has the same file as the one that the bytes on disk came from. Until it has passed, no byte
-/// of the source counts as received, because another source may have to continue from the bytes that were there before.
+/// The check that a source has the same file as the source of the bytes on disk. Until the check has passed, no byte of
+/// the new source is recorded. Another source may have to continue from the bytes that were on disk before.
 final class SourceOverlapCheck {
     enum Way {
-        /// A digest or the user decides about the file at the end. Only the end of the present bytes is compared.
+        /// The complete file is compared with a digest, or the user accepts an unverified file. Only the last bytes on
+        /// disk are compared.
         case trusted
-        /// The same strong ETag is requested (RFC 6249 section 5), with the same size.
+        /// The new source must have the same strong ETag (RFC 6249 section 5) and the same size.
         case tagged
-        /// Nothing says that both sources have the same file. All present bytes are fetched again and compared.
+        /// Nothing shows that both sources have the same file. All bytes on disk are fetched again and compared.
         case compared
     }
 
@@ -30,7 +31,7 @@ final class SourceOverlapCheck {
     }
 
     /// Records the position of the source when the disk is asked to report.
-    /// - Parameter segments: the transfers that run.
+    /// - Parameter segments: The running transfers.
     func ask(_ segments: [SegmentWriter]) {
         guard asked == nil else { return }
         let writers = way == .compared ? segments : []

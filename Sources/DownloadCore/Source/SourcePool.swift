@@ -1,12 +1,12 @@
 import Foundation
 
-/// The sources of one attempt that bring parts of the same file at the same time, with their connections and the bytes
-/// that each has brought. It is used by the task of the runner only.
+/// The sources of one attempt, which bring parts of the same file at the same time. The pool knows the connections of
+/// each source, and the bytes that each source has brought. Only the attempt's task uses it.
 final class SourcePool {
     struct Member {
         let url: SourceURL
         var route: RequestRoute
-        /// The validators in its answers; nil before the first answer.
+        /// The validators in the answers of the source; nil before the first answer.
         var validators: Validators?
         /// The reason why the source is no longer used; nil while it is used.
         var failure: String?
@@ -14,9 +14,9 @@ final class SourcePool {
         var strikes = 0
         /// The number of connections above which the source refused more.
         var limit = Int.max
-        /// The share of this download in the connections with the host; nil if connections are not shared.
+        /// The download's share of the session's connections with the host; nil if there is no such share.
         var share: ConnectionShare?
-        /// The number of connections that this download may have beside the other downloads of the session.
+        /// The number of connections that the host's budget allows for this download.
         var granted = Int.max
         var capacity: Int { min(limit, granted) }
         /// The ranges that came from the source in this attempt, verified or not.
@@ -26,7 +26,7 @@ final class SourcePool {
     private(set) var members: [Member]
     private let strictHosts: HSTSStore?
     private var assigned: [Int: Int]
-    /// The number of times that a piece was wrong, by the index of the piece.
+    /// How often each piece was wrong, by the index of the piece.
     private var doubts: [Int: Int] = [:]
 
     private static let mostStrikes = 3
@@ -60,8 +60,8 @@ final class SourcePool {
     /// Whether bytes came from more than one source.
     var isMixed: Bool { members.count { !$0.brought.isEmpty } > 1 }
 
-    /// Returns the source for a connection. It is the same source as before if that source takes one more connection,
-    /// otherwise the source with the fewest connections.
+    /// Returns the source for a connection. This is the same source as before if that source may have one more
+    /// connection. Otherwise it is the source with the fewest connections.
     /// - Parameter running: the connections that have a request.
     func member(for connection: Int, running: some Sequence<Int>) -> Int {
         let loads = loads(of: running.filter { $0 != connection })
@@ -104,22 +104,23 @@ final class SourcePool {
         assigned[connection] = nil
     }
 
-    /// Returns whether a source takes one more connection.
+    /// Returns whether any source may have one more connection.
     func hasRoom(beside running: some Sequence<Int>) -> Bool {
         let loads = loads(of: running)
         return members.indices.contains { members[$0].failure == nil && loads[$0] < members[$0].capacity }
     }
 
-    // MARK: Others of the session
+    // MARK: Other downloads of the session
 
-    /// Counts each connection for its own host.
-    /// - Parameter share: creates the share in the connections with an origin.
+    /// Joins the hosts of all sources, so that each connection counts for the host of its source.
+    /// - Parameter share: Creates the share for an origin.
     func join(first: ConnectionShare?, _ share: (String) -> ConnectionShare) {
         for index in members.indices { members[index].share = index == 0 ? first : share(members[index].url.origin) }
     }
 
-    /// Returns how many connections there may be to all sources.
-    /// - Parameter has: how many connections the planner has; the connections of several sources are counted here.
+    /// Returns how many connections the download may have to all its sources.
+    /// - Parameter has: The number of connections that the planner has. With several sources, this number is not used,
+    ///   because `running` shows the connections of each source.
     func grant(has: Int, wants: Int, running: some Sequence<Int>) -> Int {
         if isShared { return grant(wants: wants, running: running) }
         return members[0].share?.grant(has: has, wants: wants) ?? wants
@@ -137,8 +138,8 @@ final class SourcePool {
         return granted
     }
 
-    /// Gives back the connections that were granted and are not used. A single source keeps them, because its planner
-    /// opens them soon.
+    /// Gives back the connections that were granted and are not used. With a single source they are kept, because the
+    /// planner opens them soon.
     func settle(running: some Sequence<Int>) {
         guard isShared else { return }
         let loads = loads(of: running)

@@ -1,13 +1,13 @@
 import Foundation
 
-/// The rule, for every store, that says which session may work on a recorded download. A value lasts for one question to
-/// the store, because it checks each session only once.
+/// The rule, for every store, that says which session may work on a recorded download. A value is made for each call of
+/// the store, because it checks only once whether a session is alive.
 package struct DownloadOwnership {
     package let session: String
     private let isAlive: (String) -> Bool
     private var answers: [String: Bool] = [:]
 
-    /// Makes the rule for one question.
+    /// Makes the rule for one call of the store.
     /// - Parameters:
     ///   - session: The session that asks.
     ///   - isAlive: Returns whether another session's process is alive.
@@ -23,8 +23,8 @@ package struct DownloadOwnership {
         case free
     }
 
-    /// Returns whether the download is busy. A live session keeps the downloads that it works on or has paused. For the
-    /// asking session, only the active ones are busy.
+    /// Returns whether the download is busy. A live session keeps the downloads that it works on or has paused. If the
+    /// owner is the asking session itself, only active downloads are busy.
     package mutating func standing(of state: DownloadState.Kind, owner: String?) -> Standing {
         guard let owner else { return .free }
         if owner == session { return state.isActive ? .busy : .free }
@@ -61,7 +61,7 @@ extension DownloadState {
 }
 
 extension Sequence where Element: Hashable {
-    /// The elements without repetitions, each where it first occurs.
+    /// The elements without repetitions, in the order of their first occurrences.
     package var firstOccurrences: [Element] {
         var seen: Set<Element> = []
         return filter { seen.insert($0).inserted }

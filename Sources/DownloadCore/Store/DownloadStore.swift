@@ -1,13 +1,13 @@
 import Foundation
 
-/// The store of downloads. It only stores; the decisions are made elsewhere.
+/// The store of downloads. It only saves and reads records; the session makes the decisions.
 package protocol DownloadStore: Sendable {
-    /// Finds or creates a download for each request, in order, in one transaction. Two processes with the same URL and
-    /// destination get the same download.
+    /// Finds or creates a download for each request, in order, in one transaction. Two processes that add the same URL
+    /// and destination get the same download.
     func add(_ requests: [DownloadRequest], session: String) async throws -> [AddedDownload]
 
     /// Gives downloads that no live session runs to `session`, as `queued`. If one id is unknown, nothing is changed.
-    /// - Parameter includingCompleted: whether completed downloads are given, too, to be fetched again.
+    /// - Parameter includingCompleted: Whether completed downloads are queued, too, to be fetched again.
     func claim(_ ids: [DownloadID], session: String, includingCompleted: Bool) async throws -> [ClaimedDownload]
 
     /// Returns the `queued` downloads of `session` after `position`, by priority and order.
@@ -32,16 +32,16 @@ package protocol DownloadStore: Sendable {
         _ ids: [DownloadID], session: String, deleting: @escaping @Sendable (DownloadRecord) -> Void
     ) async throws -> [DownloadRecord]
 
-    /// Downloads that a dead session left as queued, running or waiting become paused (interrupted). Downloads of a
-    /// background session still belong to it and its queued downloads stay queued, because it will be started again.
+    /// Pauses (as interrupted) the downloads that dead sessions left as queued, running or waiting. A background
+    /// session will be started again. So its downloads still belong to it, and its queued downloads stay queued.
     func releaseDeadSessions() async throws
 
     /// Changes downloads, all or none. The downloads of `session` must not be running. If one download is unknown or
     /// belongs to another live session, nothing is changed.
     func change(_ ids: [DownloadID], _ change: DownloadChange, session: String) async throws -> [ChangedRecord]
 
-    /// Queues the downloads again that the previous process of a background session left running, waiting, or paused
-    /// for another reason than a command of the user.
+    /// Queues again the downloads that the previous process of a background session left running or waiting. Also
+    /// queues the downloads that were paused, but not by a command of the user.
     func requeue(session: String) async throws
 
     /// Returns the number of `queued` downloads of `session`.
@@ -54,7 +54,7 @@ package protocol DownloadStore: Sendable {
     /// before the first event.
     func eventBounds() async throws -> (dropped: EventCursor, last: EventCursor)
 
-    /// Deletes all events but the newest `count`.
+    /// Deletes all events except the newest `count`.
     func dropEvents(keeping count: Int) async throws
 
     /// Removes completed, failed and cancelled downloads that were last changed before `date`, the oldest first. It is
@@ -69,11 +69,11 @@ package protocol DownloadStore: Sendable {
 
     func learn(_ knowledge: HostKnowledge, ofHost origin: String) async throws
 
-    /// Takes the next due hook of `session` or of a dead session. No other caller gets it, even if the caller does not
-    /// run it. A hook becomes due when the end of its download is saved, once for each end.
+    /// Takes the next due hook of `session` or of a dead session. No other caller gets this hook, even if the caller
+    /// does not run it. A hook becomes due when the end of its download is saved, once for each end.
     func takeHook(session: String) async throws -> DueHook?
 
-    /// Returns when all waiting writes are done.
+    /// Waits until all waiting writes are done.
     func close() async
 }
 

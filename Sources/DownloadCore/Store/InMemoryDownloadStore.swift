@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A store that ends with the process, for the ephemeral configuration and for tests.
+/// A store in memory, which is lost when the process ends. It is for the ephemeral configuration and for tests.
 package final class InMemoryDownloadStore: DownloadStore {
     /// The key of a download. Two requests with the same key get the same download.
     private struct Key: Hashable {
@@ -56,7 +56,7 @@ package final class InMemoryDownloadStore: DownloadStore {
             records.values.filter(condition).sorted { $0.id < $1.id }
         }
 
-        /// Returns the records of `ids`, each once. Throws for the first unknown id.
+        /// Returns the records of `ids`, each once. Throws an error that names the first unknown id.
         func found(_ ids: [DownloadID]) throws(DownloadError) -> [DownloadRecord] {
             var result: [DownloadRecord] = []
             for id in ids.firstOccurrences {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The newest events of a store that ends with the process.
+/// The newest events of an ``InMemoryDownloadStore``.
 struct InMemoryEventLog {
     private var events: [LoggedEvent] = []
     private var last: EventCursor = 0

@@ -4,7 +4,8 @@ import Foundation
 /// A clock for reading the time and for waiting. Every part of dlm that needs the time gets a time source, so that
 /// tests can replace the clock.
 package protocol TimeSource: Sendable {
-    /// A moment of a clock that never jumps and also counts the time while suspended (CLOCK_BOOTTIME, clock_gettime(2)).
+    /// A moment of a clock that never jumps and also counts the time while suspended (CLOCK_BOOTTIME,
+    /// clock_gettime(2)).
     var now: ContinuousClock.Instant { get }
     /// The time of day. It jumps when the clock is set.
     var date: Date { get }

@@ -13,11 +13,13 @@ package struct CollectedAnswer: Sendable {
 }
 
 extension Transport {
-    /// Makes one request and returns at the end of its answer. The transfer ends with the task.
+    /// Makes one request and returns at the end of its answer. If the calling task is cancelled, the transfer is
+    /// cancelled too.
     /// - Parameters:
     ///   - largest: The maximum size of the body in bytes. A longer body ends the transfer.
     ///   - limit: The time limit from the request to the last byte.
-    ///   - keepsBody: Returns whether the body after this head is kept, not discarded. Called on the transport's thread.
+    ///   - keepsBody: Returns whether the body after this head is kept, not discarded. Called on the transport's
+    ///     thread.
     package func answer(
         to request: TransferRequest, atMost largest: Int, within limit: Duration, _ time: any TimeSource,
         keepsBody: @escaping @Sendable (ResponseHead) -> Bool = { _ in true }

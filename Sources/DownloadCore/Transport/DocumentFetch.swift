@@ -9,7 +9,8 @@ package struct DocumentFetch: Sendable {
     /// - Parameters:
     ///   - largest: The maximum size in bytes. A larger document is an error.
     ///   - strictHosts: The hosts that must be asked over https.
-    ///   - sendsCredentials: False if the URL comes from a third party. The request's credentials are for one origin only.
+    ///   - sendsCredentials: False if the URL comes from a third party. The request's credentials are for one origin
+    ///     only.
     package init(
         _ request: DownloadRequest, over transport: any Transport, userAgent: String, largest: Int,
         strictHosts: HSTSStore?, sendsCredentials: Bool = true, time: any TimeSource = SystemTime()
@@ -19,7 +20,7 @@ package struct DocumentFetch: Sendable {
             largest: largest, sendsCredentials: sendsCredentials)
     }
 
-    /// Uses the cookies of a session, and adds cookies to them.
+    /// Sends the cookies of a session, and adds the cookies that the servers set to them.
     mutating func remember(_ memory: CookieMemory?) { asked.memory = memory }
 
     package func run() async throws -> [UInt8] {
@@ -73,7 +74,8 @@ package struct DocumentFetch: Sendable {
         case .declined(let error):
             let pause = answer.head.flatMap { ServerPause($0, url, now: time.date) }
             throw Failure(error: error, retryAfter: pause?.seconds)
-        // Only the time limit can have ended the transfer. The other outcomes do not occur for a single request.
+        // `.stopped` means that the time limit has ended the transfer. The other outcomes do not occur for a single
+        // request.
         case .stopped, .cut, .redirected, .fileRefused, .changed: throw Failure(error: Self.late(url))
         }
     }

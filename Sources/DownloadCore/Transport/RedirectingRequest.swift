@@ -16,7 +16,7 @@ struct RedirectingRequest: Sendable {
     var sendsCredentials = true
     /// The cookies of the session. Nil if cookies that servers set are forgotten with the answer.
     var memory: CookieMemory?
-    /// Changes each request beyond what all requests of a download have in common.
+    /// Makes further changes to each request. The properties that all requests of a download share are already set.
     var adjust: @Sendable (inout TransferRequest) -> Void = { _ in }
 
     /// The time limit for one answer, from the request to the last byte.
@@ -33,7 +33,8 @@ struct RedirectingRequest: Sendable {
         var redirects: [Step] = []
         /// The answer that is not a followed redirect.
         var last: Step
-        /// The verdict on the last answer. It is an error if its redirect was refused, and nil if no head came.
+        /// The verdict on the last answer. The verdict is an error if the answer is a redirect that was refused, and
+        /// nil if no head came.
         var verdict: ResponseJudge.Verdict?
         /// The secrets of the request's files, with the cookies that the answers set.
         var secrets: LoadedSecrets

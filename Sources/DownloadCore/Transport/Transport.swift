@@ -12,7 +12,8 @@ package protocol Transport: Sendable {
     /// Ends the transfers and closes the connections whose local address is not in the given set, because no data can
     /// arrive on them any more. The error of these transfers is ``NetworkFailure/networkChanged``.
     func leave(_ usable: Set<String>)
-    /// Cancels the running transfers and ends the threads. Later calls of `start` fail at once.
+    /// Cancels the running transfers and ends the threads. A transfer that is started later ends at once with
+    /// `.cancelled`.
     func shutdown()
 }
 

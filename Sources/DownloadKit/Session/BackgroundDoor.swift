@@ -3,18 +3,18 @@ import DownloadCore
 import Foundation
 import Synchronization
 
-/// The finder of a background session: connects to the process that runs it, or starts the session.
+/// The way to a background session. It connects to the process that runs the session, or starts the session.
 struct BackgroundDoor {
     let identifier: String
     let directory: StoreSessions
     let configuration: SessionConfiguration
 
-    /// The time to wait for a session that ends, and for a session that starts.
+    /// The total time to wait until a previous session has ended, and until a new session has started.
     private static let patience = Duration.seconds(15)
     private static let pace = Duration.milliseconds(20)
 
-    /// Returns the live session. If there is none, starts the host program, or without a host program a session in this
-    /// process.
+    /// Returns the live session. If there is none, starts the host program. Without a host program, starts a session in
+    /// this process.
     func service(orHere manager: () throws -> SessionManager) async throws -> any DownloadService {
         guard Self.isUsable(identifier) else {
             throw DownloadError.sessionUnavailable(.unusableIdentifier(identifier))
@@ -60,7 +60,7 @@ struct BackgroundDoor {
     }
 }
 
-/// The process that was started to run a background session. It has no terminal, and a POSIX session of its own
+/// The process that was started to run a background session. It has no terminal, and runs in a new POSIX session
 /// (setsid(2)).
 private final class HostProcess: Sendable {
     private let ending = Mutex<Int32?>(nil)

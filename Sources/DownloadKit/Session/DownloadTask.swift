@@ -1,8 +1,8 @@
 import DownloadCore
 import Foundation
 
-/// A handle on one download. All handles on a download have the same effect, and a handle may be dropped. The download
-/// continues as long as its session lives, and each handle keeps the session alive.
+/// A handle for one download. Several handles for the same download are equivalent, and a handle may be released at any
+/// time. The download continues as long as its session exists. Each handle keeps the session alive.
 public final class DownloadTask: Sendable, Identifiable {
     /// The number of the download. A store never uses a number again.
     public let id: DownloadID
@@ -22,7 +22,7 @@ public final class DownloadTask: Sendable, Identifiable {
 
     // MARK: Waiting
 
-    /// The finished file, once the download has completed. The file has its final name by then.
+    /// The finished file, under its final name. Reading this property waits until the download has ended.
     ///
     /// If the waiting Swift task is cancelled, the download is cancelled as well. Its resume data is on disk when the
     /// error is thrown; see ``resumeData``.
@@ -34,7 +34,7 @@ public final class DownloadTask: Sendable, Identifiable {
             if let end = Ending(try await snapshot) { return try end.file() }
             for await event in events { if let end = Ending(event) { return try end.file() } }
             if Task.isCancelled {
-                // This task is cancelled, so the call runs in another task, which is not.
+                // The current task is cancelled, so the call needs a new task.
                 _ = try await Task { try await self.cancel() }.value
                 throw DownloadError.cancelled
             }
@@ -42,11 +42,11 @@ public final class DownloadTask: Sendable, Identifiable {
         }
     }
 
-    /// The progress of the download: now, a few times a second while bytes come, and at each change of its state. The
-    /// sequence ends with the download. A slow reader gets only the newest element.
+    /// The progress of the download: the current progress, then updates a few times a second while bytes arrive and at
+    /// each change of state. The sequence ends when the download ends. A slow reader gets only the newest element.
     public var progress: AsyncStream<DownloadProgress> { observer.progress(of: id) }
 
-    /// The events of this download from now on; the sequence ends with the session.
+    /// The events of this download from now on. The sequence ends when the session ends.
     public var events: AsyncStream<DownloadEvent> { observer.events(of: id) }
 
     /// The download at this moment.
@@ -67,22 +67,22 @@ public final class DownloadTask: Sendable, Identifiable {
 
     // MARK: Changing
 
-    /// Pauses the download. When this returns, its resume data is on disk.
+    /// Pauses the download. When this method returns, the resume data is on disk.
     public func pause() async throws { _ = try await service.pause([id]) }
 
-    /// Resumes the download, whether it was paused, was cancelled or has failed.
+    /// Resumes the download after it was paused or cancelled, or has failed.
     public func resume() async throws { _ = try await service.resume([id], overrides: RequestOverrides()) }
 
     /// Cancels the download, and keeps the fetched bytes.
     /// - Returns: The data for ``DownloadSession/download(resumingWith:credential:headers:)``; nil if the download was
-    ///   complete already.
+    ///   already complete.
     @discardableResult
     public func cancel() async throws -> ResumeData? {
         _ = try await service.cancel([id])
         return try await resumeData
     }
 
-    /// The data with which the download can be resumed, whatever stopped it; nil if it is complete.
+    /// The data with which the download can be resumed; nil if the download is complete.
     public var resumeData: ResumeData? {
         get async throws {
             let record = try await snapshot.record
@@ -90,7 +90,7 @@ public final class DownloadTask: Sendable, Identifiable {
         }
     }
 
-    /// Forgets the download, and deletes its partial file.
+    /// Removes the download from the store, and deletes its partial file.
     /// - Parameter deletingFile: Whether to delete the finished file, too.
     public func remove(deletingFile: Bool = false) async throws {
         try await service.remove([id], deletesFile: deletingFile)
@@ -103,8 +103,8 @@ public final class DownloadTask: Sendable, Identifiable {
     /// - Parameter limit: The limit in bytes per second; nil for no limit.
     public func setRateLimit(_ limit: Int64?) async throws { _ = try await service.change([id], .rateLimit(limit)) }
 
-    /// Continues with the same file from another URL, for example when the URL has expired. The bytes on disk are
-    /// compared with those of the new URL.
+    /// Continues the download of the same file from another URL, for example when the old URL has expired. Bytes on
+    /// disk are compared with the file at the new URL.
     public func setURL(_ url: String) async throws {
         let request = try DownloadRequest(url)
         _ = try await service.change([id], .url(request.url, request.credential))

@@ -9,11 +9,11 @@ public struct DownloadedFile: Sendable, Equatable {
     public let byteCount: Int64
     /// The server's response.
     public let response: DownloadResponse
-    /// The last attempts, at most 20, the newest last. Each attempt has its ``TransferMetrics``.
+    /// The last attempts, at most 20. The newest attempt is last. Each attempt has its ``TransferMetrics``.
     public let attempts: [AttemptRecord]
-    /// The digest with which the file was verified, and its source; nil if there was none.
+    /// The digest with which the file was verified, and the source of the digest; nil if the file was not verified.
     public let verified: VerifiedChecksum?
-    /// Whether the file existed already and the server said that it is still current, so that nothing was fetched.
+    /// Whether nothing was fetched, because the file already existed and the server said that it is still current.
     public let wasCurrent: Bool
 
     /// The times and other metrics of the last attempt; nil if nothing was fetched.
@@ -30,7 +30,7 @@ public struct DownloadedFile: Sendable, Equatable {
     }
 }
 
-/// The server's response for a file: the part of `HTTPURLResponse` that is kept.
+/// The server's response for a file. It has the properties of `HTTPURLResponse` that dlm records.
 public struct DownloadResponse: Sendable, Equatable {
     /// The URL to which the redirects led.
     public let url: String

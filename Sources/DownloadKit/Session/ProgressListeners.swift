@@ -1,7 +1,7 @@
 import DownloadCore
 
-/// The progress streams of one session, with the progress of its downloads and the sums for the whole session. Used
-/// under a lock.
+/// The progress streams of one session, with the progress of its downloads and the sums for the whole session. All
+/// access must be under a lock.
 struct ProgressListeners {
     private struct Meter {
         var speed = SpeedMeter()

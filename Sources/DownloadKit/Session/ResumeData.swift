@@ -26,8 +26,8 @@ public struct ResumeData: Codable, Sendable, Equatable {
     /// The path of the partial file; nil if nothing was fetched.
     public var partialFile: String? { record.finalPath.map { FileNaming.partial($0) } }
 
-    /// Whether a download can have left this data. False for names that lead out of the folder, and for bytes beyond
-    /// the end.
+    /// Whether the data is plausible. False if the name leads out of the folder, or if there are bytes beyond the end
+    /// of the file.
     var isUsable: Bool {
         let isName = record.fileName.map { !$0.contains("/") && FileNaming.isUsable($0) } ?? true
         let end = record.resume.written.ranges.last?.upperBound ?? 0

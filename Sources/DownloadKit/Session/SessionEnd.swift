@@ -1,6 +1,6 @@
 import DownloadCore
 
-/// The parts of a session that are closed with it.
+/// The parts of a session that are closed when the session ends.
 struct SessionEnd: Sendable {
     let local: SessionManager?
     let observer: TaskObserver
@@ -8,12 +8,12 @@ struct SessionEnd: Sendable {
     let joined: [TaskObserver]
     let monitoring: [Task<Void, Never>]
 
-    /// Pauses the downloads that run in this process, with their resume data on disk, and closes the parts.
+    /// Pauses the downloads that run in this process, saves their resume data, and closes the parts.
     func close() async {
         if let local {
             await local.pauseAll(.terminate)
             await local.close()
-            // Monitors get all events to the end.
+            // Monitors must get all events, including the last ones.
             for task in monitoring { await task.value }
             await observer.waitUntilFinished()
         } else {
@@ -26,7 +26,7 @@ struct SessionEnd: Sendable {
 }
 
 extension DownloadEvent {
-    /// Whether the download stops with this event until a caller continues it.
+    /// Whether the download has ended, or is paused until a caller resumes it.
     var endsWait: Bool {
         switch self {
         case .didPause, .didCancel, .didRemove, .didComplete, .didFail: true

@@ -13,6 +13,6 @@ public struct SessionProgress: Sendable, Equatable {
     /// The speed of the last seconds, in bytes per second; nil until it is known.
     public var speed: Double?
 
-    /// The fraction of the bytes that is on disk, from 0 to 1; nil while no size is known.
+    /// The fraction of the bytes that are on disk, from 0 to 1; nil while no size is known.
     public var fraction: Double? { total > 0 ? min(1, Double(received) / Double(total)) : nil }
 }

@@ -1,8 +1,8 @@
 import DownloadCore
 import Synchronization
 
-/// The observer of one session's downloads, for all their handles. It reads the events once for all handles. While any
-/// stream of progress is open, it asks for the progress of all downloads together.
+/// The observer of one session's downloads, for all ``DownloadTask`` handles. It reads the events of the session once
+/// for all handles. While any stream of progress is open, it regularly reads the progress of all downloads together.
 final class TaskObserver: Sendable {
     let service: any DownloadService
     private let time: any TimeSource
@@ -77,7 +77,7 @@ final class TaskObserver: Sendable {
         }
         continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.listeners.remove(key, of: id) } }
         Task {
-            // If the download is gone or cannot be read, its stream ends without progress.
+            // If the download was removed or cannot be read, its stream ends without an element.
             guard let snapshot = try? await service.snapshots(.ids([id])).first else { return continuation.finish() }
             continuation.yield(snapshot.progress)
             if snapshot.record.state.kind.isEnded { continuation.finish() }

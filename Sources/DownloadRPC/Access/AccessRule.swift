@@ -1,7 +1,7 @@
 import Foundation
 
-/// The rule for the names of the server and the web pages whose requests are answered. A browser sends the requests of
-/// any page that it shows, so an untrusted page must not be able to change anything.
+/// The rule that decides by `Host` and `Origin` which requests are answered. A browser sends the requests of any page
+/// that it shows, so an untrusted page must not be able to change anything.
 struct AccessRule: Sendable {
     /// The names of the server, in lower case.
     private let hosts: Set<String>
@@ -15,9 +15,9 @@ struct AccessRule: Sendable {
     /// The schemes of the pages of browser extensions, which the user has installed.
     private static let extensions = ["chrome-extension", "moz-extension", "safari-web-extension"]
 
-    /// Returns whether the `Host` fields of a request name this server. The owner of an unknown name may point the name
-    /// at this machine (DNS rebinding), so that the owner's page would count as the server's own page. This is
-    /// impossible with a numeric address.
+    /// Returns whether the `Host` fields of a request name this server. Unknown names are refused: the owner of a name
+    /// could let it point to this machine (DNS rebinding), so that the owner's page would count as the server's own
+    /// page. With a numeric address, this attack is impossible.
     func answersTo(_ fields: [String]) -> Bool { host(fields) != nil }
 
     private func host(_ fields: [String]) -> HostName? {
@@ -25,9 +25,10 @@ struct AccessRule: Sendable {
         return host.isAddress || host.name == "localhost" || hosts.contains(host.name) ? host : nil
     }
 
-    /// Returns whether the `Origin` fields of a request permit it. The `Host` fields were judged before.
-    /// - Returns: True for programs, which send no origin, for the server's own page, for extensions, and for the
-    ///   origins that the user has named. `null` stands for any page that hides its origin.
+    /// Returns whether a request with these `Origin` fields is permitted. The `Host` fields must have been checked
+    /// before.
+    /// - Returns: True for programs, which send no origin, for the server's own page, for browser extensions, and for
+    ///   the origins in the configuration. The origin `null` means any page that hides its origin.
     func permits(_ origins: [String], host fields: [String]) -> Bool {
         if origins.isEmpty { return true }
         guard origins.count == 1 else { return false }
@@ -39,15 +40,15 @@ struct AccessRule: Sendable {
         return isOwn(origin, fields)
     }
 
-    /// Returns whether a request is from a program or from the server's own page. Some programs name the server itself
-    /// as their origin.
+    /// Returns whether a request comes from a program or from the server's own page. Some programs send the server
+    /// itself as their origin.
     func isOwn(_ origins: [String], host fields: [String]) -> Bool {
         origins.isEmpty || origins.count == 1 && isOwn(origins[0].lowercased(), fields)
     }
 
-    /// Returns whether the origin is the server itself. The authorities are compared as they are written, including the
-    /// ports. Behind a reverse proxy that encrypts, the page has the scheme https, and `Host` is the field that the
-    /// proxy passes on.
+    /// Returns whether the origin is the server itself. `Host` and the authority of the origin must be the same text,
+    /// including the port. The schemes are not compared, because behind a reverse proxy the page may have the scheme
+    /// https.
     private func isOwn(_ origin: String, _ fields: [String]) -> Bool {
         guard host(fields) != nil, HostName(origin: origin) != nil, let mark = origin.range(of: "://") else {
             return false

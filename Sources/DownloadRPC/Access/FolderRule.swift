@@ -4,8 +4,8 @@ import DownloadCore
 import Foundation
 import Glibc
 
-/// The rule for the folders of downloads from the network. They may be put in the permitted folders and below them,
-/// also if symbolic links are involved. Hidden folders and dlm's own folders are never permitted.
+/// The rule for the folders of downloads that network clients add. A file may be saved only in a permitted folder or in
+/// its subfolders, also if symbolic links are involved. Hidden folders and dlm's own folders are never permitted.
 struct FolderRule: Sendable {
     /// The permitted folders, as absolute paths. The first folder is used for downloads that name no folder.
     let roots: [String]
@@ -20,7 +20,7 @@ struct FolderRule: Sendable {
 
     private static let longest = 4096
 
-    /// Returns the folder with all symbolic links resolved. Parts that do not exist yet are kept as they are.
+    /// Returns the folder with all symbolic links resolved. Parts of the path that do not exist yet are not changed.
     /// - Throws: ``WireProblem`` if the folder is not permitted.
     func resolve(_ folder: String) throws(WireProblem) -> String {
         guard folder.hasPrefix("/"), folder.utf8.count <= Self.longest,
@@ -35,7 +35,8 @@ struct FolderRule: Sendable {
                 if parts.starts(with: start) { places.append((root, Array(parts.dropFirst(start.count)))) }
             }
         }
-        // If one permitted folder is inside another, the inner folder counts, because it may be hidden.
+        // If one permitted folder is inside another, the inner folder is used. A hidden folder that the user has
+        // permitted would be refused as a subfolder of the outer one.
         if let place = places.min(by: { $0.rest.count < $1.rest.count }) {
             return try resolve(place.rest, below: place.root)
         }
@@ -47,7 +48,7 @@ struct FolderRule: Sendable {
         try refuseHidden(parts)
         let top = dlm_open_folder(root)
         guard top >= 0 else {
-            // The folder does not exist, so no link in it can lead out of it.
+            // The permitted folder does not exist yet, so no symbolic link can lead out of it.
             if errno == ENOENT { return try checked(parts.reduce(root, FileNaming.path)) }
             throw WireProblem("folder: \(root): \(String(cString: strerror(errno)))")
         }
@@ -86,15 +87,15 @@ struct FolderRule: Sendable {
         return path
     }
 
-    /// Returns whether a file is in a permitted folder. Only such a file may be deleted over the network.
+    /// Returns whether a file may be deleted over the network: only a file in a permitted folder.
     func permitsDeletion(of path: String) -> Bool {
         let folder = (path as NSString).deletingLastPathComponent
         return (try? resolve(folder)) != nil
     }
 
-    /// Splits a path below the folder of a download (`a/b/name`), as aria2's option `out` allows it, into folders and a
-    /// name.
-    /// - Throws: ``WireProblem`` for a path that leads elsewhere, is hidden, or looks like another path.
+    /// Splits a relative path such as `a/b/name`, which aria2's option `out` allows, into folders and a name.
+    /// - Throws: ``WireProblem`` for a path that leads out of the folder of the download, has hidden parts, or has
+    ///   parts that ``FileNaming`` would change.
     static func name(_ text: String) throws(WireProblem) -> (folders: [String], name: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard let name = parts.last, parts.count <= 16, parts.allSatisfy({ FileNaming.sanitized($0) == $0 }) else {

@@ -1,8 +1,8 @@
 import DownloadControl
 import DownloadCore
 
-/// The service for clients from the network. It judges every request by ``RequestRule`` first. All requests from the
-/// network use this service, so that no part of the server can forget the rule.
+/// The service for network clients. It first checks every request with ``RequestRule``. All requests from the network
+/// go through this service, so that no part of the server can forget the rule.
 struct GuardedService: DownloadService {
     let service: any DownloadService
     let rule: RequestRule
@@ -24,12 +24,13 @@ struct GuardedService: DownloadService {
         return try await service.resume(ids, overrides: overrides)
     }
 
-    /// - Throws: ``WireProblem`` if these downloads may not be resumed with these options.
+    /// Checks whether network clients may resume these downloads with these options.
+    /// - Throws: ``WireProblem`` if they may not.
     func check(_ overrides: RequestOverrides, of ids: [DownloadID]) async throws {
         try rule.check(overrides)
         var plain = RequestOverrides()
         (plain.inBackground, plain.acceptsUnverified) = (overrides.inBackground, overrides.acceptsUnverified)
-        // A proxy or other addresses decide where the bytes come from.
+        // Options such as a proxy or other addresses decide where the bytes come from.
         if overrides != plain { try await requireOfNetwork(ids) { $0 } }
     }
 
@@ -54,15 +55,16 @@ struct GuardedService: DownloadService {
         return try await service.change(ids, change)
     }
 
-    /// - Throws: ``WireProblem`` if the network could not have added one of these downloads, as it is and after a change.
+    /// - Throws: ``WireProblem`` if a network client could not have added one of these downloads, either as it is now
+    ///   or after the change.
     private func requireOfNetwork(
         _ ids: [DownloadID], after change: (DownloadRequest) -> DownloadRequest
     ) async throws {
         for request in try await service.snapshots(.ids(ids)).map(\.record.request) {
             guard rule.mightHaveAdded(request), rule.mightHaveAdded(change(request)) else {
                 throw WireProblem(
-                    "\(request.url.string): the network may not change where the bytes of this download come from, because "
-                        + "the network could not have added it; change the download on the machine itself")
+                    "\(request.url.string): network clients may not change where the bytes of this download come from, "
+                        + "because they could not have added it; change the download on the machine itself")
             }
         }
     }

@@ -2,7 +2,7 @@ import Foundation
 import DownloadCore
 import Glibc
 
-/// The host of a request, as its `Host` field or its `Origin` names it, without the port.
+/// The host in the `Host` or `Origin` field of a request, without the port.
 struct HostName: Sendable, Equatable {
     /// The name in lower case. An IPv6 address has no brackets.
     let name: String
@@ -39,7 +39,7 @@ struct HostName: Sendable, Equatable {
         self.init(authority: String(origin[mark.upperBound...]))
     }
 
-    /// Returns whether the text is a numeric address of either family.
+    /// Returns whether the text is a numeric IPv4 or IPv6 address.
     static func isAddress(_ text: String) -> Bool {
         var address = in6_addr()
         return inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1

@@ -13,7 +13,7 @@ package struct RPCSecret: Sendable {
 
     package static func path(in stateFolder: String) -> String { FileNaming.path(stateFolder, name) }
 
-    /// Reads the secret, or makes a new secret if there is none.
+    /// Reads the secret from its file, or creates the file with a new secret.
     /// - Throws: ``DownloadError`` if the file cannot be used. A file that other users can read is refused, because
     ///   they may know the secret.
     package static func load(from stateFolder: String) throws(DownloadError) -> RPCSecret {
@@ -37,22 +37,22 @@ package struct RPCSecret: Sendable {
             throw unusable(path, "not a file")
         }
         guard information.st_uid == geteuid(), information.st_mode & 0o077 == 0 else {
-            throw unusable(path, "others may read it; delete it, and a new secret is made")
+            throw unusable(path, "other users may read it; delete it, and a new secret is created")
         }
         var bytes = [UInt8](repeating: 0, count: 256)
         let count = Glibc.read(descriptor, &bytes, bytes.count)
         let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
             .trimmingCharacters(in: .whitespacesAndNewlines)
-        // The user may write a secret of their own into the file.
+        // The user may have written another secret into the file, so the length is checked.
         guard text.utf8.count >= Self.size, count < bytes.count, text.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
         else {
-            throw unusable(path, "give it one line of at least 16 characters of ASCII, or delete it")
+            throw unusable(path, "write one line of at least 16 ASCII characters into it, or delete it")
         }
         return RPCSecret(text: text)
     }
 
-    /// Makes the file of the secret. It is written under another name first, so that it never exists without its
-    /// content.
+    /// Creates the file of the secret. The file is first written under another name, so that it never exists without
+    /// its content.
     private static func make(_ path: String) throws(DownloadError) {
         var generator = SystemRandomNumberGenerator()
         let random = hexadecimal((0..<size).map { _ in UInt8.random(in: 0...255, using: &generator) })
@@ -66,7 +66,7 @@ package struct RPCSecret: Sendable {
         close(descriptor)
         defer { unlink(draft) }
         guard isWritten else { throw unusable(path, String(cString: strerror(code))) }
-        // Another process may have been faster. Its secret counts then.
+        // If another process has created the file in the meantime, the secret of that process is used.
         guard link(draft, path) == 0 || errno == EEXIST else { throw unusable(path, String(cString: strerror(errno))) }
     }
 
@@ -79,7 +79,8 @@ package struct RPCSecret: Sendable {
         .requestInvalid(.unusableSecret("\(path): \(why)"))
     }
 
-    /// Compares a text with the secret, in a time that does not depend on where they differ.
+    /// Compares a text with the secret. The duration does not depend on the first byte that differs, so it gives no
+    /// hint to somebody who guesses.
     func matches(_ other: String) -> Bool {
         let (mine, given) = (Array(text.utf8), Array(other.utf8))
         var difference = UInt8(mine.count == given.count ? 0 : 1)
@@ -88,7 +89,7 @@ package struct RPCSecret: Sendable {
     }
 }
 
-/// Descriptions that hide the secret from everything that is printed.
+/// Descriptions without the secret, so that it is never printed by accident.
 extension RPCSecret: CustomStringConvertible, CustomReflectable {
     package var description: String { "(hidden)" }
     package var customMirror: Mirror { Mirror(self, children: ["secret": description]) }

@@ -1,8 +1,8 @@
 import DownloadControl
 import DownloadCore
 
-/// The rule for requests from the network. A client that knows the secret may download. It may not run programs, read
-/// files of this machine, or write outside of the permitted folders.
+/// The rule for requests from the network. A client that knows the secret may download files. It may not run programs,
+/// read files of this machine, or write outside of the permitted folders.
 struct RequestRule: Sendable {
     let folders: FolderRule
     let permitsPrivateHosts: Bool
@@ -11,8 +11,8 @@ struct RequestRule: Sendable {
     /// The most downloads in one request.
     static let mostRequests = 10_000
 
-    /// Returns the request with its folder resolved.
-    /// - Throws: ``WireProblem``.
+    /// Checks a request, and returns it with its folder resolved and with the restrictions for network clients.
+    /// - Throws: ``WireProblem`` if the request is not permitted.
     func checked(_ request: DownloadRequest) throws(WireProblem) -> DownloadRequest {
         for url in [request.url] + request.mirrors { try check(url) }
         if let hooks = request.hooks, !hooks.isEmpty {
@@ -30,15 +30,16 @@ struct RequestRule: Sendable {
             guard parts.folders.isEmpty else { throw WireProblem("file: not usable as a file name") }
         }
         if !permitsPrivateHosts { request.network.refusesPrivateAddresses = true }
-        // Only SSH has logins of this machine's user without being asked for them.
+        // Only with SSH would dlm log in with keys of this machine's user that the request does not name.
         if ([request.url] + request.mirrors).contains(where: { $0.scheme == "sftp" }) {
             request.trust.refusesOwnLogins = true
         }
         return request
     }
 
-    /// Whether a download is one that the network might have added: then the network may say where its bytes come from. The
-    /// download of a command may be put anywhere, may run a program at its end, and knows files with secrets.
+    /// Returns whether a network client could have added a download. Only for these downloads, network clients may
+    /// change where the bytes come from. Other downloads may be saved anywhere, may run a program at their end, and may
+    /// use files with secrets.
     func mightHaveAdded(_ request: DownloadRequest) -> Bool {
         guard let checked = try? checked(request) else { return false }
         return checked.network.refusesPrivateAddresses == request.network.refusesPrivateAddresses
@@ -57,7 +58,7 @@ struct RequestRule: Sendable {
         guard Self.schemes.contains(url.scheme) else {
             throw WireProblem("url: \(url.scheme) is not permitted over the network")
         }
-        // The transport judges names and redirects, by the addresses to which they lead.
+        // Only numeric addresses are checked here. The transport checks the addresses of host names and redirects.
         if !permitsPrivateHosts, PrivateAddress.contains(url.host) {
             throw WireProblem("url: \(url.host) is this machine or in a private network; see rpc-private-hosts")
         }
@@ -90,7 +91,7 @@ struct RequestRule: Sendable {
     }
 
     private func check(_ http: HTTPOptions) throws(WireProblem) {
-        // These two log in with the Kerberos ticket of this machine's user.
+        // Both methods may log in with the Kerberos ticket of this machine's user.
         if http.authentication == .negotiate || http.authentication == .any {
             throw refused("http.authentication", "tickets of this machine's user are not used for the network")
         }

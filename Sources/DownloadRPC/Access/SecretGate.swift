@@ -3,8 +3,8 @@ import Foundation
 import Glibc
 import NIOCore
 
-/// A gate that compares tokens with the secret and makes guessing slow. The answer to a wrong token comes a second
-/// later. After 20 wrong tokens in a minute, a client is refused without a comparison until the minute is over.
+/// A gate that compares tokens with the secret, and makes guessing slow. The answer to a wrong token is delayed by a
+/// second. After 20 wrong tokens in a minute, a client is refused without a comparison until the minute is over.
 actor SecretGate {
     enum Verdict: Sendable { case granted, refused, tooMany }
 
@@ -20,7 +20,7 @@ actor SecretGate {
     static let delay = Duration.seconds(1)
     static let wrongOnes = 20
     static let span = Duration.seconds(60)
-    /// The most clients that are remembered at once.
+    /// The greatest number of clients whose guesses are counted separately.
     private static let most = 1000
 
     init(_ secret: RPCSecret, time: any TimeSource) {
@@ -28,9 +28,11 @@ actor SecretGate {
         self.time = time
     }
 
+    /// Judges the token of a request.
     /// - Parameters:
-    ///   - token: nil where none came, which is no guess and is delayed only.
-    ///   - other: a token that is granted as well.
+    ///   - token: The token; nil if the request has none. A request without a token is refused after the delay, but is
+    ///     not counted as a guess.
+    ///   - other: Another token that is also accepted.
     func judge(_ token: String?, from client: String, or other: String? = nil) async -> Verdict {
         guard let token else { return await refuse() }
         let now = time.now
@@ -39,7 +41,7 @@ actor SecretGate {
         let isOther = other.map { RPCSecret(text: $0).matches(token) } ?? false
         if secret.matches(token) || isOther { return .granted }
         if guesses.count >= Self.most { guesses = guesses.filter { $0.value.until > now } }
-        // If too many clients are remembered, all new clients share one count.
+        // If the guesses of too many clients are counted, all new clients share one count.
         let client = guesses.count < Self.most || known != nil ? client : ""
         let previous = known ?? guesses[client].flatMap { $0.until > now ? $0 : nil }
         guesses[client] = Guesses(count: (previous?.count ?? 0) + 1, until: previous?.until ?? now + Self.span)
@@ -52,8 +54,8 @@ actor SecretGate {
         return .refused
     }
 
-    /// Returns the client for which guesses are counted: its IPv4 address, or the /64 network of its IPv6 address,
-    /// because one client has many such addresses.
+    /// Returns the key under which the guesses of a client are counted. It is the IPv4 address, or the /64 network of
+    /// the IPv6 address, because one client may use many IPv6 addresses.
     static func client(_ peer: SocketAddress?) -> String {
         guard let address = peer?.ipAddress else { return "local" }
         var six = in6_addr()

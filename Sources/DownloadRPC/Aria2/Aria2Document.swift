@@ -15,7 +15,7 @@ enum Aria2Document {
 
         ## Options
 
-        Options that neither aria2 nor dlm knows are ignored, as in aria2. A bad value of an option that is meant is an error.
+        Unknown options are ignored, as in aria2. A bad value of an option with an effect is an error.
 
         """
 
@@ -32,15 +32,15 @@ enum Aria2Document {
             }
         }
         return """
-            ### Meant
+            ### Options with an effect
 
             \(meant)
-            ### Accepted without effect
+            ### Options without an effect
 
             \(ignored)
-            ### Refused
+            ### Refused options
 
-            Giving one of these is an error.
+            A call with one of these options is answered with an error.
 
             \(refused)
             """
@@ -62,25 +62,27 @@ enum Aria2Document {
         ## What is different from aria2
 
         - There is always a secret. `system.listMethods` and `system.listNotifications` need none, as in aria2.
-        - A WebSocket is told what happens after its first call with the secret. Programs on the same machine are told
-          at once, unless their `Origin` is that of another page, because aria2p listens without a secret; a notification holds a
-          GID and nothing else.
-        - There is no GET and no JSONP: a link on any web page could call them.
-        - BitTorrent is not spoken: `aria2.addTorrent`, `aria2.getPeers` and `magnet:` links answer an error.
-        - All downloads of the store are shown, those of `dlm get` in a terminal included.
-        - The file has its final name only once it is whole; until then it is `NAME.part`.
-        - An address that was asked for before, with the same folder and name, is the same download: `addUri` goes on with it
-          and answers a new GID; the old one is forgotten by `removeDownloadResult`.
-        - `aria2.remove` keeps what was fetched, as a result with the status `removed`; a download that has fetched nothing is
-          forgotten. `aria2.removeDownloadResult` of an unfinished download deletes its partial file; finished files stay.
-        - `aria2.changePosition` changes priorities (`dlm priority`), so the order holds across restarts.
-        - `aria2.changeUri`: the first URI is the address of the download, the others are mirrors, and the last one cannot be
-          deleted.
-        - `aria2.changeOption` of most options pauses a running download and lets it go on where it was.
-        - `aria2.changeGlobalOption` holds until the background session ends; config.yaml is for longer.
-        - `aria2.getVersion` answers 1.37.0, because clients compare it, and dlm's own version as `dlm`.
-        - `aria2.saveSession` answers OK: everything is on disk already.
-        - XML-RPC is not spoken.
+        - A WebSocket receives notifications after its first call with the secret. Programs on the same machine receive
+          them at once, because aria2p listens without a secret. This does not apply if their `Origin` is that of
+          another web page. A notification contains only a GID.
+        - There is no GET and no JSONP, because a link on any web page could use them for calls.
+        - BitTorrent is not supported: `aria2.addTorrent`, `aria2.getPeers` and `magnet:` links answer an error.
+        - All downloads of the store are shown, also those of `dlm get` in a terminal.
+        - The file gets its final name only when it is complete. Until then its name is `NAME.part`.
+        - The same URL with the same folder and name means the same download. If the download exists, `addUri` continues
+          it and answers a new GID. `removeDownloadResult` with the old GID does not remove the download.
+        - `aria2.remove` keeps the fetched bytes, and the result has the status `removed`. A download without any
+          fetched bytes is removed from the list. `aria2.removeDownloadResult` of an unfinished download deletes its
+          partial file. Finished files stay.
+        - `aria2.changePosition` changes priorities (`dlm priority`), so the order stays the same after a restart.
+        - `aria2.changeUri`: the first URI is the URL of the download, and the others are mirrors. The last remaining
+          URI cannot be deleted.
+        - `aria2.changeOption` of most options pauses a running download and then continues it.
+        - The changes of `aria2.changeGlobalOption` apply until the background session ends. Permanent settings are in
+          config.yaml.
+        - `aria2.getVersion` answers 1.37.0, because clients compare the version. The field `dlm` has dlm's own version.
+        - `aria2.saveSession` only answers OK, because everything is on disk already.
+        - XML-RPC is not supported.
 
         """
 }

@@ -15,13 +15,13 @@ struct Aria2Draft: Sendable {
     private var proxy = (url: String?.none, user: String?.none, password: String?.none)
     private var ifExists: [Destination.IfExists] = []
     private(set) var rateLimit: Int64??
-    /// The given options that cannot be changed after the beginning of a download.
+    /// The names of the given options that cannot be changed once the download exists.
     private(set) var fixedOptions: [String] = []
 
     /// - Parameters:
     ///   - options: The options of the session, overridden by the options of the call.
     ///   - url: The URL of the download. Its scheme decides which of the names and passwords are used.
-    /// - Throws: ``RPCError`` in aria2's words.
+    /// - Throws: ``RPCError`` with the message that aria2 gives.
     init(_ options: [String: JSONValue], folder: String, url: SourceURL) throws(RPCError) {
         self.folder = folder
         isHTTP = url.isHTTP

@@ -79,7 +79,7 @@ struct Aria2Method: Sendable {
     static let multicall = "system.multicall"
 }
 
-/// The notifications to clients with a WebSocket, without the notification of BitTorrent.
+/// The notifications to clients with a WebSocket. aria2 has one more, for BitTorrent.
 enum Aria2Notification: String, CaseIterable, Sendable {
     case start = "aria2.onDownloadStart"
     case pause = "aria2.onDownloadPause"

@@ -2,107 +2,161 @@ extension Aria2Option {
     static let all: [Aria2Option] = meant + ignored + bitTorrent + refused
 
     private static let meant: [Aria2Option] = [
-        Aria2Option("dir", .directory, nil, "Must be below a folder of `rpc-folders`; made if need be."),
         Aria2Option(
-            "out", .name, nil, "A plain name, perhaps behind folders below `dir`; never outside of it, never hidden."),
-        Aria2Option("gid", .identifier, nil, "16 hexadecimal digits; kept across restarts."),
+            "dir", .directory, nil,
+            "The folder must be below a folder of `rpc-folders`. A missing folder is created."),
+        Aria2Option(
+            "out", .name, nil,
+            "A file name, optionally with subfolders of `dir` in front. Names that lead out of `dir`, and hidden "
+                + "names, are refused."),
+        Aria2Option("gid", .identifier, nil, "16 hexadecimal digits. The GID stays the same after a restart."),
         Aria2Option("pause", .startsPaused, "false"),
         Aria2Option(
             "max-connection-per-server", .connectionsPerServer, "6",
-            "Together with `split`: the smaller of the two, 1 to 64. Without both, as many as pay, at most 6."),
+            "The smaller number of this option and `split` applies, from 1 to 64. Without both, "
+                + "connections are added while they make the download faster, at most 6."),
         Aria2Option("split", .split, "6", "See `max-connection-per-server`."),
-        Aria2Option("max-download-limit", .rateLimit, "0", "Changes live."),
-        Aria2Option("max-tries", .retries, "6", "Attempts in a row that bring nothing; 0 for a million."),
-        Aria2Option("retry-wait", .retryDelay, "1", "Seconds; doubles each time."),
+        Aria2Option("max-download-limit", .rateLimit, "0", "Can be changed while the download runs."),
+        Aria2Option(
+            "max-tries", .retries, "6",
+            "The number of attempts in a row without progress after which the download fails. 0 means 1,000,000."),
+        Aria2Option(
+            "retry-wait", .retryDelay, "1",
+            "The first delay in seconds. Each further delay is twice as long, up to 60 seconds."),
         Aria2Option("connect-timeout", .connectTimeout, "15"),
         Aria2Option("timeout", .stallTimeout, "30"),
-        Aria2Option("header", .header, nil, "One, or a list. Stays with the origin; secrets are not stored."),
+        Aria2Option(
+            "header", .header, nil,
+            "One header field, or a list. The fields are not sent to another origin after a redirect; secret values "
+                + "are not stored."),
         Aria2Option("user-agent", .userAgent, nil),
         Aria2Option("referer", .referer, nil),
-        Aria2Option("http-accept-gzip", .acceptsCompressed, "false", "Such a file needs a single connection."),
+        Aria2Option(
+            "http-accept-gzip", .acceptsCompressed, "false",
+            "A file that the server sends compressed is fetched over a single connection."),
         Aria2Option("http-user", .userName(isHTTP: true), nil),
-        Aria2Option("http-passwd", .password(isHTTP: true), nil, "Not stored."),
+        Aria2Option("http-passwd", .password(isHTTP: true), nil, "The password is not stored."),
         Aria2Option("ftp-user", .userName(isHTTP: false), nil),
-        Aria2Option("ftp-passwd", .password(isHTTP: false), nil, "Not stored."),
-        Aria2Option("all-proxy", .proxy, nil, "Refused with `rpc-private-hosts: false`."),
-        Aria2Option("http-proxy", .proxy, nil, "As `all-proxy`."),
-        Aria2Option("https-proxy", .proxy, nil, "As `all-proxy`."),
-        Aria2Option("ftp-proxy", .proxy, nil, "As `all-proxy`."),
+        Aria2Option("ftp-passwd", .password(isHTTP: false), nil, "The password is not stored."),
+        Aria2Option("all-proxy", .proxy, nil, "The option is refused if `rpc-private-hosts` is `false`."),
+        Aria2Option("http-proxy", .proxy, nil, "The same as `all-proxy`."),
+        Aria2Option("https-proxy", .proxy, nil, "The same as `all-proxy`."),
+        Aria2Option("ftp-proxy", .proxy, nil, "The same as `all-proxy`."),
         Aria2Option("all-proxy-user", .proxyUser, nil),
-        Aria2Option("all-proxy-passwd", .proxyPassword, nil, "Not stored."),
+        Aria2Option("all-proxy-passwd", .proxyPassword, nil, "The password is not stored."),
         Aria2Option("http-proxy-user", .proxyUser, nil),
-        Aria2Option("http-proxy-passwd", .proxyPassword, nil, "Not stored."),
+        Aria2Option("http-proxy-passwd", .proxyPassword, nil, "The password is not stored."),
         Aria2Option("https-proxy-user", .proxyUser, nil),
-        Aria2Option("https-proxy-passwd", .proxyPassword, nil, "Not stored."),
+        Aria2Option("https-proxy-passwd", .proxyPassword, nil, "The password is not stored."),
         Aria2Option("no-proxy", .noProxy, nil),
-        Aria2Option("checksum", .checksum, nil, "`sha-256=HEX`; verified before the file gets its name."),
+        Aria2Option("checksum", .checksum, nil, "Give `sha-256=HEX`. The file is verified before it gets its name."),
         Aria2Option("check-certificate", .verifiesServer, "true"),
-        Aria2Option("min-tls-version", .minimumTLS, "TLSv1.2", "`TLSv1.2` or `TLSv1.3`; older ones are not spoken."),
-        Aria2Option("follow-metalink", .followsMetalink, "true", "`mem` is as `true`."),
-        Aria2Option("metalink-location", .location, nil, "The first country of the list."),
-        Aria2Option("auto-file-renaming", .renames, "true", "`false`: a file that is there is an error."),
-        Aria2Option("allow-overwrite", .overwrites, "false", "The file is replaced once the new one is complete."),
+        Aria2Option(
+            "min-tls-version", .minimumTLS, "TLSv1.2", "`TLSv1.2` or `TLSv1.3`. Older versions are not used."),
+        Aria2Option("follow-metalink", .followsMetalink, "true", "`mem` means the same as `true`."),
+        Aria2Option("metalink-location", .location, nil, "Only the first country of the list is used."),
+        Aria2Option(
+            "auto-file-renaming", .renames, "true", "With `false`, the download fails if the file already exists."),
+        Aria2Option("allow-overwrite", .overwrites, "false", "The old file is replaced when the new file is complete."),
         Aria2Option("conditional-get", .conditional, "false"),
-        Aria2Option("continue", .continues, "false", "A partial file of an earlier download is always continued."),
+        Aria2Option(
+            "continue", .continues, "false", "A partial file of an earlier download is continued even with `false`."),
         Aria2Option("remote-time", .remoteTime, "false"),
-        Aria2Option("max-overall-download-limit", .overallRateLimit, "0", "Of the session; changes live."),
-        Aria2Option("max-concurrent-downloads", .concurrentDownloads, "16", "Of the session, 1 to 1000; changes live."),
+        Aria2Option(
+            "max-overall-download-limit", .overallRateLimit, "0",
+            "Applies to the whole session. Can be changed while the session runs."),
+        Aria2Option(
+            "max-concurrent-downloads", .concurrentDownloads, "16",
+            "1 to 1000. Applies to the whole session. Can be changed while the session runs."),
     ]
 
     private static let ignored: [Aria2Option] = [
-        ("always-resume", "true", "A partial file is continued if it is proved to be of the same file."),
-        ("async-dns", "true", "libcurl decides."),
+        (
+            "always-resume", "true",
+            "A partial file is continued only if it is proved to belong to the same file."
+        ),
+        ("async-dns", "true", "libcurl decides how names are resolved."),
         ("auto-save-interval", "60", "Progress is recorded twice a second."),
-        ("check-integrity", "false", "Everything that can be checked is checked."),
+        ("check-integrity", "false", "Everything that can be checked is always checked."),
         ("content-disposition-default-utf8", "false", "Names are read as RFC 6266 says, and as UTF-8."),
-        ("disable-ipv6", "false", "Both families are tried (RFC 8305)."),
-        ("disk-cache", "16777216", "Buffers are 10 MiB."),
-        ("console-log-level", "notice", "There is no console."),
-        ("deferred-input", "false", "Lists are never in memory."),
-        ("download-result", "default", "For a terminal."), ("dscp", "0", "Not set."),
-        ("enable-color", "true", "For a terminal."),
-        ("enable-http-keep-alive", "true", "Connections are always used again."),
-        ("enable-http-pipelining", "false", "Not done; HTTP/2 is."), ("enable-mmap", "false", "Not done."),
-        ("event-poll", "epoll", "Always epoll."),
-        ("file-allocation", "prealloc", "Space is reserved where the file system can."),
-        ("force-save", "false", "Everything is recorded."), ("ftp-pasv", "true", "Always passive."),
-        ("ftp-reuse-connection", "true", "Connections are always used again."),
-        ("ftp-type", "binary", "Always binary."),
+        ("disable-ipv6", "false", "Both IPv6 and IPv4 are tried (RFC 8305)."),
+        ("disk-cache", "16777216", "The buffers usually have 10 MiB together."),
+        ("console-log-level", "notice", "The server has no console."),
+        ("deferred-input", "false", "A list is never in memory as a whole."),
+        ("download-result", "default", "This option only affects output on a terminal."),
+        ("dscp", "0", "The DSCP field of IP packets is not set."),
+        ("enable-color", "true", "This option only affects output on a terminal."),
+        ("enable-http-keep-alive", "true", "Connections are always reused."),
+        ("enable-http-pipelining", "false", "HTTP/2 is used instead of pipelining."),
+        ("enable-mmap", "false", "Files are not mapped into memory."),
+        ("event-poll", "epoll", "The server always uses epoll."),
+        ("file-allocation", "prealloc", "Space is reserved if the file system supports it."),
+        ("force-save", "false", "All downloads are recorded."),
+        ("ftp-pasv", "true", "FTP always uses passive mode."),
+        ("ftp-reuse-connection", "true", "Connections are always reused."),
+        ("ftp-type", "binary", "FTP always uses binary mode."),
         (
             "http-auth-challenge", "false",
             "A name and password are sent with the first request, and as a digest if the server asks for one."
         ),
-        ("http-no-cache", "false", "Not sent; give a header."), ("human-readable", "true", "For a terminal."),
-        ("keep-unfinished-download-result", "true", "Always kept."), ("log-level", "debug", "There is one level."),
-        ("lowest-speed-limit", "0", "A connection that brings nothing for `timeout` is cut."),
+        ("http-no-cache", "false", "These header fields are not sent; give them with `header`."),
+        ("human-readable", "true", "This option only affects output on a terminal."),
+        ("keep-unfinished-download-result", "true", "Unfinished downloads are always kept."),
+        ("log-level", "debug", "The log has only one level."),
+        (
+            "lowest-speed-limit", "0",
+            "A slow connection is not cut. A connection without any data for `timeout` seconds is cut."
+        ),
         ("max-download-result", "1000", "The history has no limit; `history-age` clears it."),
-        ("max-file-not-found", "0", "A file that is not there is an error at once."),
-        ("max-mmap-limit", "0", "Not done."),
-        ("max-overall-upload-limit", "0", "Nothing is uploaded."), ("max-upload-limit", "0", "Nothing is uploaded."),
-        ("max-resume-failure-tries", "0", "See `always-resume`."), ("metalink-base-uri", nil, "Not used."),
+        ("max-file-not-found", "0", "A file that does not exist is an error at once."),
+        ("max-mmap-limit", "0", "Files are not mapped into memory."),
+        ("max-overall-upload-limit", "0", "Nothing is uploaded."),
+        ("max-upload-limit", "0", "Nothing is uploaded."),
+        ("max-resume-failure-tries", "0", "See `always-resume`."),
+        ("metalink-base-uri", nil, "The server does not use this option."),
         ("metalink-enable-unique-protocol", "true", "All sources are used."),
-        ("metalink-language", nil, "Not used."), ("metalink-os", nil, "Not used."),
-        ("metalink-preferred-protocol", "none", "Sources are asked by their priority."),
-        ("metalink-version", nil, "Not used."), ("min-split-size", "1048576", "Parts are sized by the speed."),
+        ("metalink-language", nil, "The server does not use this option."),
+        ("metalink-os", nil, "The server does not use this option."),
+        ("metalink-preferred-protocol", "none", "Sources are used in order of their priority."),
+        ("metalink-version", nil, "The server does not use this option."),
+        ("min-split-size", "1048576", "The sizes of the parts depend on the speed."),
         ("no-file-allocation-limit", "5242880", "See `file-allocation`."),
         ("no-netrc", "true", "A netrc file is never read for network clients."),
-        ("optimize-concurrent-downloads", "false", "`max-concurrent-downloads` counts."),
-        ("parameterized-uri", "false", "URIs are taken as they are."), ("pause-metadata", "false", "No such step."),
-        ("piece-length", "1048576", "Pieces are of 1 MiB, larger ones where a file would have more than 8192."),
-        ("proxy-method", "get", "By what the proxy needs."), ("quiet", "false", "For a terminal."),
-        ("realtime-chunk-checksum", "true", "Pieces are always verified as they come."),
-        ("remove-control-file", "false", "There are no control files."), ("reuse-uri", "true", "Always."),
-        ("rpc-save-upload-metadata", "true", "Documents are not kept."), ("save-not-found", "true", "Always."),
-        ("save-session-interval", "0", "Everything is always saved."), ("seed-ratio", "1.0", "Nothing is seeded."),
-        ("server-stat-timeout", "86400", "Kept for a week."), ("show-console-readout", "true", "For a terminal."),
-        ("socket-recv-buffer-size", "0", "The kernel decides."), ("ssh-host-key-md", nil, "By `known_hosts` alone."),
-        ("stderr", "false", "For a terminal."), ("stop", "0", "Not done."),
-        ("stream-piece-selector", "default", "Parts are dealt by the speed of their connections."),
-        ("summary-interval", "60", "For a terminal."), ("truncate-console-readout", "true", "For a terminal."),
-        ("uri-selector", "feedback", "Sources are asked by how they did."),
-        ("use-head", "false", "The first GET is the probe."),
+        ("optimize-concurrent-downloads", "false", "Only the limit `max-concurrent-downloads` applies."),
+        ("parameterized-uri", "false", "URIs are used as they are, without patterns."),
+        ("pause-metadata", "false", "A metadata file adds no further downloads that could be paused."),
+        (
+            "piece-length", "1048576",
+            "A piece is 1 MiB long. If a file has more than 8192 pieces of 1 MiB, its pieces are longer."
+        ),
+        (
+            "proxy-method", "get",
+            "The method for an HTTP proxy is CONNECT for https, FTP and SSH URLs, and GET for http URLs."
+        ),
+        ("quiet", "false", "This option only affects output on a terminal."),
+        ("realtime-chunk-checksum", "true", "Pieces are always verified as they arrive."),
+        ("remove-control-file", "false", "There are no control files."),
+        ("reuse-uri", "true", "URIs are always used again."),
+        ("rpc-save-upload-metadata", "true", "Documents are not kept."),
+        ("save-not-found", "true", "Downloads whose file was not found are always kept."),
+        ("save-session-interval", "0", "Everything is always saved."),
+        ("seed-ratio", "1.0", "Nothing is seeded."),
+        ("server-stat-timeout", "86400", "What the server has learned about a host is kept for a week."),
+        ("show-console-readout", "true", "This option only affects output on a terminal."),
+        ("socket-recv-buffer-size", "0", "The kernel decides."),
+        ("ssh-host-key-md", nil, "The keys of SSH servers are checked only against `known_hosts`."),
+        ("stderr", "false", "This option only affects output on a terminal."),
+        ("stop", "0", "The session does not end after a given time."),
+        ("stream-piece-selector", "default", "The file is divided by the speed of each connection."),
+        ("summary-interval", "60", "This option only affects output on a terminal."),
+        ("truncate-console-readout", "true", "This option only affects output on a terminal."),
+        (
+            "uri-selector", "feedback",
+            "Sources are used in order of priority. After a failure, the other sources are tried first."
+        ),
+        ("use-head", "false", "No HEAD is sent: the answer to the first GET says what the file is."),
         ("save-session", nil, "Everything is always saved, in the store."),
-        ("rlimit-nofile", "1024", "Not changed."),
+        ("rlimit-nofile", "1024", "The server raises its limit of open files by itself."),
     ].map { Aria2Option(ignored: $0.0, $0.1, $0.2) }
 
     private static let bitTorrent: [Aria2Option] = [
@@ -115,7 +169,7 @@ extension Aria2Option {
         "dht-message-timeout", "enable-dht", "enable-dht6", "enable-peer-exchange", "follow-torrent", "index-out",
         "listen-port", "peer-agent", "peer-id-prefix", "seed-time", "select-file", "show-files",
         "allow-piece-length-change",
-    ].map { Aria2Option(ignored: $0, nil, "Of BitTorrent, which is not supported.") }
+    ].map { Aria2Option(ignored: $0, nil, "This option is about BitTorrent, which is not supported.") }
 
     private static let refused: [Aria2Option] = [
         ("on-bt-download-complete", program), ("on-download-complete", program), ("on-download-error", program),
@@ -124,19 +178,23 @@ extension Aria2Option {
         ("private-key", read), ("rpc-certificate", read), ("rpc-private-key", read), ("input-file", read),
         ("torrent-file", read), ("metalink-file", read), ("conf-path", read), ("server-stat-if", read),
         ("save-cookies", write), ("server-stat-of", write), ("log", write), ("dht-file-path", write),
-        ("dht-file-path6", write), ("dry-run", "A download that fetches nothing is not possible; leave it out."),
-        ("hash-check-only", "Files are verified on the machine itself."),
-        ("interface", "The way out is chosen by the user of the machine: `interface` in config.yaml."),
-        ("multiple-interface", "As `interface`."),
+        ("dht-file-path6", write), ("dry-run", "There is no download without fetching; leave out this option."),
+        ("hash-check-only", "Network clients cannot verify files. Verify them on the machine where the server runs."),
+        ("interface", "The network interface is set by the user of the machine, with `interface` in config.yaml."),
+        (
+            "multiple-interface",
+            "The network interface is set by the user of the machine, with `interface` in config.yaml."
+        ),
         ("async-dns-server", "Name servers are chosen by the user of the machine."),
         ("rpc-secret", server), ("rpc-user", server), ("rpc-passwd", server), ("enable-rpc", server),
         ("rpc-listen-port", server), ("rpc-listen-all", server), ("rpc-allow-origin-all", server),
         ("rpc-max-request-size", server), ("rpc-secure", server), ("daemon", server),
-        ("stop-with-process", server), ("force-sequential", "For a command line."),
+        ("stop-with-process", server),
+        ("force-sequential", "This option only has a meaning on a command line, which may contain several URLs."),
     ].map { Aria2Option(refused: $0.0, $0.1) }
 
     private static let program = "Programs are not run for network clients."
     private static let read = "Files of this machine are not read for network clients."
-    private static let write = "Of the files that network clients name, only downloads are written."
-    private static let server = "The server is set up by the user of the machine: `rpc-` keys in config.yaml."
+    private static let write = "The server writes no files for network clients except their downloads."
+    private static let server = "The server is set up by the user of the machine, with the `rpc-` keys in config.yaml."
 }

@@ -16,7 +16,7 @@ struct Aria2Option: Sendable {
     }
 
     enum Use: Sendable {
-        /// The option has the same effect as in aria2.
+        /// The option has the same effect as in aria2, except for the differences in ``Aria2Option/reason``.
         case meant(Effect)
         /// The option is accepted without effect.
         case ignored
@@ -50,7 +50,7 @@ struct Aria2Option: Sendable {
     var effect: Effect? { if case .meant(let effect) = use { effect } else { nil } }
     var isRefused: Bool { if case .refused = use { true } else { false } }
 
-    /// Whether the option is about the whole session, and not about a download.
+    /// Whether the option applies to the whole session instead of one download.
     var isGlobal: Bool {
         switch effect {
         case .overallRateLimit, .concurrentDownloads: true
@@ -61,6 +61,6 @@ struct Aria2Option: Sendable {
     /// The options by name. Other names are ignored, as aria2 ignores unknown options.
     static let byName = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
 
-    /// The values that `getGlobalOption` answers if nothing is set.
+    /// The values that `getGlobalOption` answers for options that nobody has set.
     static let standards: [String: String] = byName.compactMapValues(\.standard)
 }

@@ -1,7 +1,8 @@
 import DownloadCore
 
 /// The identifier of a download in aria2: 64 bits, written as 16 hexadecimal digits. The usual GID is computed from the
-/// download's number by a reversible permutation. So no table is needed, and short prefixes distinguish downloads.
+/// download's number by a reversible permutation. So the usual GIDs need no table, and a few digits are enough to
+/// distinguish downloads.
 struct GID: Sendable, Hashable, CustomStringConvertible {
     let value: UInt64
 
@@ -27,7 +28,7 @@ struct GID: Sendable, Hashable, CustomStringConvertible {
     static let digits = 16
     private static let offset: UInt64 = 0x9E37_79B9_7F4A_7C15
 
-    /// The number of the download whose usual GID this is. There may be no such download.
+    /// The number of the download that has this usual GID. There may be no such download.
     var id: DownloadID {
         var mixed = value
         mixed = mixed ^ mixed >> 31 ^ mixed >> 62

@@ -2,19 +2,18 @@ import DownloadCore
 import Foundation
 import Glibc
 
-/// The GIDs that clients have chosen, or that differ from the usual GID for another reason. They are kept in a file
-/// with a line for each (`GID NUMBER`), so that they stay the same after restarts. Of several lines for a download the
-/// last counts.
+/// The GIDs that differ from the usual GID of their download, for example because a client has chosen them. A file
+/// keeps them across restarts, one in each line (`GID NUMBER`). If a download has several lines, the last line applies.
 struct GIDTable: Sendable {
     private var ids: [GID: DownloadID] = [:]
     private var gids: [DownloadID: GID] = [:]
     private let path: String
-    /// The largest size of the file in bytes. A larger file is ignored.
+    /// The largest number of bytes that are read from the file. Of a larger file, only the end is read.
     private static let longest = 8 << 20
-    /// Lines beyond those that are needed, from which on the file is written anew.
+    /// The number of superfluous lines above which the file is written anew.
     private static let mostStale = 1000
 
-    /// - Parameter report: is given what is wrong with the file. The session goes on with the usual GIDs.
+    /// - Parameter report: Is called with a text if the file cannot be read. The session then uses the usual GIDs.
     init(path: String, report: (String) -> Void) {
         self.path = path
         do {
@@ -54,7 +53,7 @@ struct GIDTable: Sendable {
 
     func gid(of id: DownloadID) -> GID { gids[id] ?? GID(id) }
 
-    /// Returns the number of the download that a GID may mean. Only the store knows whether there is such a download.
+    /// Returns the number of the download that may have a GID. Only the store knows whether this download exists.
     func id(of gid: GID) -> DownloadID? {
         if let id = ids[gid] { return id }
         let id = gid.id

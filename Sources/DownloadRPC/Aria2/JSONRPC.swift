@@ -1,7 +1,7 @@
 import DownloadCore
 import Foundation
 
-/// JSON-RPC 2.0 in aria2's form. It answers a document with a document and an HTTP status.
+/// JSON-RPC 2.0 in aria2's form. The answer to a JSON document is a JSON document with an HTTP status.
 struct JSONRPC: Sendable {
     let session: Aria2Session
     let gate: SecretGate
@@ -15,8 +15,8 @@ struct JSONRPC: Sendable {
 
     /// The most calls in one document.
     static let mostCalls = 1000
-    /// Downloads in the answers to the calls of one document, after which no further call is answered. The last list that is
-    /// answered may be longer.
+    /// The number of downloads in the answers to one document after which further calls get an error. The answer that
+    /// reaches the number is still complete, so there may be more downloads.
     static let mostRows = 20_000
 
     /// The facts about the client that sent a document.
@@ -24,7 +24,8 @@ struct JSONRPC: Sendable {
         let client: String
         var isGranted = false
         var rows = 0
-        /// After a wrong secret no other one of the same document is looked at: a thousand guesses would cost one delay.
+        /// The error after a wrong secret. Further secrets in the same document are not checked. Otherwise one document
+        /// could try a thousand guesses for the delay of one.
         var failure: RPCError?
     }
 

@@ -1,4 +1,4 @@
-/// The parameters of a call, without the token. The errors have the words of aria2's errors.
+/// The parameters of a call, without the token. Errors have the same messages as in aria2.
 struct Parameters: Sendable {
     let values: [JSONValue]
 

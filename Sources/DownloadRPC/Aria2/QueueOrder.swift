@@ -1,6 +1,7 @@
 import DownloadCore
 
-/// The order of waiting downloads: by priority, then by number. A download is moved by a change of priorities.
+/// The order of waiting downloads: by priority, then by number. To move a download, its priority is changed, and if
+/// necessary the priorities of other downloads.
 enum QueueOrder {
     struct Entry: Sendable, Equatable {
         let id: DownloadID
@@ -26,8 +27,8 @@ enum QueueOrder {
         return min(max(0, base + offset), max(0, count - 1))
     }
 
-    /// Returns the changes that move an entry to another place. If possible only its own priority changes, otherwise
-    /// also those of entries above it.
+    /// Returns the changed entries that move an entry to another place. If possible, only the priority of the moved
+    /// entry changes. Otherwise the priorities of entries above it change too.
     static func moves(_ entries: [Entry], from index: Int, to target: Int) -> [Entry] {
         var order = entries
         let moved = order.remove(at: index)
@@ -53,7 +54,8 @@ enum QueueOrder {
         return changes
     }
 
-    /// A priority may be any number, also the highest and the lowest one.
+    /// Returns the priority next to another one. The highest and the lowest number have no next one and are returned
+    /// unchanged.
     private static func next(_ priority: Int, _ step: Int) -> Int {
         let (next, isTooFar) = priority.addingReportingOverflow(step)
         return isTooFar ? priority : next

@@ -5,7 +5,7 @@ import DownloadCore
 struct RPCError: Error, Sendable, Equatable {
     let code: Int64
     let message: String
-    /// The status of the HTTP answer, unless the request is one of several in a list.
+    /// The status of the HTTP answer. It is not used if the call is one of several in a list.
     let status: Int
 
     init(_ message: String, code: Int64 = 1, status: Int = 400) {

@@ -1,8 +1,9 @@
-// dlm's own API: requests with the secret, the stream of events, and what is known of all downloads.
+// The client of dlm's own API: requests with the secret, the stream of events, and the table of all downloads.
 
 const key = "dlm-secret";
 
-// The secret comes once in the address, behind #, and is taken out of it at once.
+// Returns the secret. `dlm rpc open` puts it into the fragment (after #) of the page's address. From there it is moved to
+// the session storage at once.
 export function takeSecret() {
   const given = new URLSearchParams(location.hash.slice(1)).get("secret");
   if (given) {
@@ -36,7 +37,7 @@ export async function call(method, path, body) {
   return document;
 }
 
-// What a list needs of a download. The record is fetched again for the details.
+// Returns the fields of a download that the list shows. For the details, the whole record is fetched again.
 function slim(download) {
   const { id, name, url, state, received, total, priority, folder, path, error, updated } = download;
   return { id, name, url, state, received, total, priority, folder, path, error: error?.message, updated, speed: 0 };
@@ -64,7 +65,7 @@ export class Downloads extends EventTarget {
     this.changed();
   }
 
-  // Reads events for ever, and begins again behind the last one that came.
+  // Reads events forever. After a lost connection, it continues after the last received event.
   async follow() {
     for (let wait = 500; ; wait = Math.min(wait * 2, 8000)) {
       try {
@@ -120,7 +121,8 @@ export class Downloads extends EventTarget {
       for (const download of page.downloads) this.rows.set(download.id, Object.assign(this.rows.get(download.id) ?? {}, slim(download)));
       this.changed();
     } catch (error) {
-      // If one of them is gone, each is asked for alone. If the session does not answer, all are asked for later.
+      // If one of the downloads was removed, each download is requested separately. If the session does not answer, all
+      // downloads are requested again later.
       if (error.status === 404) for (const id of ids) await this.#look(id);
       else if (!(error instanceof Refused)) { for (const id of ids) this.#dirty.add(id); wait = 2000; }
       this.changed();
@@ -136,7 +138,8 @@ export class Downloads extends EventTarget {
     }
   }
 
-  // The bytes of those at work. Speeds are measured here, from one look to the next.
+  // Fetches the progress of the active downloads, and returns their total speed. Speeds are measured here, between two
+  // calls.
   async progress() {
     const now = performance.now();
     const page = await call("GET", "/progress");

@@ -1,4 +1,4 @@
-// One download in full: where it is from, what is here of it, and how each attempt went.
+// The details of one download: its addresses, its fetched parts, and its attempts.
 
 import { call } from "./api.js";
 import { bytes, element, recordTime, span, time, words } from "./format.js";
@@ -12,7 +12,7 @@ function pieces(record, total) {
   picture.setAttribute("preserveAspectRatio", "none");
   picture.setAttribute("role", "img");
   const ranges = record.state?.completed ? [[0, total]] : record.resume?.written ?? [];
-  picture.setAttribute("aria-label", `${ranges.length} ${ranges.length === 1 ? "part" : "parts"} of the file are here`);
+  picture.setAttribute("aria-label", `${ranges.length} ${ranges.length === 1 ? "part" : "parts"} of the file received`);
   for (const [start, end] of ranges) {
     const part = document.createElementNS(svg, "rect");
     part.setAttribute("x", (start / total) * 1000);
@@ -33,7 +33,7 @@ function attempts(record) {
   const list = element("ol");
   for (const attempt of record.attempts ?? []) {
     const [begun, ended] = [recordTime(attempt.started), recordTime(attempt.ended)];
-    const parts = [time(begun), ended ? span((ended - begun) / 1000) : "under way"];
+    const parts = [time(begun), ended ? span((ended - begun) / 1000) : "running"];
     if (attempt.received) parts.push(bytes(attempt.received));
     if (attempt.connections > 1) parts.push(`${attempt.connections} connections`);
     if (attempt.redirects) parts.push(`${attempt.redirects} redirects`);
@@ -48,7 +48,7 @@ function versionFacts(record) {
   const sum = record.request?.checksum ?? record.completed?.checksum ?? record.resume?.digest;
   return facts([
     ["ETag", validators.etag && `${validators.etag.isWeak ? "W/" : ""}"${validators.etag.opaque}"`],
-    ["Changed there", validators.lastModified], ["Type", record.resume?.contentType],
+    ["Last modified", validators.lastModified], ["Type", record.resume?.contentType],
     ["Checksum", sum && `${sum.algorithm}:${sum.digest}`],
   ]);
 }
@@ -74,9 +74,9 @@ export async function show(box, id, actions) {
     element("h2", { text: download.name }),
     facts([
       ["State", words[download.state] + (download.error ? `: ${download.error.message}` : "")],
-      ["Here", download.total ? `${bytes(download.received)} of ${bytes(download.total)}` : bytes(download.received)],
+      ["Received", download.total ? `${bytes(download.received)} of ${bytes(download.total)}` : bytes(download.received)],
       ["File", download.path ?? download.folder], ["From", download.url],
-      ["Led to", download.effectiveURL !== download.url ? download.effectiveURL : ""],
+      ["Redirected to", download.effectiveURL !== download.url ? download.effectiveURL : ""],
       ["Connections", record.attempts?.at(-1)?.connections > 0 ? String(record.attempts.at(-1).connections) : ""],
       ["Priority", download.priority ? String(download.priority) : ""],
       ["Limit", download.rateLimit ? `${bytes(download.rateLimit)}/s` : ""],
@@ -91,7 +91,7 @@ export async function show(box, id, actions) {
       element("h3", { text: "The link has expired?" }),
       element("form", { on: { submit: attempt(async () => { await actions.replace(id, address.value); address.value = ""; }) } }, address, button("Replace", "replace", attempt(async () => { if (address.reportValidity()) { await actions.replace(id, address.value); address.value = ""; } }))),
     ]),
-    ...(record.request?.pieces ? [element("h3", { text: "Repair" }), button("Check and fetch what is wrong", "repair", attempt(() => actions.repair(download)))] : []),
+    ...(record.request?.pieces ? [element("h3", { text: "Repair" }), button("Check the file and fetch wrong parts", "repair", attempt(() => actions.repair(download)))] : []),
     problem,
   );
   if (focused) box.querySelector(`[data-part="${focused}"]`)?.focus();

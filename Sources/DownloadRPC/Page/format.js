@@ -1,4 +1,4 @@
-// Numbers and times for people.
+// Numbers and times as text for users.
 
 const units = ["B", "KiB", "MiB", "GiB", "TiB"];
 
@@ -24,7 +24,7 @@ export function span(seconds) {
 const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 export const time = (date) => (date ? clock.format(date) : "");
 
-// Times in a record are seconds since 2001.
+// Converts a time of a record, which is in seconds since 2001-01-01 UTC.
 export const recordTime = (seconds) => (seconds == null ? null : new Date((seconds + 978307200) * 1000));
 
 export function percent(row) {
@@ -37,7 +37,7 @@ export const words = {
   failed: "failed", cancelled: "cancelled",
 };
 
-// An element with text and children; names of files come from servers, so text never becomes markup.
+// Creates an element with text and children. Text never becomes markup, because file names come from servers.
 export function element(name, fields = {}, ...children) {
   const node = document.createElement(name);
   for (const [key, value] of Object.entries(fields)) {

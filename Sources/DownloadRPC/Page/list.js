@@ -1,4 +1,5 @@
-// The table: only the rows in view are there, so that ten thousand downloads cost no more than thirty.
+// The table of downloads. Only the visible rows are elements of the page, so that ten thousand downloads are as fast as
+// thirty.
 
 import { bytes, element, percent, rate, span, words } from "./format.js";
 
@@ -130,7 +131,7 @@ export class List {
     this.draw();
   }
 
-  // Moves the focus to a row, and the row into view.
+  // Moves the focus to a row, and scrolls until the row is visible.
   go(index) {
     if (!this.rows.length) return;
     this.#active = Math.max(0, Math.min(index, this.rows.length - 1));

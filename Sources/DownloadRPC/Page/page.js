@@ -14,7 +14,7 @@ const groups = {
 };
 const order = { running: 0, waiting: 1, queued: 2, paused: 3, failed: 4, cancelled: 5, completed: 6 };
 
-// MARK: What is shown. The filter stands in the address, so that it can be kept and sent.
+// MARK: The list. The filter is part of the page's address, so that users can save and share it.
 
 const address = () => new URLSearchParams(location.hash.slice(1));
 const filter = () => (address().get("state") in groups ? address().get("state") : "all");
@@ -48,7 +48,7 @@ function draw() {
   for (const id of list.chosen) if (!downloads.rows.has(id)) list.chosen.delete(id);
   list.show(rows);
   $("empty").hidden = rows.length > 0;
-  $("empty").textContent = text ? `Nothing matches “${address().get("q")}”.` : counts.all ? "Nothing here." : "No downloads yet. Paste addresses here, drop a list, or press Add.";
+  $("empty").textContent = text ? `Nothing matches “${address().get("q")}”.` : counts.all ? "No downloads in this view." : "No downloads yet. Paste addresses here, drop a list, or press Add.";
   $("retry").hidden = !counts.failed;
   $("retry").textContent = `Retry all failed (${counts.failed})`;
   drawChosen();
@@ -67,7 +67,7 @@ function drawChosen() {
   $("all").indeterminate = count > 0 && count < list.rows.length;
 }
 
-// MARK: What can be done.
+// MARK: Actions.
 
 const list = new List($("list"), $("rows"), {
   open: (id) => open(id),
@@ -77,7 +77,7 @@ const list = new List($("list"), $("rows"), {
 
 function say(text) { $("live").textContent = text; }
 
-// Says it to everybody, for some seconds.
+// Shows a message for some seconds, and announces it to screen readers.
 let note = "";
 function tell(text) {
   note = text;
@@ -123,14 +123,15 @@ function askToRemove(rows) {
   });
 }
 
-// A place in the queue is a priority: of the moved one alone where that is enough.
+// Moves a download to the place before another in the queue. The places result from the priorities. If possible, only
+// the priority of the moved download is changed.
 async function moveBefore(id, target) {
   const queue = [...downloads.rows.values()].filter((row) => ["queued", "paused", "waiting"].includes(row.state))
     .sort((one, other) => other.priority - one.priority || one.id - other.id);
   const moved = downloads.rows.get(id);
   const rest = queue.filter((row) => row.id !== id);
   const at = rest.findIndex((row) => row.id === target);
-  if (!moved || at < 0 || !queue.includes(moved)) return tell("Only downloads that wait have a place in the queue");
+  if (!moved || at < 0 || !queue.includes(moved)) return tell("Only waiting downloads have a place in the queue");
   const places = rest.map(({ id, priority }) => ({ id, priority }));
   places.splice(at, 0, { id, priority: moved.priority });
   const precedes = (one, other) => one.priority > other.priority || (one.priority === other.priority && one.id < other.id);
@@ -215,7 +216,7 @@ async function openAdd(text = "") {
 
 function tellRoom() {
   const free = $("folder").selectedOptions[0]?.dataset.free;
-  $("room").textContent = free ? `${bytes(Number(free))} free` : "The folder is made when it is needed.";
+  $("room").textContent = free ? `${bytes(Number(free))} free` : "The folder will be created when it is needed.";
 }
 
 async function add() {
@@ -225,7 +226,7 @@ async function add() {
   const document = { urls, folder: $("folder").value + (below ? `/${below}` : ""), ifExists: $("exists").value };
   const value = (id) => $(id).value.trim();
   if (value("name")) {
-    if (urls.length > 1) throw new Error("A name is for a single address");
+    if (urls.length > 1) throw new Error("A name can be given only for a single address");
     document.file = value("name");
   }
   if (value("checksum")) document.checksum = value("checksum");
@@ -279,7 +280,7 @@ document.addEventListener("keydown", (event) => {
   const isField = event.target.matches("input:not([type=checkbox]), textarea, select");
   if (isField) {
     if (event.key !== "Escape") return;
-    // A search field empties itself without a word about it.
+    // Without this, the browser would empty the search field without an input event.
     event.preventDefault();
     if (event.target === $("search")) { event.target.value = ""; event.target.oninput(); }
     return event.target.blur();
@@ -306,7 +307,7 @@ $("all").onchange = () => list.chooseAll($("all").checked);
 $("folder").onchange = tellRoom;
 $("limit").onchange = () => run(() => call("PATCH", "/session", { rateLimit: Number($("limit").value) }));
 for (const button of document.querySelectorAll("#tools [data-do]")) {
-  // The row keeps the focus: it is what the button is about.
+  // The row keeps the focus, because the button acts on this row.
   button.addEventListener("mousedown", (event) => event.preventDefault());
   button.onclick = () => act(button.dataset.do);
 }
@@ -319,7 +320,7 @@ $("search").oninput = () => {
 };
 addEventListener("hashchange", () => { takeSecret(); $("search").value = address().get("q") ?? ""; $("list").scrollTop = 0; list.chosen.clear(); draw(); });
 
-// Addresses that are pasted or dropped anywhere are added.
+// Addresses that are pasted or dropped anywhere on the page open the dialog for adding downloads.
 const hasAddress = (text) => /^\s*(https?|ftps?|sftp):\/\//m.test(text);
 addEventListener("paste", (event) => {
   if (event.target.matches?.("input, textarea")) return;
@@ -348,7 +349,7 @@ function drawChart() {
   canvas.setAttribute("aria-label", `Speed of the last two minutes; at most ${rate(most) || "nothing"}`);
 }
 
-// Once a second while somebody looks; nothing is asked for a page in the background.
+// Fetches the progress once a second while the page is visible. A page in the background sends no requests.
 async function tick() {
   if (!document.hidden && !$("login").open && $("offline").hidden) {
     try {
@@ -358,7 +359,7 @@ async function tick() {
       document.title = total > 0 ? `${rate(total)} – dlm` : "dlm";
       drawChart();
       if (shown != null && downloads.rows.get(shown)?.state === "running") await refreshDetails();
-    } catch { /* the stream of events tells what is wrong */ }
+    } catch { /* the stream of events reports the problem */ }
   }
   setTimeout(tick, 1000);
 }
@@ -370,7 +371,7 @@ downloads.addEventListener("offline", (event) => {
   $("offline").hidden = false;
   $("offline").textContent = `The background session of dlm does not answer. Trying again every ${event.detail} s; run “dlm daemon start --rpc” if it has ended.`;
   $("speed").textContent = "–";
-  // What was measured last is not true any more.
+  // The last measured speeds are out of date.
   for (const row of downloads.rows.values()) Object.assign(row, { speed: 0, at: undefined });
   refresh();
 });

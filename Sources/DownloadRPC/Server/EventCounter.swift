@@ -1,7 +1,7 @@
 import DownloadCore
 import Foundation
 
-/// A counter of the events in the store's log. It starts when ``current()`` is called first.
+/// A counter of the events in the store's log. It starts at the first call of ``current()``.
 actor EventCounter {
     /// How an attempt ended.
     enum Result: String, CaseIterable, Sendable {
@@ -9,7 +9,7 @@ actor EventCounter {
         /// Another attempt follows.
         case retried
         case failed
-        /// By its user, or by the end of its session.
+        /// The attempt was stopped by the user, or by the end of the session.
         case stopped
     }
 
@@ -25,16 +25,17 @@ actor EventCounter {
     private let follower: LogFollower
     private var task: Task<Void, Never>?
     private(set) var counts = Counts()
-    /// Downloads with an attempt under way.
+    /// The downloads with a running attempt.
     private var running: Set<DownloadID> = []
 
-    /// The most hosts with counts of their own. Without a limit, a list of a million hosts would fill the memory.
+    /// The greatest number of hosts that are counted separately. Without a limit, a list of a million hosts would fill
+    /// the memory.
     private static let mostHosts = 1000
     private static let mostRunning = 10_000
 
     init(_ follower: LogFollower) { self.follower = follower }
 
-    /// Begins to count when it is asked first.
+    /// Returns the counts. The first call starts the counting.
     func current() -> Counts {
         task =
             task
@@ -56,7 +57,8 @@ actor EventCounter {
             event.received
     }
 
-    /// Returns nil for an event that ends no attempt. A small file ends without the event of its beginning.
+    /// Returns the result of the attempt that an event ends, or nil if the event ends no attempt. A small file may end
+    /// without an event for its start.
     private func result(of event: LoggedEvent) -> Result? {
         if event.kind == .started {
             if running.count < Self.mostRunning { running.insert(event.id) }

@@ -3,11 +3,10 @@ import DownloadCore
 import Foundation
 
 /// The metrics of the session for Prometheus and similar programs (`/metrics`). They are written as OpenMetrics text
-/// (openmetrics.io, 1.0), or in the older format for clients that do not ask for OpenMetrics. Counters are made from
-/// the events in the store's log, from the first request on.
+/// (openmetrics.io, 1.0), or in the older format if the client does not accept OpenMetrics. Counters count the events
+/// in the store's log, starting with the first request.
 struct Metrics: Sendable {
-    /// The token that permits reading metrics and nothing else. It is derived from the secret, so no other file is
-    /// needed.
+    /// The token that permits only reading the metrics. It is derived from the secret, so no other file is needed.
     let token: String?
     private let service: any DownloadService
     let counter: EventCounter

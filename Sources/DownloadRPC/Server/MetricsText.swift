@@ -77,9 +77,9 @@ struct MetricsText {
     }
 }
 
-/// The token that permits reading metrics: a digest of the secret, from which the secret cannot be found.
+/// The token that permits reading the metrics. It is a digest, from which nobody can compute the secret.
 enum MetricsToken {
-    /// Returns nil if OpenSSL makes no digest. Then only the secret permits reading metrics.
+    /// Returns nil if OpenSSL cannot compute the digest. In this case, only the secret permits reading the metrics.
     static func text(of secret: RPCSecret) -> String? {
         let bytes = Array("dlm metrics \(secret.text)".utf8)
         guard let digest = dlm_digest_create("sha256") else { return nil }

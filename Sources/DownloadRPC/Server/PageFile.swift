@@ -2,7 +2,7 @@ import DownloadControl
 import Foundation
 import NIOHTTP1
 
-/// A file of the page. Its bytes are in the program, so no request path ever leads to the file system.
+/// A file of the web page. Its bytes are part of the program, so no request path leads to the file system.
 struct PageFile: Sendable {
     let name: String
     let type: String
@@ -24,8 +24,9 @@ struct PageFile: Sendable {
         return all.first { $0.name == name }
     }
 
-    /// The content security policy. The page loads nothing from other places, and no other page may show it in a frame.
-    /// Scripts inside the page are forbidden, because the page shows file names that come from servers.
+    /// The content security policy. The page loads nothing from other servers, and no other page may show it in a
+    /// frame.
+    /// Inline scripts are forbidden, because the page shows file names that come from servers.
     private static let policy = """
         default-src 'self'; img-src 'self' data:; object-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'
         """

@@ -2,12 +2,12 @@ import DownloadCore
 
 /// The configuration of the background session's HTTP server: its address, and what it permits.
 package struct RPCConfiguration: Sendable, Equatable {
-    /// The numeric address to listen at. Default: loopback.
+    /// The numeric address on which the server listens. Default: loopback.
     package var host = "127.0.0.1"
-    /// The port to listen at. 0 stands for any free port.
+    /// The port on which the server listens. 0 means any free port.
     package var port = 6800
-    /// The folders in which, and below which, downloads may be put. The first folder is used for downloads that name no
-    /// folder.
+    /// The folders in which network clients may save downloads, with all their subfolders. The first folder is used if
+    /// a client names no folder.
     package var folders: [String]
     /// The origins of other web pages whose requests are answered, such as `https://example.org`.
     package var origins: [String] = []
@@ -17,7 +17,8 @@ package struct RPCConfiguration: Sendable, Equatable {
     package var permitsPrivateHosts = true
     /// The state folder, which has the files of the secret and the GIDs.
     package var stateFolder: String
-    /// The folders of dlm itself, in which nothing may be put even if they are below a permitted folder.
+    /// The folders of dlm itself. Network clients may not save anything in these folders, even if they are below a
+    /// permitted folder.
     package var protectedFolders: [String] = []
 
     package init(folders: [String], stateFolder: String) {

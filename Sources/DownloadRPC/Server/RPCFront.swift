@@ -4,8 +4,8 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// The front of the server, which answers all requests over TCP: for the page, aria2's RPC, dlm's own API and the
-/// metrics. `Host` and `Origin` are judged before anything else of a request is read.
+/// The part of the server that answers all HTTP requests: for the page, aria2's RPC, dlm's own API and the metrics. It
+/// checks `Host` and `Origin` before everything else in a request.
 struct RPCFront: Sendable {
     let access: AccessRule
     let gate: SecretGate
@@ -34,7 +34,8 @@ struct RPCFront: Sendable {
         return answer
     }
 
-    /// Answers the CORS preflight, which a browser sends before a request of another page (Fetch standard).
+    /// Answers the CORS preflight, which a browser sends before a request from a page of another origin (Fetch
+    /// standard).
     private func preflight(_ origins: [String]) -> ControlAnswer {
         var answer = ControlAnswer(status: 204, contentType: "text/plain", body: .whole(Data()))
         guard !origins.isEmpty else { return answer }
@@ -70,7 +71,7 @@ struct RPCFront: Sendable {
     /// Calls aria2's methods. Only POST is accepted, because a link or a picture on any page could send a GET.
     private func callMethods(_ request: ControlRequest) async -> ControlAnswer {
         guard request.method == "POST" else {
-            return .refusal(405, "aria2's RPC is asked by POST, or over a WebSocket", request)
+            return .refusal(405, "call aria2's RPC by POST, or over a WebSocket", request)
         }
         let reply = await rpc.answer(request.body, from: SecretGate.client(request.peer))
         return ControlAnswer(
@@ -100,7 +101,7 @@ struct RPCFront: Sendable {
         return await routes.answer(request)
     }
 
-    /// The answer to `GET /v1/folders`: the folders in which downloads may be put, and their free bytes.
+    /// The answer to `GET /v1/folders`: the permitted folders for downloads, and their free space in bytes.
     private var folderList: ControlAnswer {
         let folders = folders.roots.map { folder -> JSONValue in
             var room = statvfs()

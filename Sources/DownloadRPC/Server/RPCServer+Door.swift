@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 
 extension RPCServer {
-    /// Returns the address at which the server of a state folder answers, if it runs.
+    /// Returns the address that a running server has written into the state folder, or nil if there is none.
     package static func runningAddress(in stateFolder: String) -> String? {
         guard let data = FileManager.default.contents(atPath: addressFile(in: stateFolder)), data.count < 200 else {
             return nil
@@ -12,8 +12,8 @@ extension RPCServer {
         return text.hasPrefix("http://") && !text.contains(where: { "\"<>&".contains($0) }) ? text : nil
     }
 
-    /// Makes a file that leads a browser to the page. The address has the secret after `#`, a part that browsers do not
-    /// send. The page removes the secret from the address at once.
+    /// Creates a file that leads a browser to the page. In the address, the secret follows after `#`, and browsers do
+    /// not send this part. The page removes the secret from the address at once.
     /// - Returns: The path of the file. Only its owner may read it.
     package static func makeDoor(
         in stateFolder: String, to address: String, _ secret: RPCSecret
@@ -40,6 +40,6 @@ extension RPCServer {
 }
 
 extension RPCSecret {
-    /// The token that permits reading `/metrics` and nothing else.
+    /// The token that permits only reading `/metrics`.
     package var metricsToken: String? { MetricsToken.text(of: self) }
 }

@@ -5,7 +5,8 @@ import NIOCore
 import NIOHTTP1
 import NIOWebSocket
 
-/// The HTTP server of the background session: aria2's RPC, the page, and dlm's own API behind the secret.
+/// The HTTP server of the background session. It serves aria2's RPC, the web page, dlm's own API and the metrics. All
+/// of them, except the files of the page, require the secret.
 package final class RPCServer: Sendable {
     private let server: ConnectionServer
     private let notifier: Notifier
@@ -27,7 +28,8 @@ package final class RPCServer: Sendable {
     /// Returns the path of the file in which a running server writes its address.
     package static func addressFile(in stateFolder: String) -> String { FileNaming.path(stateFolder, "rpc-address") }
 
-    /// The limits for clients from the network. They are stricter than those for the user's own programs.
+    /// The limits for network clients. They are stricter than the limits of the control API, which only the user's own
+    /// programs can use.
     static var limits: ControlLimits {
         var limits = ControlLimits()
         limits.headSize = 16 << 10
@@ -100,7 +102,7 @@ package final class RPCServer: Sendable {
         (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
     }
 
-    /// Ends all connections, within a second.
+    /// Stops the server, and ends all connections within a second.
     package func stop() async {
         unlink(addressFile)
         await notifier.end()
@@ -108,8 +110,9 @@ package final class RPCServer: Sendable {
         await server.stop()
     }
 
-    /// Forgets the address of a server that was killed: another program may listen there now, and would be given the secret.
-    /// - Throws: ``DownloadError`` when the file cannot be deleted.
+    /// Deletes the address of a server that was killed. Another program may listen at this address now, and `dlm rpc
+    /// open` would send the secret to it.
+    /// - Throws: ``DownloadError`` if the file cannot be deleted.
     package static func forgetAddress(in stateFolder: String) throws(DownloadError) {
         let file = addressFile(in: stateFolder)
         guard unlink(file) == 0 || errno == ENOENT else {

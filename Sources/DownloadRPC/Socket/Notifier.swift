@@ -1,13 +1,13 @@
 import DownloadCore
 
-/// The sender of notifications about downloads of all sessions to the WebSockets. It reads the log of the store from
-/// the start of the server on, so that a client which has just connected misses nothing.
+/// The sender of notifications to the WebSockets, about downloads of all sessions. It reads the log of the store from
+/// the start of the server, so that a client that has just connected misses nothing.
 actor Notifier {
     private let follower: LogFollower
     private let session: Aria2Session
     private let hub: SocketHub
     private var task: Task<Void, Never>?
-    /// The downloads between two attempts. Their next start is not reported.
+    /// The downloads that wait for another attempt. The start of this attempt is not reported.
     private var retrying: Set<DownloadID> = []
     private static let mostRetrying = 10_000
 

@@ -4,8 +4,8 @@ import Foundation
 import NIOCore
 import NIOWebSocket
 
-/// The handler of one WebSocket. Its calls are answered one after another, and notifications are sent between the
-/// answers. Used on the event loop only.
+/// The handler of one WebSocket. Calls are answered one after another, and notifications are sent between the answers.
+/// The handler must be used only on the event loop.
 final class SocketHandler: ChannelDuplexHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundIn = WebSocketFrame
@@ -15,20 +15,21 @@ final class SocketHandler: ChannelDuplexHandler {
     private let hub: SocketHub
     private let gate: EventLoopGate
     private let limits: ControlLimits
-    /// Whether it is sent notifications: at once, or after a call with the secret.
+    /// Whether the client receives notifications. Programs on this machine receive them at once, other clients after a
+    /// call with the secret.
     private var hears: Bool
     private var number: Int?
-    /// Ends a connection that has not shown the secret.
+    /// The timer that ends the connection if the client has not sent the secret by then.
     private var deadline: Scheduled<Void>?
-    /// Notifications that the kernel has not taken.
+    /// The number of notifications that have not been written to the socket yet.
     private var unsent = 0
     private var context: ChannelHandlerContext?
-    /// The messages that came while another message was being answered.
+    /// The messages that arrived while another message was being answered.
     private var waiting = CircularBuffer<ByteBuffer>()
     private var isBusy = false
     private var readIsHeld = false
 
-    /// The most notifications that wait for a client behind a long answer.
+    /// The greatest number of notifications that wait, for example behind a long answer.
     static let mostUnsent = 1000
 
     init(
@@ -75,7 +76,7 @@ final class SocketHandler: ChannelDuplexHandler {
             waiting.append(frame.unmaskedData)
             answerNext()
         case .ping:
-            // A client that asks without reading the answers would fill the memory.
+            // A client that sends pings without reading the answers would fill the memory.
             guard context.channel.isWritable else { return context.close(promise: nil) }
             send(WebSocketFrame(fin: true, opcode: .pong, data: frame.unmaskedData))
         case .connectionClose:
@@ -85,7 +86,7 @@ final class SocketHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Reads only while no message waits, so that a client cannot send faster than it is answered.
+    /// Reads only while no message waits for its answer, so that a client cannot send faster than dlm answers.
     func read(context: ChannelHandlerContext) {
         if isBusy, waiting.count > 0 { readIsHeld = true } else { context.read() }
     }
@@ -131,8 +132,7 @@ final class SocketHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Sends a notification. If the client does not take its bytes, the connection is closed, because no notifications
-    /// are kept for it.
+    /// Sends a notification. If too many notifications wait because the client does not read, the connection is closed.
     private func notify(_ message: String) {
         guard let context else { return }
         guard unsent < Self.mostUnsent else { return context.close(promise: nil) }

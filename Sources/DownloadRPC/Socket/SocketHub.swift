@@ -15,15 +15,16 @@ final class SocketHub: Sendable {
     }
 
     private let state = Mutex(State())
-    /// The most WebSockets at once, so that other connections stay free.
+    /// The greatest number of WebSockets at the same time. The limit leaves connections for other clients.
     static let most = 32
 
     var isFull: Bool { state.withLock { $0.entries.count >= Self.most } }
-    /// Whether any client gets notifications.
+    /// Whether any client receives notifications.
     var isHeard: Bool { state.withLock { $0.entries.values.contains { $0.hears } } }
 
     /// Adds a WebSocket, and returns its number.
-    /// - Parameter hears: Whether the socket gets notifications at once, and not only after a call with the secret.
+    /// - Parameter hears: Whether the client receives notifications at once. Otherwise it receives them after
+    ///   ``startHearing(_:)``.
     func add(hears: Bool, _ send: @escaping @Sendable (String) -> Void) -> Int {
         state.withLock { state in
             state.next += 1

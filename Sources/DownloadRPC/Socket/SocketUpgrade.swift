@@ -3,8 +3,8 @@ import NIOCore
 import NIOHTTP1
 import NIOWebSocket
 
-/// The upgrade of a connection to a WebSocket (RFC 6455), if its first request asks for `/jsonrpc`. A browser lets any
-/// page open a WebSocket to any host, so the server must check the origin.
+/// The upgrade of a connection to a WebSocket (RFC 6455), if the connection's first request is for `/jsonrpc`. A
+/// browser lets any page open a WebSocket to any host, so the server must check the origin.
 struct SocketUpgrade: Sendable {
     let access: AccessRule
     let rpc: JSONRPC
@@ -17,7 +17,7 @@ struct SocketUpgrade: Sendable {
     func upgrader(_ gate: EventLoopGate) -> any HTTPServerProtocolUpgrader & Sendable {
         NIOWebSocketServerUpgrader(
             maxFrameSize: Self.longestMessage,
-            // ``permits(_:)`` has judged the request already.
+            // ``permits(_:)`` has already checked the request.
             shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture(HTTPHeaders()) },
             upgradePipelineHandler: { channel, head in
                 channel.eventLoop.makeCompletedFuture {
@@ -40,9 +40,9 @@ struct SocketUpgrade: Sendable {
             && access.permits(head.headers["origin"], host: hosts) && !hub.isFull
     }
 
-    /// Returns whether the client is a program on this machine. Such a program gets notifications without the secret,
-    /// as aria2p expects, because a notification has a GID and nothing else. Web pages and other machines must send the
-    /// secret first.
+    /// Returns whether the client is a program on this machine. A local program receives notifications without the
+    /// secret, as aria2p expects. This is safe, because a notification contains only a GID. Web pages and other
+    /// machines must first send the secret.
     private func isLocalProgram(_ channel: any Channel, _ head: HTTPRequestHead) -> Bool {
         let hosts = head.headers["host"]
         guard access.isOwn(head.headers["origin"], host: hosts), hosts.count == 1,
@@ -53,7 +53,7 @@ struct SocketUpgrade: Sendable {
         return Self.isLoopback(peer)
     }
 
-    /// Fields that proxies add. That they are there takes something away; nothing is granted for them.
+    /// The header fields that proxies add. A request with one of these fields does not count as local.
     private static let proxyFields = ["X-Forwarded-For", "Forwarded", "X-Real-IP", "Via"]
 
     private static func isLoopback(_ address: String) -> Bool {

@@ -7,8 +7,8 @@ struct Cancel: ContextCommand {
         commandName: "cancel",
         abstract: "Cancel downloads, wherever they run.",
         discussion: """
-            The fetched bytes are kept: dlm resume continues a cancelled download, and dlm remove deletes it. --all \
-            selects everything that is neither completed nor cancelled.
+            The fetched bytes are kept: dlm resume continues a cancelled download, and dlm remove deletes the partial \
+            file. --all selects all downloads that are neither completed nor cancelled.
             """)
 
     @OptionGroup var selection: SelectionOptions

@@ -1,21 +1,21 @@
 import ArgumentParser
 import DownloadKit
 
-/// `dlm config`: the settings in force.
+/// `dlm config`: shows the current settings.
 struct Config: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",
-        abstract: "Show the settings in force, and where each comes from.",
+        abstract: "Show the current settings, and where each comes from.",
         discussion: """
-            A setting comes from the first of these that has it: the environment, the rules in config.yaml, its \
-            section for the host, the rest of config.yaml, the default. An option on a command line takes precedence \
-            over all of them. Each line shows the key, the value and its origin: a variable, a line of the file, or \
-            "default". Settings of hosts and rules come last, each after the host's name or the rule's number. With \
-            a URL, only what applies to that URL is shown. A key or a value that cannot be used is an error that \
-            names its place.
+            The value of a setting comes from the first of these places that has the setting: the environment, the \
+            rules in config.yaml, the section for the host in config.yaml, the rest of config.yaml, the default. An \
+            option on a command line takes precedence over all of them. Each line shows the key, the value and the \
+            origin of the value: a variable, a line of the file, or "default". Settings of hosts and rules come last, \
+            with the name of the host or the number of the rule in front. With a URL, only the settings for this URL \
+            are shown. A key or a value that cannot be used is reported as an error with its place.
             """)
 
-    @Argument(help: ArgumentHelp("Show what is in force for this URL.", valueName: "url"))
+    @Argument(help: ArgumentHelp("Show the settings for this URL.", valueName: "url"))
     var url: String?
 
     @OptionGroup(title: "Output") var output: OutputOptions

@@ -2,15 +2,15 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// `dlm doctor [URL]`: checks the abilities of this build and this machine.
+/// `dlm doctor [URL]`: checks this build and this machine, and one request to the URL.
 struct Doctor: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Check this build and machine for what hinders downloads.",
+        abstract: "Find problems of this build and machine that hinder downloads.",
         discussion: """
             Checks libcurl, certificate authorities, proxies, settings, folders, file systems, the store and the \
             sessions. With a URL, it also makes one request for the first byte. Each line is ok, a warning or a \
-            problem, with what to do about it. The exit status is 0 without problems, or else the status that a \
+            problem, with advice if there is any. The exit status is 0 without problems, otherwise the status that a \
             download would have because of the first problem. Nothing is downloaded, no store is created and no \
             session is started; passwords are not shown.
             """)
@@ -39,7 +39,7 @@ struct Doctor: ContextCommand {
         return Finding.exitStatus(findings)
     }
 
-    /// Returns the request that `get` would make. A request other than a plain GET is not made here.
+    /// Returns the request that `get` would make, but always as a plain GET without a body.
     private func request(in context: Context) throws -> DownloadRequest {
         var options = probe
         try options.prepare(in: context)
@@ -49,7 +49,7 @@ struct Doctor: ContextCommand {
                 .notForScheme(address.string, what: "dlm doctor tests servers, and this is a file on this machine"))
         }
         var request = DownloadRequest(url: address, destination: Destination(folder: "/"))
-        // An error in the settings is one of the findings.
+        // An error in the settings is reported as a finding.
         if let settings = try? context.settings() {
             let sections = url == nil ? [] : settings.sections(for: address)
             try settings.apply(to: &request, sections, in: context.workingFolder ?? "/")

@@ -5,16 +5,16 @@ import DownloadKit
 struct Events: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "events",
-        abstract: "Print every change of every download, one JSON value a line.",
+        abstract: "Print every change of every download, as lines of JSON.",
         discussion: """
-            Each line has a cursor. dlm events --since CURSOR prints the events after that cursor, each once and in \
-            order; then a line with the event didFinishEvents, and then new events as they happen. An event \
-            didLoseEvents means that the events up to its cursor were too old to be kept.
+            Each line has a cursor. dlm events --since CURSOR prints the events after this cursor, each once and in \
+            order. Then it prints a line with the event didFinishEvents, and then new events as they happen. An event \
+            didLoseEvents means that the events up to its cursor were too old and have been deleted.
             """)
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Start with the events after this cursor; 0 means all that are kept.", valueName: "cursor"))
+        help: ArgumentHelp("Start with the events after this cursor; 0 means all stored events.", valueName: "cursor"))
     var since: EventCursor?
 
     @Flag(help: "End after the events that have already happened.")
@@ -38,8 +38,8 @@ struct Events: ContextCommand {
         }
     }
 
-    /// Prints the entries of the log. Past entries are collected and printed in parts, because the files of completed
-    /// downloads are checked once for each part.
+    /// Prints the entries of the log. Past entries are collected and printed in parts, so that the files of completed
+    /// downloads are looked up together for each part.
     private func tell(_ service: any DownloadService, _ context: Context) async throws {
         var replayed: [LogEntry] = []
         var isReplay = true
@@ -67,7 +67,7 @@ struct Events: ContextCommand {
         guard let first = completed.first, let last = completed.last else { return [:] }
         var fates: [DownloadID: CompletedFileFate] = [:]
         // Ids that are close together are read as one range. The selection is by state, because a selection by id fails
-        // for a download that was removed since.
+        // if one of the downloads was removed in the meantime.
         let parts = last - first < 4 * Int64(Follower.chunk) ? [first...last] : completed.map { $0...$0 }
         for part in parts {
             var after = part.lowerBound - 1

@@ -50,7 +50,7 @@ extension Get {
     }
 }
 
-/// A Metalink document, and the place where it was found.
+/// A Metalink document, with its name and its URL.
 struct MetalinkDocument: Sendable {
     let metalink: Metalink
     /// The document's name in messages.
@@ -59,7 +59,7 @@ struct MetalinkDocument: Sendable {
     let url: SourceURL?
 
     /// Reads the document.
-    /// - Parameter place: a file, a URL, or `-` for standard input.
+    /// - Parameter place: A path, a URL, or `-` for standard input.
     init(_ place: String, _ maker: RequestMaker, in context: Context) async throws {
         guard let mark = place.range(of: "://"), !place[..<mark.lowerBound].contains("/") else {
             let path = place == "-" ? nil : place
@@ -86,7 +86,7 @@ struct MetalinkDocument: Sendable {
 extension RequestMaker {
     /// Returns the request for a file that a Metalink document describes. Header fields and passwords from the command
     /// line are sent only to the server from which the document came.
-    /// - Parameter location: the country whose sources come first (`--metalink-location`).
+    /// - Parameter location: The country whose sources are tried first (`--metalink-location`).
     func request(
         for file: Metalink.File, of document: MetalinkDocument, near location: String?
     ) throws -> DownloadRequest {

@@ -21,7 +21,7 @@ extension Get {
     }
 
     /// Returns the kind of session that this command needs.
-    /// - Throws: ``DownloadError/fileFailed(_:path:)`` if the body is to go to a standard output that is closed.
+    /// - Throws: ``DownloadError/fileFailed(_:path:)`` if the file should go to standard output, which is closed.
     func kind(_ console: Console) throws -> SessionConfiguration.Kind {
         guard streams else { return ephemeral ? .ephemeral : .foreground }
         if console.outputIsMissing {

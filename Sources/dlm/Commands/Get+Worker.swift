@@ -1,14 +1,14 @@
 import ArgumentParser
 import DownloadKit
 
-/// `get` as one worker of many, each with a part of a list.
+/// The part of `get` for one of many workers that share a list of URLs.
 extension Get {
     func validateWorker() throws {
         if worker.shard != nil, inputFile == nil {
             throw ValidationError("--shard divides the URLs of a list; give one with -i")
         }
         if background, let option = worker.manifest == nil ? worker.limitOption : "--manifest" {
-            throw ValidationError("\(option) is for downloads that this command waits for; leave out -b")
+            throw ValidationError("\(option) is only for downloads that this command waits for; leave out -b")
         }
         if worker.nameBy != nil {
             if item.place.output != nil { throw ValidationError("-o and --name-by both name the file; give one") }
@@ -30,7 +30,7 @@ extension Get {
         }
     }
 
-    /// Returns the context with the state folder of `--state`.
+    /// Returns the context, with the folder of `--state` as the state folder.
     func own(_ context: Context) throws -> Context {
         guard let state = worker.state else { return context }
         guard let start = state.hasPrefix("/") ? "" : context.workingFolder else {
@@ -41,7 +41,7 @@ extension Get {
         return own
     }
 
-    /// Opens the manifest; nil if no option asks for a record of the run.
+    /// Opens the manifest. Returns nil without `--manifest` and `--max-failures`.
     func workerRun(_ filter: ShardFilter?, in context: Context) throws -> WorkerRun? {
         guard worker.manifest != nil || worker.maxFailures != nil else { return nil }
         var (writer, index): (ManifestWriter?, ManifestIndex) = (nil, ManifestIndex())
@@ -55,7 +55,7 @@ extension Get {
             time: context.time)
     }
 
-    /// Returns the list of `-i`, or the part of it that is for this command, or nil without `-i`.
+    /// Returns the list of `-i`, or with a filter this worker's part of the list. Returns nil without `-i`.
     func list(_ filter: ShardFilter?, _ maker: RequestMaker, in context: Context) throws -> ListReader? {
         guard let inputFile else { return nil }
         let isURL = ListDownload.isURL(inputFile)

@@ -32,8 +32,8 @@ struct Get: ContextAction {
         }
         if !item.mirrors.mirror.isEmpty, count > 1 || inputFile != nil {
             throw ValidationError(
-                "--mirror is for a single URL; in a list write it below its URL as mirror=URL, or after its URL and a "
-                    + "tab")
+                "--mirror is for a single URL; in a list write mirror=URL below the URL, or the mirror after the URL "
+                    + "and a tab")
         }
         if item.mirrors.repair, item.place.continues || item.place.ifExists != nil {
             throw ValidationError("--repair works on the existing file; leave out -c and --if-exists")
@@ -61,7 +61,7 @@ struct Get: ContextAction {
         guard let name = item.place.output, count > 1 || inputFile != nil else { return }
         let folder = name.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
         if inputFile == nil, urls.count == 1, URLPatterns.hasPlace(name), !URLPatterns.hasPlace(folder) { return }
-        let hint = count > urls.count ? ", or write #1 into the name for what the brackets stand for" : ""
+        let hint = count > urls.count ? ", or write #1 into the name for the value of the brackets" : ""
         throw ValidationError("-o names one file; give several URLs a folder with -d\(hint)")
     }
 
@@ -88,7 +88,7 @@ struct Get: ContextAction {
             { session.apply(to: &$0, settings, limitsEach: item.transfer.limitRate != nil) }
         ) { [maker] service in
             if background { return try await handOver(requests, rejected, list, maker, service, context) }
-            // If the file goes to the terminal, progress is not shown there.
+            // If the file itself is written to the terminal, no progress is shown.
             let choice = streams && context.console.outputIsTerminal ? ProgressChoice.none : progress.progress
             let following = Following(
                 context, output, choice, keepsUnfinished: isRecorded,
@@ -119,7 +119,7 @@ struct Get: ContextAction {
         for document in rejected { handover.reject(document) }
         try await handover.add(requests)
         guard let list else { return handover.exitStatus }
-        // The next lines are read while the session records the previous ones.
+        // The next lines are read while the session records the lines before.
         var coming = Task { try await maker.part(of: list, BackgroundHandover.chunk) }
         while let part = try await coming.value {
             coming = Task { try await maker.part(of: list, BackgroundHandover.chunk) }

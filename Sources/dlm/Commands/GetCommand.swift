@@ -6,11 +6,11 @@ struct GetCommand: ContextCommand, ItemGroups {
         commandName: "get",
         abstract: "Download files and print their paths.",
         discussion: """
-            Ends when all downloads are finished. A URL that is already being downloaded to the same place is \
-            joined, and an interrupted download is continued. With -b the background session downloads, and dlm \
-            prints the numbers of the downloads. For a URL without a scheme, such as example.org/x, dlm tries https, \
-            and then http if the server has no https; a port other than 443 means http. It reports the choice on \
-            stderr, and sends no passwords or tokens over http unless the URL says http.
+            Ends when all downloads are finished. If the same URL is already being downloaded to the same place, dlm \
+            joins this download. An interrupted download is continued. With -b the background session downloads, and \
+            dlm prints the numbers of the downloads. For a URL without a scheme, such as example.org/x, dlm tries \
+            https, and then http if the server has no https; a port other than 443 means http. dlm reports the chosen \
+            scheme on stderr, and sends no passwords or tokens over http unless the URL says http.
             """)
 
     @Argument(help: ArgumentHelp("URLs to download: http, https, ftp, ftps, sftp, scp or file.", valueName: "url"))
@@ -19,17 +19,17 @@ struct GetCommand: ContextCommand, ItemGroups {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Also download the URLs in this file, one a line; # begins a comment, - is standard input. Indented lines "
-                + "below a URL are its options, such as output=NAME; a line may also be a JSON object with url and "
-                + "options.", valueName: "file or url"),
+            "Also download the URLs in this file, one in each line; # begins a comment, - is standard input. Indented "
+                + "lines below a URL are options for the URL, such as output=NAME. A line may also be a JSON object "
+                + "with url and options.", valueName: "file or url"),
         completion: .file())
     var inputFile: String?
 
     @Option(
         name: [.customShort("M"), .long],
         help: ArgumentHelp(
-            "Also download the files of this Metalink document (RFC 5854); - is standard input. All sources that it "
-                + "names are used, and its digests are verified.", valueName: "file or url"),
+            "Also download the files of this Metalink document (RFC 5854); - is standard input. All sources in the "
+                + "document are used, and its digests are verified.", valueName: "file or url"),
         completion: .file())
     var metalinkFile: String?
 
@@ -38,15 +38,15 @@ struct GetCommand: ContextCommand, ItemGroups {
 
     @Flag(
         help: """
-            Record nothing: other commands do not see these downloads, and files that are incomplete at the end are \
-            deleted.
+            Record nothing: other commands do not see these downloads, and files that are incomplete when the command \
+            ends are deleted.
             """)
     var ephemeral = false
 
     @Flag(
         help: """
-            Take [ ] and { } in URLs literally. Otherwise [001-100], [a-z], [0-9:3] and {a,b} stand for several \
-            URLs, and #1 in -o is the value of the first of these.
+            Read [ ] and { } in URLs as ordinary characters. Without this option, the patterns [001-100], [a-z], \
+            [0-9:3] and {a,b} expand to several URLs, and #1 in -o is the value of the first pattern.
             """)
     var noGlob = false
 

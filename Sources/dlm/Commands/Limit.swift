@@ -7,9 +7,9 @@ struct Limit: ContextCommand {
         commandName: "limit",
         abstract: "Show or change the speed limit of sessions or of downloads.",
         discussion: """
-            Without a rate, shows the limits in force: of each dlm that is running, and of each unfinished download \
-            that has one. A new limit applies at once. Without numbers of downloads, it applies to each dlm that is \
-            running now, for all of its downloads together. --all selects all unfinished downloads.
+            Without a rate, shows the current limits: of each dlm that is running, and of each unfinished download \
+            that has a limit. A new limit applies at once. Without numbers of downloads, the new limit applies to each \
+            dlm that is running now, for all of its downloads together. --all selects all unfinished downloads.
             """)
 
     @Argument(

@@ -7,10 +7,10 @@ struct List: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List the downloads that are not finished.",
-        discussion: "With --all, finished downloads are listed, too: when they ended and how long they "
+        discussion: "With --all, finished downloads are listed, too, with the time when they ended and how long they "
             + "took.", aliases: ["ls"])
 
-    /// The states of the downloads that are listed by default, and that `--all` means in commands such as `resume`.
+    /// The states of the downloads that are listed by default, and that `--all` selects in commands such as `resume`.
     static let unfinished = Set(DownloadState.Kind.allCases).subtracting([.completed, .cancelled])
 
     @Option(

@@ -5,16 +5,17 @@ import DownloadKit
 struct ManifestCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "manifest",
-        abstract: "Summarize or merge manifests of dlm get, or list what failed.",
+        abstract: "Summarize or merge manifests of dlm get, or list failed URLs.",
         discussion: """
             A manifest (dlm get --manifest) has a line of JSON for each URL that ended. If a file has several lines \
-            for a URL, the last one counts. Among several files, one that says that the URL is done counts, or else \
-            the last file. summary counts URLs, merge prints one line for each URL, and failed prints the failed \
-            URLs by host and kind of error, as a list for dlm get -i.
+            for a URL, the last line is used. If several files have the URL, a line that says that the URL is done is \
+            used, otherwise the line in the last file. summary counts URLs, merge prints one line for each URL, and \
+            failed prints the failed URLs by host and kind of error, as a list for dlm get -i.
             """,
         subcommands: [Summary.self, Merge.self, Failed.self])
 
-    /// - Throws: an error if a file has lines that are not entries, because they may be damaged entries.
+    /// Reads manifests.
+    /// - Throws: An error if a file has lines that are not entries, because these lines may be damaged entries.
     static func index(_ files: [String]) throws -> ManifestIndex {
         var index = ManifestIndex()
         for path in files {

@@ -1,15 +1,16 @@
 import ArgumentParser
 import DownloadKit
 
-/// `dlm pause ID...`: pauses downloads in whichever process they run. Returns when all fetched bytes are on disk.
+/// `dlm pause ID...`: pauses downloads, also downloads that another process runs. Returns when all fetched bytes are on
+/// disk.
 struct Pause: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause",
         abstract: "Pause downloads, wherever they run.",
         discussion: """
-            Returns when the fetched bytes are on disk. A dlm get that waits for a paused download keeps waiting, \
-            and goes on when the download is resumed. --all selects everything that would go on by itself, now or \
-            when its session starts again.
+            Returns when the fetched bytes are on disk. A dlm get that waits for a paused download keeps waiting, and \
+            continues when the download is resumed. --all selects all downloads that would continue without a command, \
+            now or when their session starts again.
             """)
 
     @OptionGroup var selection: SelectionOptions
@@ -18,7 +19,8 @@ struct Pause: ContextCommand {
     func validate() throws { try selection.require() }
 
     func run(in context: Context) async throws -> Int32 {
-        // Paused downloads are included: those of a background session that was stopped would resume at its next start.
+        // Paused downloads are included. Otherwise downloads that were paused because the background session was
+        // stopped would resume at its next start.
         let active = Set(DownloadState.Kind.allCases.filter { $0.isActive || $0 == .paused })
         return try await Changing(context: context, output: output, event: "paused")
             .apply(.pause, to: selection.chosen(all: active))

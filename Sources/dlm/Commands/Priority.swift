@@ -12,7 +12,7 @@ struct Priority: ContextCommand {
             are not affected. --all selects all unfinished downloads.
             """)
 
-    // A negative number looks like an option to the parser, which passes unrecognized words to this argument.
+    // The parser reads a negative number as an unknown option. With `allUnrecognized`, such words become arguments.
     @Argument(
         parsing: .allUnrecognized,
         help: ArgumentHelp("The priority, then the numbers of downloads, such as 3 or 5-8.", valueName: "n> <id"),

@@ -39,9 +39,9 @@ struct RPC: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "open", abstract: "Open the web page in the browser, with the secret.",
             discussion: """
-                The browser opens a file in the state folder that leads to the page, so that no list of processes \
-                shows the secret. Without xdg-open, or if the browser cannot read that file, open the printed \
-                address; the page then asks for the secret.
+                The browser opens a file in the state folder that leads to the page. So the list of processes does not \
+                show the secret. Without xdg-open, or if the browser cannot read the file, open the printed address; \
+                the page then asks for the secret.
                 """)
 
         func run(in context: Context) async throws -> Int32 {

@@ -9,7 +9,7 @@ struct Remove: ContextCommand {
         abstract: "Forget downloads and delete their partial files.",
         discussion: """
             Running downloads are stopped first. Finished files are kept unless --delete-file is given. --all \
-            selects what has ended: completed, failed and cancelled downloads.
+            selects all completed, failed and cancelled downloads.
             """, aliases: ["rm"])
 
     @OptionGroup var selection: SelectionOptions

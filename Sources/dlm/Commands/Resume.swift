@@ -8,10 +8,11 @@ struct Resume: ContextCommand, RenewableOptions {
         commandName: "resume",
         abstract: "Resume downloads that are paused, interrupted or failed.",
         discussion: """
-            Continues each download where it was: in the background session, or in the dlm get that waits for it. \
-            Otherwise it runs here, and this command ends when it is finished, with its status. Cancelled downloads \
-            are resumed when they are named by number. Secrets are not stored: give them again with -H, -u or \
-            --data. --all selects what is paused, interrupted or failed.
+            A download that belongs to the background session continues there, and a download for which a dlm get \
+            waits continues in that dlm get. Other downloads run in this command, which ends when they are finished, \
+            with their status. Cancelled downloads are resumed if you give their numbers, or --state cancelled. \
+            Secrets are not stored: give them again with -H, -u or --data. --all selects all paused, interrupted and \
+            failed downloads.
             """)
 
     @OptionGroup var selection: SelectionOptions
@@ -40,7 +41,7 @@ struct Resume: ContextCommand, RenewableOptions {
         overrides.inBackground = background
         return try await context.withService { [overrides] service in
             let chosen = selection.chosen(all: List.unfinished)
-            // All ids are looked up first, so that an unknown id fails the command before anything is shown or resumed.
+            // All ids are looked up first, so that an unknown id ends the command before anything is shown or resumed.
             if case .ids(let ids) = chosen {
                 for part in ids.parts(of: Follower.chunk) { _ = try await service.known(part) }
             }

@@ -7,8 +7,8 @@ struct SetURL: ContextCommand {
         commandName: "set-url",
         abstract: "Continue a download from another URL.",
         discussion: """
-            For links that expire. The fetched bytes are kept and compared with the file at the new URL, so that two \
-            different files are never mixed. Secrets given for one host are not sent to another.
+            Use this command if a link has expired. The fetched bytes are kept and compared with the file at the new \
+            URL, so that two different files are never mixed. Secrets given for one host are not sent to another host.
             """)
 
     @Argument(

@@ -8,9 +8,9 @@ struct Verify: ContextCommand {
         commandName: "verify",
         abstract: "Check finished files against their checksums.",
         discussion: """
-            Without a checksum, a file is checked against the one by which its download was verified: the one given \
-            then, or the server's digest. Prints a line for each file. The exit status is 0 only if all files were \
-            verified; a file without a known checksum was not.
+            Without a checksum, a file is checked against the checksum with which its download was verified: the \
+            checksum given then, or the server's digest. Prints a line for each file. The exit status is 0 only if all \
+            files were verified. A file without a known checksum cannot be verified.
             """)
 
     @Argument(
@@ -61,7 +61,7 @@ struct Verify: ContextCommand {
             let (checksum, source) = try subject.expected(checksums.given, list, isOnly: isOnly)
             document.checksum = checksum.description
             document.source = source
-            // A checksum given now identifies the file by itself, so the recorded size does not count.
+            // A checksum that is given with this command identifies the file, so the recorded size is not compared.
             let size = source == VerifySubject.given ? nil : subject.bytes
             let hash = try await FileHash.of(
                 subject.path, checksum.algorithm, size: size, on: DispatchQueue(label: "dlm.verify"))
@@ -83,7 +83,7 @@ struct Verify: ContextCommand {
             console.print(path: "\(document.path): \(document.verified ? "OK" : "FAILED")")
         }
         if let error = document.error {
-            // The error of an unreadable file names the file already.
+            // The message for an unreadable file already names the file.
             console.report(error.kind == "file" ? error.message : "\(subject.label): \(error.message)")
         } else if output.verbose > 0, !output.quiet {
             console.report("\(subject.label): \(document.checksum ?? "") verified (\(document.source ?? ""))")

@@ -1,20 +1,21 @@
 import ArgumentParser
 import DownloadKit
 
-/// `dlm wait ID...`: waits until downloads are finished, in whichever process they run.
+/// `dlm wait ID...`: waits until downloads are finished, also downloads that another process runs.
 struct Wait: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "wait",
         abstract: "Wait until downloads are finished, and end with their status.",
         discussion: """
             Prints the paths of the finished files. It does not matter which process runs the downloads, or whether \
-            that process is restarted meanwhile. --all selects everything that is queued, running, waiting or failed. A \
-            paused download is waited for only if it is named, or if it is paused meanwhile.
+            this process is restarted meanwhile. --all selects all queued, running, waiting and failed downloads. dlm \
+            waits for a paused download only if the number of the download is given, or if the download is paused \
+            meanwhile.
             """)
 
     @OptionGroup var selection: SelectionOptions
 
-    @Flag(help: "End when the first of them is finished.")
+    @Flag(help: "End when the first of the downloads is finished.")
     var any = false
 
     @Option(

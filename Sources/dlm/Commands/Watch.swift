@@ -1,15 +1,15 @@
 import ArgumentParser
 import DownloadKit
 
-/// `dlm watch [ID...]`: shows the progress of downloads, in whichever process they run.
+/// `dlm watch [ID...]`: shows the progress of downloads, also of downloads that another process runs.
 struct Watch: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
         abstract: "Show the progress of downloads, wherever they run.",
         discussion: """
-            Without numbers of downloads, shows everything that runs, also what is added later, until nothing runs \
-            any more. The exit status is that of the downloads that ended meanwhile. Ctrl-C does not affect the \
-            downloads.
+            Without numbers of downloads, shows all running downloads, also downloads that are added later, until no \
+            download runs any more. The exit status is that of the downloads that ended meanwhile. Ctrl-C does not \
+            affect the downloads.
             """)
 
     @OptionGroup var selection: SelectionOptions
@@ -19,8 +19,7 @@ struct Watch: ContextCommand {
     func run(in context: Context) async throws -> Int32 {
         try await context.withService { service in
             let chosen = selection.isEmpty ? nil : selection.chosen(all: List.unfinished)
-            // When everything is watched, a paused download disappears from the display, so a message reports the
-            // pause.
+            // Without given downloads, a paused download disappears from the display, so a message reports the pause.
             let following = Following(
                 context, output, progress.progress, auto: output.json ? .none : .plain,
                 tellsStanding: selection.isEmpty ? true : nil)

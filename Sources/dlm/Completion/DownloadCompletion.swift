@@ -3,8 +3,8 @@ import DownloadKit
 import Foundation
 import Synchronization
 
-/// The completions that shells offer where a command takes downloads: their numbers, described by name and state. The
-/// shell runs `dlm ---completion` each time the completion key is pressed.
+/// The completions for commands that accept downloads: the numbers of downloads, with name and state as description.
+/// The shell runs `dlm ---completion` each time the user presses the completion key.
 enum DownloadCompletion {
     static let ids = CompletionKind.custom { words, _, _ in
         candidates(words, environment: ProcessInfo.processInfo.environment).map { snapshot in
@@ -12,14 +12,15 @@ enum DownloadCompletion {
         }
     }
 
-    /// The greatest number of downloads that are offered, because a longer list would not be read.
+    /// The greatest number of downloads that are offered. Nobody would read a longer list.
     private static let most = 200
     /// The longest wait for the store. The shell accepts no keys until the completions are printed.
     private static let patience = Duration.seconds(3)
 
-    /// Returns the downloads that the command can act on, newest first, without those named already. No store is
-    /// created, and nothing is offered after a failure or after ``patience``.
-    /// - Parameter words: the command line, with `dlm`.
+    /// Returns the downloads that the command can act on, newest first, except downloads that the command line already
+    /// names.
+    /// No store is created. Returns nothing after a failure or after ``patience``.
+    /// - Parameter words: The words of the command line, including `dlm`.
     private static func candidates(
         _ words: [String], environment: [String: String], time: any TimeSource = SystemTime()
     ) -> [DownloadSnapshot] {

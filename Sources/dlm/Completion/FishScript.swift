@@ -1,8 +1,9 @@
 import Foundation
 
-/// The completions for fish, corrected from the script that the argument parser generates. In that script argparse(1)
-/// of fish refuses options with a dot in their name (`--http1.1`), so such a command gets no completions at all. The
-/// generated script also repeats the whole help of an option beside each of its values; here that is one short line.
+/// The corrections of the completion script for fish that the argument parser generates. fish's argparse(1) refuses
+/// options with a dot in their name (`--http1.1`), so a command with such an option would get no completions at all.
+/// The generated script also repeats the whole help text of an option for each of its values. The corrected script has
+/// a short text.
 enum FishScript {
     /// Returns the corrected script. Options with a dot are removed from the declarations and from the words that
     /// argparse reads, but are still offered.

@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 import Glibc
 
-/// The choice between https and http for URLs typed without a scheme. The user is told which scheme was chosen.
+/// The choice between https and http for URLs that are typed without a scheme. A message tells the user the choice.
 struct AddressChoice {
     let maker: RequestMaker
     let context: Context
@@ -46,20 +46,20 @@ struct AddressChoice {
         }
         let schemes = address.schemes(allowed: requests.map(\.url.scheme))
         guard let request = requests.first(where: { $0.url.scheme == schemes[0] }) else {
-            // Neither scheme is allowed. The request that is made from the URL later throws the error.
+            // Neither scheme is allowed. The error is thrown later, when the request is made from the URL.
             return Choice(scheme: Self.schemes[0], reason: "no scheme given")
         }
         let isSecret = !address.isLoopback && Self.showsSecrets(request)
         if schemes == ["http"], isSecret {
             throw ValidationError(
-                "\(address.host): has no scheme, and secrets are not sent over http on a guess; write https:// or "
-                    + "http:// before it")
+                "\(address.host): the URL has no scheme, and dlm does not send secrets over http without being asked; "
+                    + "write https:// or http:// before the host")
         }
         guard schemes.count > 1, !isSecret else { return Choice(scheme: schemes[0], reason: "no scheme given") }
         guard let error = await Self.failure(of: request, context), PlainFallback.isAllowed(after: error) else {
             return Choice(scheme: "https", reason: "no scheme given")
         }
-        return Choice(scheme: "http", reason: "no scheme given, and no https there")
+        return Choice(scheme: "http", reason: "no scheme given, and the server has no https")
     }
 
     private static func showsSecrets(_ request: DownloadRequest) -> Bool {
@@ -89,10 +89,10 @@ struct AddressChoice {
         }
     }
 
-    /// Throws if a file of this name exists, because the user more likely means the file than a host.
+    /// Throws if a file with this name exists, because the user probably means the file instead of a host.
     private func requireNoFile(_ text: String) throws {
         guard !text.isEmpty, !text.contains("://"), access(text, F_OK) == 0 else { return }
         throw ValidationError(
-            "\(text): is the name of a file here, not a URL; to download the URLs in that file, give it with -i")
+            "\(text): this is a file, not a URL; to download the URLs in the file, run: dlm get -i FILE")
     }
 }

@@ -1,7 +1,7 @@
 import DownloadKit
 
-/// The handover of downloads to the background session, which prints their ids. A list is handed over in parts, so that
-/// a list of any length needs only the memory of one part.
+/// The handover of downloads to the background session. The ids of the downloads are printed. A list is handed over in
+/// parts, so that a list of any length needs only the memory of one part.
 struct BackgroundHandover {
     let router: any SessionRouting
     let console: Console
@@ -10,7 +10,7 @@ struct BackgroundHandover {
     static let chunk = 2_500
     private(set) var statuses: Set<Int32> = []
     private let proxies: CarriedProxies
-    /// The background session, once it was found for the first part.
+    /// The background session. It is nil until the first part of a list is handed over.
     private var session: (any DownloadService)?
 
     init(
@@ -52,8 +52,8 @@ struct BackgroundHandover {
         if !options.json, !options.quiet, !ids.isEmpty { console.print(ids.map { "\($0)" }.joined(separator: "\n")) }
     }
 
-    /// Reports one added download in detail, as JSON or with `-v`. Plain ids are printed elsewhere, many in one write,
-    /// because a list may have a million lines.
+    /// Reports one added download in detail, as JSON or with `-v`. ``add(_:)`` prints plain ids many at a time, because
+    /// a list may have a million lines.
     private func tell(_ download: AddedDownload) {
         let snapshot = DownloadSnapshot(record: download.record)
         let verb = download.kind == .joined ? "joined" : "added"
@@ -62,7 +62,8 @@ struct BackgroundHandover {
         console.report("\(snapshot.id): \(snapshot.record.displayName): \(verb): \(download.record.request.url)")
     }
 
-    /// Adds the requests to the background session. If that session is just ending, the requests go to its successor.
+    /// Adds the requests to the background session. If the session is just ending, a new background session is started,
+    /// and gets the requests.
     private mutating func added(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
         for _ in 1..<Self.attempts {
             do {
@@ -76,7 +77,7 @@ struct BackgroundHandover {
         return try await background().add(requests)
     }
 
-    /// Returns the background session. The session is looked up once, not for each part of a list.
+    /// Returns the background session, and looks it up only once for all parts of a list.
     private mutating func background() async throws -> any DownloadService {
         if let session { return session }
         let found = try await router.background()
@@ -86,12 +87,12 @@ struct BackgroundHandover {
 
     private static let attempts = 5
 
-    /// Returns the error for a download that was joined but lacks the checksum asked for. This command does not wait
+    /// Returns the error for a download that was joined but lacks the requested checksum. This command does not wait
     /// for the end of the download, so it cannot verify the file.
     private static func joinedUnverified(_ id: DownloadID) -> DownloadError {
         .verificationFailed(
             .unverifiable(
-                "\(id): is already being downloaded without this checksum; run: dlm wait \(id), and then dlm "
+                "\(id): this file is already being downloaded without this checksum; run: dlm wait \(id), and then dlm "
                     + "verify")
         )
     }

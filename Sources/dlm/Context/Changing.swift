@@ -1,6 +1,6 @@
 import DownloadKit
 
-/// The common part of the commands that change downloads and return: each download gets one answer.
+/// The common part of commands such as `pause` and `cancel`, which change downloads, report each one, and end.
 struct Changing {
     let context: Context
     let output: OutputOptions
@@ -12,7 +12,7 @@ struct Changing {
     var note: @Sendable (DownloadSnapshot) -> String? = { _ in nil }
 
     /// Applies a change to the chosen downloads and returns the exit status.
-    /// - Parameter why: the reason that is reported for a download that did not have to be changed.
+    /// - Parameter why: Returns the reason that is reported for a download that was not changed.
     func apply(
         _ change: DownloadChange, to chosen: Chosen,
         why: (DownloadSnapshot) -> String = { "\($0.record.state.kind.rawValue) already" }

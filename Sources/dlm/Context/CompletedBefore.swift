@@ -1,9 +1,9 @@
 import DownloadKit
 
-/// A download that was complete before this command began, and what became of its file since.
+/// A download that was complete before this command began, and whether its file is still there and unchanged.
 struct CompletedBefore: Sendable {
     let snapshot: DownloadSnapshot
-    /// The fate of the file; nil if it is not known.
+    /// What became of the file after the download was complete; nil if it is not known.
     let fate: CompletedFileFate?
 
     var failure: DownloadError? { snapshot.record.failure(of: fate) }

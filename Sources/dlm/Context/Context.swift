@@ -1,7 +1,7 @@
 import DownloadKit
 import Foundation
 
-/// The environment in which a command runs. Tests use an environment of their own.
+/// Everything outside of a command that the command uses. Tests replace parts of it.
 struct Context: Sendable {
     var console: Console
     let signals: Signals

@@ -1,11 +1,11 @@
 import DownloadKit
 
-/// The failures that are caused by a folder. All downloads in such a folder fail for the same reason, so the reason is
-/// reported once.
+/// The failures that are caused by a folder that is missing or cannot be used. All downloads in the folder fail for the
+/// same reason, so the reason is reported once.
 struct FolderFailures {
     private struct Group {
         let folder: String
-        /// The reason, if the error names the folder itself; nil if the folder is missing.
+        /// The reason, if the error names the folder; nil if the error names a file, and the folder is missing.
         let why: String?
         let first: String
         var ids: [DownloadID]
@@ -16,7 +16,8 @@ struct FolderFailures {
     /// Collects a failure if a folder caused it.
     /// - Parameters:
     ///   - line: the message to print if no other download failed in the same folder.
-    ///   - folderExists: returns whether a folder exists. Called only for errors that a missing folder may explain.
+    ///   - folderExists: Returns whether a folder exists. It is called only for errors that a missing folder may
+    /// explain.
     /// - Returns: false if the failure was not caused by a folder.
     mutating func add(
         _ record: DownloadRecord, _ error: DownloadError, line: String, folderExists: (String) -> Bool
@@ -37,8 +38,8 @@ struct FolderFailures {
         return true
     }
 
-    /// Removes the collected failures and returns one line for each folder. Where only one download failed in a folder,
-    /// the line is the download's own.
+    /// Removes the collected failures and returns one line for each folder. If only one download failed in a folder,
+    /// the line is the download's own message.
     mutating func take() -> [String] {
         defer { groups = [] }
         return groups.map { group in

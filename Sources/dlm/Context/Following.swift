@@ -2,7 +2,7 @@ import DownloadKit
 import Foundation
 import Synchronization
 
-/// The frame of the commands that download: a follower with its output and its signals.
+/// The common part of the commands that follow downloads: a ``Follower`` with its output and its signals.
 struct Following {
     private let context: Context
     private let narrator: Narrator
@@ -52,13 +52,13 @@ struct Following {
         }
         await run?.finish()
         context.failures?.record(follower.ledger.withLock(\.failures.last))
-        // The last lines of the manifest may fail after all downloads have ended.
+        // Writing the last lines of the manifest may fail after all downloads have ended.
         if let reason = run?.stopReason, !follower.ledger.withLock(\.isOver) { context.console.report(reason) }
         if let notice = run?.notice, !isQuiet { context.console.report(notice) }
         return run?.exitStatus(status) ?? status
     }
 
-    /// Returns the form of the progress. Bars need a terminal; without a terminal they become lines.
+    /// Returns the form of the progress display. Without a terminal, lines are printed instead of bars.
     private static func mode(
         _ choice: ProgressChoice, isTerminal: Bool, auto: ProgressDisplay.Mode
     ) -> ProgressDisplay.Mode {

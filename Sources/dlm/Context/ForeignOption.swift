@@ -11,9 +11,9 @@ enum ForeignOption {
     private static func attachedMeaning(of word: String, in names: [String]) -> String? {
         guard word.count > 2, word.hasPrefix("-"), !word.hasPrefix("--"), names.contains("output") else { return nil }
         let isNumber = word.dropFirst(2).first?.isNumber ?? false
-        if word.hasPrefix("-k"), isNumber { return "dlm divides files by itself; leave it out" }
+        if word.hasPrefix("-k"), isNumber { return "dlm itself decides how to divide a file; leave it out" }
         if word.hasPrefix("-s"), !isNumber { return "here it is '--quiet'" }
-        // The letters of dlm's own options before it are skipped.
+        // Letters of dlm's own options may come before the letter of the other program's option. They are skipped.
         let letters = word.dropFirst().drop { "46bckqv".contains($0) }
         guard let letter = letters.first else { return nil }
         if let name = same["-\(letter)"], names.contains(name) {
@@ -76,7 +76,7 @@ enum ForeignOption {
         "--no-progress-meter": ("progress", "none"), "--progress-bar": ("progress", "bar"),
     ]
 
-    /// The options whose behaviour is the usual one of dlm, so that they are not needed.
+    /// The options of other programs that are not needed, because dlm always behaves like this.
     private static let needless = [
         "-L": "redirects are followed without it", "--location": "redirects are followed without it",
         "--remote-name": "the server's name is taken without it", "-f": "an error status is an error without it",

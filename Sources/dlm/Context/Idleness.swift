@@ -1,11 +1,11 @@
 import DownloadKit
 
-/// The rule that ends `dlm watch` without downloads: nothing is at work, and nothing will start without a command.
+/// The rule that ends a `dlm watch` without given downloads: no download runs, and none will start without a command.
 struct Idleness {
-    /// The longest time that a background session takes to be started again.
+    /// The longest time that the restart of a background session takes.
     private static let grace = Duration.seconds(10)
 
-    /// The states of downloads that are at work, or that may still start by themselves.
+    /// The states of downloads that run, or that may start by themselves.
     static let states: Set<DownloadState.Kind> = [.queued, .running, .waiting, .paused]
 
     private var wasBusy = false
@@ -16,7 +16,7 @@ struct Idleness {
         since = nil
     }
 
-    /// Returns whether the watching is over.
+    /// Returns whether `dlm watch` ends.
     /// - Parameter left: the downloads in one of ``states``.
     mutating func isOver(_ left: [DownloadSnapshot], now: ContinuousClock.Instant) -> Bool {
         if left.contains(where: { $0.isAttended && $0.record.state.kind.isActive }) {
@@ -29,7 +29,8 @@ struct Idleness {
         return now - start >= Self.grace
     }
 
-    /// Returns whether the download was interrupted. It resumes when its background session starts again.
+    /// Returns whether the download was interrupted by the end of its session. It resumes when the background session
+    /// starts again.
     static func isInterrupted(_ snapshot: DownloadSnapshot) -> Bool {
         guard snapshot.record.session != nil, !snapshot.isAttended else { return false }
         return snapshot.record.state.kind.isActive

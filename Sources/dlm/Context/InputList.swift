@@ -3,16 +3,18 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// The lines of `-i`, read as they come. The list may have any length, or be a pipe that is still being written.
+/// The lines of the list of `-i`, which are read as they arrive. The list may have any length, and may be a pipe to
+/// which another program is still writing.
 final class InputList: Sendable {
     struct Line: Equatable, Sendable {
         let number: Int
         var text: String
-        /// Whether the line is UTF-8. Other bytes could not be requested as they were written.
+        /// Whether the line is UTF-8. Other lines are refused, because dlm could not request the URL exactly as
+        /// written.
         var isReadable = true
         /// The lines of options below this line.
         var options: [Line] = []
-        /// The position among the URLs of the list, counted from 0. Set by ``ListReader``.
+        /// The position among the URLs of the list, counted from 0. ``ListReader`` sets it.
         var position = 0
     }
 
@@ -23,7 +25,7 @@ final class InputList: Sendable {
         /// Whether the last waiting line may still get options from the next lines.
         var isOpen = false
         var isAtEnd = false
-        /// An error, which is thrown after the lines before it were returned.
+        /// An error that is thrown after all lines that were read before the error have been returned.
         var failure: (any Error)?
 
         /// The number of waiting lines whose options are all known.
@@ -31,13 +33,14 @@ final class InputList: Sendable {
     }
 
     private static let bufferSize = 1 << 16
-    /// The time for which the last line of a pipe waits for its options, in milliseconds. A program that writes one URL
-    /// and waits for its file must get the file.
+    /// The time in milliseconds for which the last line of a pipe waits for option lines below it. Without this limit,
+    /// a program that writes one URL and waits for the file would wait forever.
     private static let patience: Int32 = 1000
 
     let name: String
     private let state: Mutex<State>
-    /// Returns why the list is incomplete, if it is. Called at the end of the input.
+    /// Returns the reason why the list is incomplete, or nil if the list is complete. It is called at the end of the
+    /// input.
     private let failure: @Sendable () -> (any Error)?
     private let isCancelled = Atomic(false)
 
@@ -67,8 +70,8 @@ final class InputList: Sendable {
     /// Returns the name of a list in messages.
     static func name(_ path: String) -> String { path == "-" ? "standard input" : path }
 
-    /// Returns at least one line and at most `limit` lines, or nil at the end. The wait for a pipe blocks a thread of
-    /// its own, not the downloads.
+    /// Returns at least one line and at most `limit` lines, or nil at the end. Waiting for a pipe blocks a separate
+    /// thread instead of the downloads.
     /// - Throws: `CancellationError` if the task is cancelled while it waits for a pipe.
     func next(_ limit: Int) async throws -> [Line]? {
         try await withTaskCancellationHandler {
@@ -98,14 +101,15 @@ final class InputList: Sendable {
         }
     }
 
-    /// Returns whether the descriptor becomes readable within a time. So lines from a pipe are not kept back for long.
+    /// Returns whether the descriptor becomes readable within a time. The limit prevents that lines that were already
+    /// read from a pipe wait for further lines.
     private static func isReadable(_ descriptor: Int32, within milliseconds: Int32) -> Bool {
         var question = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&question, 1, milliseconds) > 0
     }
 
-    /// Adds lines. Options belong to the line above them. If that line was returned already, or there is none, they are
-    /// a line of their own.
+    /// Adds lines. A line with an option belongs to the URL above it. If that URL was already returned, or if there is
+    /// no URL above, the option becomes a separate line.
     private static func take(_ lines: [Line], _ state: inout State) {
         for line in lines {
             let isOption = OptionText.isOption(line.text)
@@ -137,7 +141,7 @@ final class InputList: Sendable {
         if bytes.isEmpty {
             state.isAtEnd = true
             state.failure = self.failure()
-            // A line without a line break at the end of a list that was cut short may be the beginning of a longer URL.
+            // If the list was cut short, a last line without a line break may be only the beginning of a URL.
             let last = state.splitter.end()
             if state.failure == nil { Self.take(last, &state) }
             state.isOpen = false

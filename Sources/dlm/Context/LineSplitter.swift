@@ -3,13 +3,14 @@ struct LineSplitter {
     private var rest: [UInt8] = []
     private var number = 0
 
-    /// The greatest length of a line, in bytes. An endless line (in a file that is no list) must not fill the memory.
+    /// The greatest length of a line, in bytes. Without a limit, a file that is no list could fill the memory with one
+    /// line.
     private static let longest = 8 << 20
 
-    /// The number of the line that is being read, if that line is too long; else nil.
+    /// The number of the line that is being read if the line is too long, otherwise nil.
     var overlong: Int? { rest.count > Self.longest ? number + 1 : nil }
 
-    /// Whether the line that is being read is a URL. Then the line before it has no more options.
+    /// Whether the line that is being read is a URL. If so, no further options follow for the URL above it.
     var isWithinURL: Bool { rest.first.map { !" \t\r#".utf8.contains($0) } ?? false }
 
     mutating func split(_ bytes: [UInt8]) -> [InputList.Line] {
@@ -51,8 +52,8 @@ struct LineSplitter {
         }
     }
 
-    /// Returns whether a byte is a lower-case letter. Most lines begin with a letter and have only visible bytes: they
-    /// are no comments and need no trimming.
+    /// Returns whether a byte is a lower-case letter. Lines that begin with a letter and have only visible ASCII bytes,
+    /// as most lines do, are not comments and need no trimming.
     private static func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
 
     private static func isVisible(_ byte: UInt8) -> Bool { (0x21...0x7E).contains(byte) }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The reports about downloads: paths or JSON on stdout, errors and notices on stderr.
 struct Narrator: Sendable {
-    /// The most paused downloads with a line each. More downloads share one line.
+    /// The largest number of paused downloads that get a line each. All further paused downloads share one line.
     static let pausedLines = 10
 
     let console: Console
@@ -16,10 +16,11 @@ struct Narrator: Sendable {
     let tellsRetries: Bool
     /// Whether unfinished downloads can be resumed.
     let keepsUnfinished: Bool
-    /// Whether only failures are reported. The value is stored, because reading an option costs a look-up.
+    /// Whether only failures are reported (`--quiet` without `--json`). The value is stored, because reading an option
+    /// of the parser costs a look-up.
     private let isSilent: Bool
     let time: any TimeSource
-    /// The notice of the terminal at the end; nil for none.
+    /// The notification on the terminal when all downloads have ended; nil if it was not requested.
     private let notice: TerminalNotice?
     private let started: ContinuousClock.Instant
     private let outage = ToldOutage()
@@ -59,7 +60,7 @@ struct Narrator: Sendable {
         console.report(text)
     }
 
-    /// Reports that a joined download runs the hooks with which it was begun.
+    /// Reports that a joined download runs the hooks of the command that added it, instead of this command's hooks.
     /// - Parameter request: The request of this command.
     func tellHooks(of request: DownloadRequest, _ joined: DownloadRecord) {
         guard let notice = StandingText.otherHooks(request, joined) else { return }
@@ -80,7 +81,7 @@ struct Narrator: Sendable {
     func stand(_ id: DownloadID, _ name: String, isInterrupted: Bool, count: Int) {
         guard tellsStanding, count <= Self.pausedLines + 1 else { return }
         let why = isInterrupted ? StandingText.interrupted : "paused; continue with: dlm resume \(id)"
-        console.report(count > Self.pausedLines ? "more are paused; see: dlm list" : "\(id): \(name): \(why)")
+        console.report(count > Self.pausedLines ? "more downloads are paused; see: dlm list" : "\(id): \(name): \(why)")
     }
 
     func goOn(_ id: DownloadID, _ name: String) {
@@ -100,7 +101,8 @@ struct Narrator: Sendable {
     /// Reports the downloads that continue in other processes.
     /// - Parameters:
     ///   - active: The ids of downloads that were already active.
-    ///   - isExpected: Whether this was requested, so that it is reported only on a terminal.
+    ///   - isExpected: Whether the user asked for other processes to continue them. If so, they are reported only on a
+    ///     terminal.
     func goOnElsewhere(_ records: [DownloadRecord], active: Set<DownloadID>, isExpected: Bool) {
         if options.json {
             for record in records {
@@ -118,8 +120,8 @@ struct Narrator: Sendable {
     }
 
     /// Reports the end of a download.
-    /// - Parameter isCounted: Whether the download is one of many, of which a terminal shows only the number of
-    ///   complete ones.
+    /// - Parameter isCounted: Whether there are so many downloads that a terminal shows only the number of complete
+    ///   downloads.
     func end(_ snapshot: DownloadSnapshot, display: ProgressDisplay, isCounted: Bool = false) {
         if snapshot.record.state == .completed {
             tellFile(of: snapshot, display, isCounted: isCounted)
@@ -145,8 +147,8 @@ struct Narrator: Sendable {
     /// Reports the collected failures, with one line for each folder.
     func tellFolders() { for line in folders.take() { console.report(line) } }
 
-    /// Reports the row and the path of a complete download. If rows are only counted, paths on the same terminal are
-    /// left out, too.
+    /// Prints the last progress row and the path of a complete download. If a terminal shows only the number of
+    /// complete downloads, no row is printed, and no path on the same terminal.
     private func tellFile(
         of snapshot: DownloadSnapshot, _ display: ProgressDisplay, isCounted: Bool, wasComplete: Bool = false
     ) {
@@ -166,13 +168,13 @@ struct Narrator: Sendable {
         } else {
             tellFile(of: before.snapshot, display, isCounted: isCounted, wasComplete: true)
             if options.verbose > 0, !options.quiet {
-                console.report("\(record.id): \(record.displayName): complete already, nothing fetched")
+                console.report("\(record.id): \(record.displayName): was already complete, so nothing was fetched")
             }
         }
         if options.json { console.print(FinishedDocument(before).json) }
     }
 
-    /// Prints a summary line on a terminal, and shows the notice at the end if it was requested.
+    /// Prints a summary line on a terminal, and sends the terminal's notification if it was requested.
     func summarize(_ ledger: Ledger) {
         if let notice, !ledger.isInterrupted { console.signal(notice.text(ledger)) }
         guard console.errorsAreTerminal, !options.quiet else { return }
@@ -196,7 +198,7 @@ struct Narrator: Sendable {
 private final class ToldOutage: Sendable {
     private let isTold = Atomic(false)
 
-    /// Returns whether an event is worth a line. False if the lost network was reported before.
+    /// Returns false if the event reports a lost network, and the lost network was already reported.
     func isFirst(_ event: DownloadEvent) -> Bool {
         guard case .willRetry(let snapshot, _) = event, snapshot.record.state.waiting.what == "network" else {
             return true
@@ -207,7 +209,7 @@ private final class ToldOutage: Sendable {
     func isOver() { isTold.store(false, ordering: .relaxed) }
 }
 
-/// The failures that are reported once for a folder, and not for each of its downloads.
+/// The problems of folders that are reported only once for each folder, instead of once for each download.
 private final class ToldFolders: Sendable {
     private let failures = Mutex(FolderFailures())
     private let restarted = Mutex<Set<String>>([])
@@ -220,8 +222,8 @@ private final class ToldFolders: Sendable {
 
     func take() -> [String] { failures.withLock { $0.take() } }
 
-    /// Returns whether it was reported before that the folder of this download was deleted. Once the first download of
-    /// the folder has made it again, the others only miss their partial files.
+    /// Returns whether the deletion of this download's folder was already reported. The first download creates the
+    /// folder again. The other downloads then find only that their partial files are gone.
     func wasTold(_ record: DownloadRecord, _ why: String) -> Bool {
         let folder = record.request.destination.folder
         return restarted.withLock { told in

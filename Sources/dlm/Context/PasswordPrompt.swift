@@ -2,20 +2,20 @@ import ArgumentParser
 import DownloadKit
 import Glibc
 
-/// The prompt for a password on the controlling terminal, without echo. It works even if the standard streams are
-/// redirected.
+/// The prompt for a password on the controlling terminal, without echo. The prompt works even if the standard streams
+/// are redirected.
 enum PasswordPrompt {
     static func ask(for user: String, _ signals: Signals) throws -> String {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
         guard terminal >= 0 else {
             throw ValidationError(
-                "-u \(user): no password, and no terminal to ask for it; give NAME:PASSWORD or --netrc")
+                "-u \(user): no password given, and no terminal to ask for it; give NAME:PASSWORD or --netrc")
         }
         defer { close(terminal) }
         var settings = termios()
         guard tcgetattr(terminal, &settings) == 0 else {
             throw ValidationError(
-                "-u \(user): no password, and the terminal cannot hide it; give NAME:PASSWORD or --netrc")
+                "-u \(user): no password given, and the terminal cannot hide its input; give NAME:PASSWORD or --netrc")
         }
         let before = settings
         // A signal that ends the process during the prompt must not leave the terminal without echo.

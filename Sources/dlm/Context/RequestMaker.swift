@@ -2,10 +2,10 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// The maker of the requests of one `get`, from settings, options and the lines of a list. The value that is closest to
-/// the URL counts.
+/// The maker of the requests of one `get`, from settings, options and the lines of a list. An option below a URL in the
+/// list overrides the command line, and the command line overrides the settings.
 struct RequestMaker: Sendable {
-    /// The requests that hosts with the same sections of config.yaml share.
+    /// The requests before the options of a single URL are applied.
     private let templates: RequestTemplates
     /// Whether the command has only one request.
     private let isOnly: Bool
@@ -16,9 +16,9 @@ struct RequestMaker: Sendable {
     /// The name of the list in messages.
     private let listName: String
     private let listOptions = ListOptions()
-    /// The namer of files; nil if servers may name the files.
+    /// The rule of `--name-by` for file names; nil if the option is not given.
     private let namer: FileNamer?
-    /// The changes that `resume` accepts, too.
+    /// The given options that can also be given to `resume`.
     let overrides: RequestOverrides
     /// The time between the starts of two downloads from one host, in seconds, if the command gives it.
     var pacing: Double?
@@ -40,8 +40,8 @@ struct RequestMaker: Sendable {
     }
 
     static let pausedUnrecorded = ValidationError(
-        "--paused needs a recorded download, for dlm resume; leave out --paused, --ephemeral and -o -, or "
-            + "set DLM_PAUSED=false if it comes from config.yaml")
+        "--paused needs a recorded download, so that dlm resume can start it; leave out --paused, or --ephemeral and "
+            + "-o -; if paused comes from config.yaml, set DLM_PAUSED=false")
 
     private func requireResumable(_ request: DownloadRequest) throws {
         if request.startsPaused, !areRecorded { throw Self.pausedUnrecorded }
@@ -68,7 +68,7 @@ struct RequestMaker: Sendable {
 
     /// - Parameters:
     ///   - item: The options of this URL.
-    ///   - mirrors: The other URLs in its line.
+    ///   - mirrors: The other URLs in the same line of the list.
     ///   - position: The position of the URL in its list.
     private func request(
         _ text: String, _ item: ItemOptions?, _ mirrors: ArraySlice<Substring>, at position: Int = 0
@@ -79,7 +79,7 @@ struct RequestMaker: Sendable {
         if let pacing { request.pacing = pacing }
         if item?.place.output == DestinationOptions.stream {
             throw ValidationError(
-                "output: - is standard output, which is possible for a single URL on the command line only")
+                "output: standard output (-) is possible only for a single URL on the command line")
         }
         try item?.apply(to: &request, in: workingFolder)
         if let namer, request.destination.fileName == nil {
@@ -103,19 +103,20 @@ struct RequestMaker: Sendable {
         return request
     }
 
-    /// Returns a function that makes requests for documents which belong to these URLs. Secrets for the URLs' host are
-    /// not sent to other hosts.
+    /// Returns a function that makes requests for documents that belong to the files, such as checksum lists. Header
+    /// fields and credentials are sent only if the document and all `urls` have the same origin.
     func companion(of urls: [String]) -> (SourceURL) throws -> DownloadRequest {
         let origins = Set(urls.map { try? Self.address($0).get().0.origin })
         return { [templates] url in
             var request = try templates.companion(for: url, isForeign: origins != [url.origin])
-            // The conditions for the answer apply to the files only.
+            // Options such as `--expect-type` apply only to the files.
             request.validation = ResponseValidation()
             return request
         }
     }
 
-    /// Returns the request for a file that a document of this origin describes.
+    /// Returns the request for a file that a Metalink document describes.
+    /// - Parameter origin: The origin of the document. Secrets are not sent to another origin.
     func described(at sources: [SourceURL], from origin: String?) throws -> DownloadRequest? {
         guard let first = sources.first else { return nil }
         var request = try templates.companion(for: first, isForeign: origin != first.origin)
@@ -151,8 +152,8 @@ struct RequestMaker: Sendable {
         return (requests, rejected)
     }
 
-    /// Returns the request of a line. Returns nil for a bad line, which is given to `reject`, so that the other lines
-    /// continue.
+    /// Returns the request of a line. For a bad line, calls `reject` and returns nil, so that the other lines are
+    /// downloaded.
     func request(_ line: InputList.Line, reject: (RejectedDocument) -> Void) -> DownloadRequest? {
         func url() -> String? {
             let text = (try? JSONLine.plain(line).text) ?? ""
@@ -176,7 +177,7 @@ struct RequestMaker: Sendable {
         let line = try JSONLine.plain(line)
         if OptionText.isOption(line.text) {
             let why =
-                "there is no URL above it for this option; write options directly below their URL, without a pause"
+                "there is no URL above this option; write options directly below their URL, without a delay"
             throw ListOptions.Failure(line: line.number, message: why)
         }
         let options = line.options.isEmpty ? nil : try listOptions.options(line.options)

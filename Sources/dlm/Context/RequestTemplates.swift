@@ -1,16 +1,16 @@
 import DownloadKit
 import Synchronization
 
-/// The requests that settings and options make, before the options of a single URL. One request is made for all hosts
-/// that match the same sections of config.yaml, so most lists need only one.
+/// The requests that result from settings and command line, before the options of a single URL are applied. All URLs
+/// that match the same sections of config.yaml share one request, so most lists need only one.
 final class RequestTemplates: Sendable {
     private let options: ItemOptions
     private let settings: Settings
     private let workingFolder: String?
-    /// The requests by the numbers of their sections, as text. With a list of numbers as the key, each start of the
-    /// program would search through all its types.
+    /// The requests by the numbers of their sections, which are joined into one text. With an array as the key, each
+    /// start of the program would search through all its types.
     private let made = Mutex<[String: DownloadRequest]>([:])
-    /// The request for hosts without sections.
+    /// The request for URLs that match no section.
     private let common: DownloadRequest
 
     init(_ options: ItemOptions, settings: Settings, workingFolder: String?) throws {
@@ -27,8 +27,8 @@ final class RequestTemplates: Sendable {
     }
 
     /// Returns a request for a document that belongs to the files, such as a list of checksums.
-    /// - Parameter isForeign: Whether the document is on another server, which must not get the secrets for the server
-    ///   of the files.
+    /// - Parameter isForeign: Whether the document is on another server than the files. If so, the secrets for the
+    ///   files are left out.
     func companion(for url: SourceURL, isForeign: Bool) throws -> DownloadRequest {
         var options = options
         options.http = options.http.withoutContent
@@ -55,7 +55,7 @@ final class RequestTemplates: Sendable {
         var request = DownloadRequest(url: placeholder, destination: Destination(folder: folder))
         try settings.apply(to: &request, sections, in: workingFolder)
         try options.apply(to: &request, in: workingFolder)
-        // If config.yaml has only the time limit of hooks, this request has no hooks. Other requests may have them.
+        // A request whose only setting for hooks is the time limit has no hooks.
         if request.hooks?.isEmpty ?? false { request.hooks = nil }
         if request.destination.folder.isEmpty { throw DestinationOptions.noWorkingFolder }
         return request

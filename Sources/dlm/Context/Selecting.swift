@@ -1,16 +1,17 @@
 import DownloadKit
 
-/// The downloads that a command is about, before they are looked up.
+/// The user's selection of downloads for a command, before the downloads are looked up.
 enum Chosen: Equatable {
     case ids([DownloadID])
     case states(Set<DownloadState.Kind>)
 
-    /// Whether the downloads are named one by one. Then each gets an answer, even if there is nothing to do.
+    /// Whether the user gave the ids of the downloads. If so, each download is reported, even if there is nothing to
+    /// do.
     var isByName: Bool { if case .ids = self { true } else { false } }
 }
 
 extension DownloadService {
-    /// Returns the downloads with these ids, in this order.
+    /// Returns the downloads with these ids, in the order of `ids`.
     /// - Throws: ``DownloadError/noSuchDownload(_:)`` if any of the ids is unknown.
     func known(_ ids: [DownloadID]) async throws -> [DownloadSnapshot] {
         let found = Dictionary(
@@ -21,8 +22,8 @@ extension DownloadService {
         }
     }
 
-    /// Calls `body` with the chosen downloads in order, in parts that fit into memory. Unknown ids throw before the
-    /// first part.
+    /// Calls `body` with the chosen downloads in order, in parts that fit into memory. If an id is unknown, throws an
+    /// error before the first call.
     func eachPart(of chosen: Chosen, _ body: ([DownloadSnapshot]) async throws -> Void) async throws {
         switch chosen {
         case .ids(let ids):

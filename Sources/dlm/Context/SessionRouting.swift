@@ -1,6 +1,7 @@
 import DownloadKit
 
-/// The service that commands use: the downloads of a store, in whichever session they run, and the live sessions.
+/// The service that commands use. It gives access to the live sessions, and to all downloads of a store, regardless of
+/// the session that runs them.
 protocol SessionRouting: DownloadService {
     /// Returns the background session, and starts it if necessary.
     func background() async throws -> any DownloadService

@@ -5,8 +5,8 @@ import Synchronization
 
 /// The signals that end dlm, received one at a time by the main thread.
 ///
-/// The signals are blocked before any other thread starts, so that every thread inherits the mask. Signals that the
-/// caller of dlm ignores (nohup, background jobs of a shell) stay ignored.
+/// The signals are blocked before any other thread starts, so that every thread inherits the signal mask. If the caller
+/// of dlm ignores a signal (as for nohup, or background jobs of a shell), dlm ignores the signal too.
 final class Signals: Sendable {
     /// The longest time from the first signal to the end of the process, even if something hangs. In seconds.
     static let grace = 0.9
@@ -23,9 +23,9 @@ final class Signals: Sendable {
         numbers = [SIGINT, SIGTERM, SIGHUP].filter { !Self.isIgnored($0) }
     }
 
-    /// Blocks the signals. Also ignores SIGPIPE and SIGXFSZ, because write(2) reports a closed stdout and a file that
-    /// may not grow. Gives SIGQUIT its default action, because Swift's runtime would print a crash report with memory
-    /// contents and go on.
+    /// Blocks the signals. Also ignores SIGPIPE and SIGXFSZ, because write(2) reports the same conditions: a closed
+    /// stdout, and a file that may not grow. Gives SIGQUIT its default action. Otherwise Swift's runtime would print a
+    /// crash report with contents of the memory, and the process would continue.
     func block() {
         for number in [SIGPIPE, SIGXFSZ] { Glibc.signal(number, SIG_IGN) }
         if !Self.isIgnored(SIGQUIT) { Glibc.signal(SIGQUIT, SIG_DFL) }

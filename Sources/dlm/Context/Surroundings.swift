@@ -16,7 +16,7 @@ enum Surroundings {
     }
 
     /// Sets `HOME` from the user's entry in the password database if the environment has no `HOME`, as under `env -i`
-    /// and in some cron jobs. Must be called before other threads start, and before the environment is read.
+    /// and in some cron jobs. It must be called before other threads start, and before the environment is read.
     static func findHome() {
         guard let home = home(inEnvironment: getenv("HOME").map { String(cString: $0) }, entry: passwordEntryHome())
         else {
@@ -25,15 +25,17 @@ enum Surroundings {
         setenv("HOME", home, 1)
     }
 
-    /// Returns the home folder to set, or nil if the environment has one or none is known. A relative home folder is
-    /// not replaced, because the caller set it. Code that cannot use a relative path reports an error.
+    /// Returns the home folder to set. Returns nil if the environment has a `HOME`, or if no home folder is known. A
+    /// relative `HOME` is not replaced, because the caller set it. Code that cannot use a relative path reports an
+    /// error.
     static func home(inEnvironment given: String?, entry: String?) -> String? {
         guard given ?? "" == "", let entry, entry.hasPrefix("/") else { return nil }
         return entry
     }
 
     private static func passwordEntryHome() -> String? {
-        // The lookup may load modules of the C library (nsswitch.conf), and most processes have a home.
+        // Most processes have a `HOME`. For them, the lookup is avoided, which may load modules of the C library
+        // (nsswitch.conf).
         guard getenv("HOME").map({ $0.pointee == 0 }) ?? true else { return nil }
         return getpwuid(geteuid()).flatMap { $0.pointee.pw_dir }.map { String(cString: $0) }
     }
@@ -61,8 +63,8 @@ enum Surroundings {
         setrlimit(Int32(RLIMIT_NOFILE.rawValue), &limit)
     }
 
-    /// The address space that dlm needs, in bytes: the stacks of all threads that may start, and their memory. Where no
-    /// thread can be started, libdispatch waits forever. Where memory is missing, Swift ends the process.
+    /// The address space that dlm needs, in bytes: the stacks of all threads that may start, and their memory. If no
+    /// thread can be started, libdispatch waits forever. If there is too little memory, Swift ends the process.
     static var addressSpaceNeeded: Int {
         var stack = rlimit()
         getrlimit(Int32(RLIMIT_STACK.rawValue), &stack)
@@ -70,8 +72,8 @@ enum Surroundings {
         return 128 << 20 + (16 + sysconf(Int32(_SC_NPROCESSORS_ONLN))) * size
     }
 
-    /// Returns whether the address space that dlm needs is available. Where there is a limit, this method reserves the
-    /// address space and releases it again, which costs nothing.
+    /// Returns whether the address space that dlm needs is available. If there is a limit, this method reserves the
+    /// address space and releases it again. Reserving uses no memory.
     private static func hasAddressSpace() -> Bool {
         var limit = rlimit()
         getrlimit(Int32(RLIMIT_AS.rawValue), &limit)

@@ -2,7 +2,7 @@ import DownloadKit
 import Foundation
 import Glibc
 
-/// Advice for a person at a terminal, printed once in the life of the store and never again.
+/// Advice for a user at a terminal. Each tip is printed only once for a store.
 enum Tip: String, CaseIterable, Sendable {
     /// After a command that took long.
     case background
@@ -12,11 +12,12 @@ enum Tip: String, CaseIterable, Sendable {
     var text: String {
         switch self {
         case .background: "tip: dlm get -b URL downloads in the background, and dlm list shows its progress"
-        case .follow: "tip: dlm list shows its progress, dlm watch follows it, dlm wait waits for its end"
+        case .follow:
+            "tip: dlm list shows the progress of downloads, dlm watch follows them, dlm wait waits for their end"
         }
     }
 
-    /// The time from which a command counts as long, in seconds.
+    /// The duration of a command, in seconds, after which ``background`` is printed.
     static let long = 60.0
 
     /// Returns the tip at the end of a command, or nil.
@@ -27,14 +28,14 @@ enum Tip: String, CaseIterable, Sendable {
     }
 
     /// Records in the state folder that the tip was printed.
-    /// - Returns: Whether the tip is new. Also false if this cannot be recorded, because the tip would otherwise be
-    ///   printed each time.
+    /// - Returns: Whether the tip has not been printed before. Also false if the record cannot be written, because the
+    ///   tip would then be printed each time.
     func isFirst(in stateFolder: String) -> Bool {
         let path = FileNaming.path(stateFolder, "tips")
         let file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { return false }
         defer { close(file) }
-        // Two commands may end at the same time.
+        // The lock is needed because two commands may end at the same time.
         guard flock(file, LOCK_EX) == 0 else { return false }
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = max(0, pread(file, &bytes, bytes.count, 0))

@@ -4,9 +4,9 @@ import Glibc
 struct UnknownCommand {
     let message: String
 
-    /// Returns nil if the arguments begin with an option or with a known command. If that command has subcommands, the
-    /// next word must be an option or a subcommand.
-    /// - Parameter isPath: whether the arguments are names of commands and nothing else.
+    /// Returns nil if the arguments begin with an option or a known command. If the command has subcommands, the next
+    /// word must be an option or a known subcommand, too.
+    /// - Parameter isPath: Whether all arguments are names of commands, as after `dlm help`.
     init?(_ arguments: some Collection<String>, isPath: Bool = false) {
         // The parser's description of the commands can always be read: the manual is made from it, too.
         guard let root = try? CommandDescription.root(),
@@ -21,7 +21,7 @@ struct UnknownCommand {
     ) -> String? {
         guard let word = arguments.first, !word.hasPrefix("-") else { return nil }
         guard let commands = parent.subcommands else {
-            return isPath ? "'\(word)' is not a command, and there are none after '\(path.dropLast())'" : nil
+            return isPath ? "'\(word)' is not a command; dlm \(path.dropLast()) has no subcommands" : nil
         }
         if let command = commands.first(where: { $0.names.contains(word) }) {
             return message(
@@ -43,8 +43,8 @@ struct UnknownCommand {
         return !word.isEmpty && word.allSatisfy(\.isNumber) ? "to see that download run: dlm show \(word)" : nil
     }
 
-    /// Returns how many letters must be added, dropped, changed or swapped with a neighbour to turn one word into the
-    /// other (optimal string alignment).
+    /// Returns the number of letters that must be added, removed, changed or swapped with a neighbour to turn one word
+    /// into the other (optimal string alignment).
     static func distance(_ first: String, _ second: String) -> Int {
         let (first, second) = (Array(first), Array(second))
         var rows = [Array(0...second.count)]

@@ -25,8 +25,8 @@ struct UnknownOption {
         return word.map { $0.hasPrefix("--") ? String($0.prefix { $0 != "=" }) : $0 }
     }
 
-    /// Returns the option that the parser names. The parser reads a word such as `-output` as single letters. For such
-    /// a letter the whole word is returned, because the user meant the word.
+    /// Returns the option that the parser's message names. The parser reads a word such as `-output` as single letters,
+    /// and names one letter. In this case the whole word is returned, because the user meant the word.
     private static func named(_ text: String, _ arguments: [String]) -> String? {
         guard let match = text.firstMatch(of: /^[Uu]nknown option '(-[^'=]*)/) else { return nil }
         let option = String(match.1)
@@ -57,14 +57,14 @@ struct UnknownOption {
         return "run: \(path.joined(separator: " ")) --help"
     }
 
-    /// The hints at commands that change an existing download, by the option of `get` for the same value.
+    /// The hints to commands that change an existing download, by the option of `get` for the same value.
     private static let changes = [
         "limit-rate": "to change the speed limit of a download run: dlm limit RATE ID",
         "priority": "to change the priority of a download run: dlm priority N ID",
     ]
 
-    /// Returns the shortest name that begins with the word. The beginning of a name is a better guess than a name with
-    /// a few other letters.
+    /// Returns the shortest name that begins with the word. This is a better guess than a name with a few different
+    /// letters.
     private static func nearest(beginning word: String, in names: [String]) -> String? {
         let begun = word.count >= 3 ? names.filter { $0.hasPrefix(word) } : []
         return begun.min { $0.count < $1.count }

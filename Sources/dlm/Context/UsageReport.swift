@@ -48,14 +48,14 @@ struct UsageReport {
         return status
     }
 
-    /// Returns the parser's text, with advice to read the help unless the text has advice already.
+    /// Returns the parser's text. If the text has no advice, the advice to read the help is added.
     private static func explained(_ text: String, _ command: String?) -> String {
         let line = oneLine(text)
         if line.contains("; ") { return line }
         return line + "; run: dlm \(command.map { "\($0) " } ?? "")--help"
     }
 
-    /// Returns the message for an error in options that do not come from the command line, such as those of a list.
+    /// Returns the message for an error in options that do not come from the command line, such as options in a list.
     static func sentence(_ error: any Error, of type: (some ParsableArguments).Type) -> String {
         oneLine(type.message(for: error))
     }

@@ -1,7 +1,7 @@
 import DownloadKit
 import Foundation
 
-/// A file to verify, with the record of the download that it came from.
+/// A file to verify, with the record of its download.
 struct VerifySubject {
     static let given = "given"
 
@@ -17,7 +17,7 @@ struct VerifySubject {
         label = "\(record.id): \(record.displayName)"
     }
 
-    /// Looks up the newest download that finished with this file.
+    /// Looks up the newest download whose finished file has this path.
     init(_ file: String, workingFolder: String?, _ service: any DownloadService) async throws {
         path = file
         label = file
@@ -58,8 +58,8 @@ struct VerifySubject {
         throw .verificationFailed(.unverifiable(try unknown()))
     }
 
-    /// Returns why there is nothing to verify the file against. Throws if the file is missing or has another size than
-    /// recorded, because that is worse.
+    /// Returns the reason why the file cannot be verified: no checksum is known. Throws if the file is missing or does
+    /// not have the recorded size, because these errors are worse.
     private func unknown() throws(DownloadError) -> String {
         let size = try FileHash.size(of: path)
         let remedy = "give one with --checksum or --checksum-file"

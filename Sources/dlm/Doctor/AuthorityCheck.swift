@@ -1,7 +1,7 @@
 import DownloadKit
 import Foundation
 
-/// The contents of a file or a folder of certificate authorities.
+/// The check of a file or a folder with certificate authorities.
 struct AuthorityCheck: Equatable, Sendable {
     let path: String
     let isFolder: Bool
@@ -36,7 +36,8 @@ struct AuthorityCheck: Equatable, Sendable {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
             return AuthorityCheck(path: path, isFolder: true, count: nil, failure: reason(path))
         }
-        // OpenSSL looks for these names: 8 hexadecimal digits, a dot and a number (X509_LOOKUP_hash_dir(3)).
+        // OpenSSL reads only files with names of this form: 8 hexadecimal digits, a dot and a number
+        // (X509_LOOKUP_hash_dir(3)).
         let hashed = names.filter { $0.wholeMatch(of: /[0-9a-f]{8}\.[0-9]+/) != nil }
         return AuthorityCheck(path: path, isFolder: true, count: hashed.count)
     }

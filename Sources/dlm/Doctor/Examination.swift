@@ -2,12 +2,12 @@ import DownloadKit
 import Foundation
 import Glibc
 
-/// The checks of `dlm doctor`, which make its findings.
+/// The checks of `dlm doctor`, which return the findings.
 struct Examination {
     let context: Context
     /// A request with the settings and options applied.
     let request: DownloadRequest
-    /// Whether the URL of ``request`` is to be requested from its server.
+    /// Whether ``request`` is sent to its server, because the user gave a URL.
     let asks: Bool
 
     private var proxies: ProxyEnvironment { ProxyEnvironment(context.environment, request.network) }

@@ -1,13 +1,13 @@
 import CSystem
 import Glibc
 
-/// The abilities of a folder's file system, tried in that folder with files that are deleted afterwards.
+/// The abilities of a folder's file system. They are tried in the folder with files that are deleted afterwards.
 struct FileSystemTrial: Equatable, Sendable {
     /// The errno of each operation that was tried; 0 if the operation works.
     struct Answers: Equatable, Sendable {
         var preallocation: Int32 = 0
         var rename: Int32 = 0
-        /// Whether a rename to a name that is taken fails and replaces nothing.
+        /// Whether a rename to an existing name fails and replaces nothing.
         var keepsTaken = true
         var unnamed: Int32 = 0
         var lock: Int32 = 0
@@ -16,9 +16,9 @@ struct FileSystemTrial: Equatable, Sendable {
     /// The name of the file system, such as `ext4`; nil if unknown.
     var name: String?
     var isRemote = false
-    /// The space that this user may still fill, in bytes.
+    /// The free space for this user, in bytes.
     var free: Int64 = 0
-    /// The errno of creating a file; nil if that worked and ``answers`` is valid.
+    /// The errno of opening the folder or creating a file. Nil if both worked; only then ``answers`` is valid.
     var failure: Int32?
     var answers = Answers()
 
@@ -67,7 +67,7 @@ struct FileSystemTrial: Equatable, Sendable {
     private func code(_ result: Int32) -> Int32 { result < 0 ? errno : 0 }
 }
 
-/// The findings from a trial, for a folder in which downloads or the store are to be.
+/// The findings from a trial, for the folder of downloads or of the store.
 struct FileSystemFindings {
     enum Purpose {
         case downloads, state
@@ -77,13 +77,13 @@ struct FileSystemFindings {
     let path: String
     let trial: FileSystemTrial
 
-    /// The exit status of dlm when nothing can be written for this purpose.
+    /// The exit status with which dlm ends if it cannot write to the folder.
     private var status: Int32 { purpose == .state ? 12 : 3 }
     private var elsewhere: String {
         purpose == .state ? "set XDG_STATE_HOME to a folder" : "give a folder with -d that is"
     }
 
-    /// The free space, in bytes, below which a download of usual size does not fit.
+    /// The free space, in bytes, below which a large download may not fit.
     private static let littleSpace: Int64 = 64 << 20
 
     var findings: [Finding] {
@@ -132,10 +132,11 @@ struct FileSystemFindings {
     private func space(_ name: String) -> Finding {
         let text = "\(Units.size(trial.free)) free"
         if trial.free < 1 << 20 {
-            return .problem(.files, "\(name) space", status, text, advice: "free some, or \(elsewhere) on another disk")
+            return .problem(
+                .files, "\(name) space", status, text, advice: "free some space, or \(elsewhere) on another disk")
         }
         if trial.free < Self.littleSpace {
-            return .warning(.files, "\(name) space", text, advice: "free some before a large download")
+            return .warning(.files, "\(name) space", text, advice: "free some space before a large download")
         }
         return .ok(.files, "\(name) space", text)
     }
@@ -143,7 +144,7 @@ struct FileSystemFindings {
     private func network(_ name: String) -> Finding {
         let advice =
             purpose == .state
-            ? "SQLite's log needs a local disk; set XDG_STATE_HOME to a folder on one"
+            ? "SQLite's log needs a local disk; set XDG_STATE_HOME to a folder on a local disk"
             : "downloads work, but changes by other programs to a partial file may go unnoticed; a local disk is safer"
         return .warning(.files, name, "\(path) is on a network file system (\(trial.name ?? "?"))", advice: advice)
     }

@@ -9,7 +9,7 @@ struct Finding: Equatable, Sendable {
 
     enum Result: Equatable, Sendable {
         case ok
-        /// The checked thing works, but not as well as it could.
+        /// Downloads work, but not as well or as safely as they could.
         case warning
         /// A download would end with this exit status.
         case problem(Int32)

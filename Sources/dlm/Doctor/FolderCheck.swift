@@ -5,12 +5,11 @@ import Glibc
 /// The state of one of dlm's own folders.
 struct FolderCheck: Equatable, Sendable {
     let path: String
-    /// The permissions; nil if the folder cannot be examined. A folder that does not exist would be created below
-    /// ``parent``.
+    /// The permissions; nil if the folder does not exist or cannot be examined.
     var mode: mode_t?
     var owner: uid_t = 0
     var isFolder = true
-    /// The nearest existing folder above, if the folder does not exist.
+    /// The nearest existing folder above this folder; nil if this folder exists.
     var parent: String?
     /// The errno of stat(2); 0 if the call worked or found that nothing exists.
     var failure: Int32 = 0
@@ -33,7 +32,7 @@ struct FolderCheck: Equatable, Sendable {
         }
     }
 
-    /// The folder for a ``FileSystemTrial``: this folder, or the one below which it would be created.
+    /// The folder for a ``FileSystemTrial``: this folder, or if it does not exist, the nearest existing folder above.
     var existing: String { parent ?? path }
 }
 
@@ -48,7 +47,7 @@ enum FolderFindings {
             return [.problem(section, "state", 12, "\(check.path): \(why)", advice: advice)]
         }
         guard let mode = check.mode else {
-            return [.ok(section, "state", "\(check.path): not there yet; made when it is needed")]
+            return [.ok(section, "state", "\(check.path): does not exist yet; created when it is needed")]
         }
         guard check.isFolder else {
             return [.problem(section, "state", 12, "\(check.path): is not a folder", advice: "move it away")]
@@ -60,14 +59,15 @@ enum FolderFindings {
         if mode & 0o077 != 0 {
             return [
                 .warning(
-                    section, "state", "\(text): others may enter it",
+                    section, "state", "\(text): other users may enter it",
                     advice: "chmod 700 \(ShellWord.quoted(check.path))")
             ]
         }
         return [.ok(section, "state", text)]
     }
 
-    /// - Parameter canReachLongPaths: whether /proc is mounted, through which a socket with a long path is reached.
+    /// - Parameter canReachLongPaths: Whether /proc is mounted. Through /proc, dlm reaches a socket whose path is too
+    ///   long.
     static func sessions(_ check: FolderCheck, socket: String, canReachLongPaths: Bool) -> [Finding] {
         var findings: [Finding] = []
         if let mode = check.mode, !check.isFolder {
@@ -77,7 +77,7 @@ enum FolderFindings {
                     advice: "move it away: rm \(ShellWord.quoted(check.path))"))
         }
         let length = socket.utf8.count
-        let text = "\(length) of \(longestPath) bytes of a socket's path"
+        let text = "\(length) bytes, at most \(longestPath) are possible"
         if length <= longestPath {
             findings.append(.ok(section, "socket path", text))
         } else if canReachLongPaths {
@@ -93,9 +93,9 @@ enum FolderFindings {
 
     static func configuration(_ path: String?, exists: Bool, error: String?) -> Finding {
         guard let path else { return .ok(.settings, "config.yaml", "none: there is no home folder") }
-        // The message names the file and the line.
+        // The message already names the file and the line.
         if let error { return .problem(.settings, "config.yaml", 2, error, advice: "see: dlm config") }
-        return .ok(.settings, "config.yaml", exists ? path : "\(path): not there, and not needed")
+        return .ok(.settings, "config.yaml", exists ? path : "\(path): does not exist, and is not needed")
     }
 
     /// The longest path that `sockaddr_un` can have, in bytes, without its closing zero (unix(7)).

@@ -1,8 +1,8 @@
 import DownloadKit
 import Glibc
 
-/// The proxies in force: the proxy from the options, or else the proxies of the environment, which is read as libcurl
-/// reads it (libcurl-env(3)).
+/// The proxies that dlm uses: the proxy of the options and settings, otherwise the proxies of the environment. The
+/// environment is read in the same way as by libcurl (libcurl-env(3)).
 struct ProxyEnvironment: Equatable, Sendable {
     /// A proxy, and the variable or option that names it.
     struct Named: Equatable, Sendable {
@@ -20,8 +20,8 @@ struct ProxyEnvironment: Equatable, Sendable {
 
     private static let general = ["all_proxy", "ALL_PROXY"]
 
-    /// Returns the variables that name a proxy for a scheme. HTTP_PROXY is left out, because in a CGI program the
-    /// client that sends the request determines its value.
+    /// Returns the variables that name a proxy for a scheme. HTTP_PROXY is left out: in a CGI program, the client that
+    /// sends the request can set this variable.
     private static func names(_ scheme: String) -> [String] {
         ["\(scheme)_proxy"] + (scheme == "http" ? [] : ["\(scheme.uppercased())_PROXY"])
     }
@@ -43,7 +43,8 @@ struct ProxyEnvironment: Equatable, Sendable {
             ?? first(["no_proxy", "NO_PROXY"])
     }
 
-    /// HTTP_PROXY, if it is set while neither http_proxy nor an option names a proxy. libcurl does not read HTTP_PROXY.
+    /// The variable HTTP_PROXY, which libcurl does not read. Nil if it is not set, or if http_proxy or an option names
+    /// a proxy.
     var ignored: Named? {
         environment["http_proxy"] == nil && settings.proxy == nil ? first(["HTTP_PROXY"]) : nil
     }

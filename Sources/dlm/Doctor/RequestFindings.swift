@@ -59,8 +59,7 @@ struct RequestFindings {
         }.joined(separator: ", ")
     }
 
-    /// Returns the duration of each phase by itself, not counted from the start. Phases that were not reached are left
-    /// out.
+    /// Returns the duration of each phase, and the total time. Phases that were not reached are left out.
     static func phases(_ metrics: TransferMetrics, isSSH: Bool = false) -> String {
         var last = 0.0
         var parts: [String] = []
@@ -87,7 +86,7 @@ struct RequestFindings {
     private func answer(_ step: ProbedRequest.Step, _ head: ResponseHead, isLast: Bool) -> Finding {
         if head.httpVersion.isEmpty { return .ok(Self.section, "login", "accepted, and the file can be read") }
         var text = "\(head.status)\(head.phrase.isEmpty ? "" : " \(head.phrase)") over HTTP/\(head.httpVersion)"
-        if !isLast, let location = head.redirectURL { text += ", leads to \(Redaction.hidden(location))" }
+        if !isLast, let location = head.redirectURL { text += ", redirects to \(Redaction.hidden(location))" }
         if isLast, probed.abilities?.offersHTTP3 ?? false { text += "; HTTP/3 is offered" }
         return .ok(Self.section, isLast ? "answer" : "redirect", text)
     }
@@ -97,12 +96,12 @@ struct RequestFindings {
     private func ranges(_ ranges: ServerAbilities.Ranges) -> Finding {
         switch ranges {
         case .honoured:
-            .ok(Self.section, "ranges", "yes: a download can be continued, and go over several connections")
+            .ok(Self.section, "ranges", "yes: a download can be continued, and can use several connections")
         case .unsatisfiable: .ok(Self.section, "ranges", "yes, and the file is empty")
         case .ignored:
             .warning(
                 Self.section, "ranges", "no: the server sends the whole file",
-                advice: "an interrupted download starts over, and has one connection; try a mirror")
+                advice: "an interrupted download starts over, and uses only one connection; try a mirror")
         }
     }
 
@@ -121,24 +120,25 @@ struct RequestFindings {
         }
         return .warning(
             Self.section, "validator", weak.isEmpty ? "none" : weak,
-            advice: "nothing proves that a partial file is of the same file: give --checksum")
+            advice: "nothing proves that a partial file belongs to the same file: give --checksum")
     }
 
-    /// Returns the finding about what identifies the version of a file on a server without HTTP.
+    /// Returns the finding about the data that identify the version of a file on an FTP or SSH server.
     private func version(_ validators: Validators) -> Finding {
         guard let time = validators.lastModified else {
             return .warning(
-                Self.section, "validator", "no time of change",
+                Self.section, "validator", "no modification time",
                 advice: "a partial file is fetched again and compared: give --checksum")
         }
-        return .ok(Self.section, "validator", "its size, its time of change (\(time)) and the end of what is here")
+        return .ok(
+            Self.section, "validator", "its size, its modification time (\(time)) and the end of the partial file")
     }
 
     private func size(_ abilities: ServerAbilities) -> Finding {
         let type = [abilities.mediaType, abilities.contentEncoding].compactMap { $0.map { ", \($0)" } }.joined()
         guard let total = abilities.total else {
             return .warning(
-                Self.section, "size", "not said\(type)",
+                Self.section, "size", "unknown\(type)",
                 advice: "only the end of the answer shows that the file is complete: give --checksum")
         }
         return .ok(Self.section, "size", "\(Units.size(total)) (\(total) bytes)\(type)")
@@ -154,7 +154,7 @@ struct RequestFindings {
             "check the network path (firewall, proxy), or try later"
         case .networkFailed(.connectionLost, _):
             "try again; if that does not help, ask the operator of the server or proxy"
-        // The messages of these errors say what to do.
+        // The messages of these errors already say what to do.
         case .trustFailed where error.reason == "hostKey", .authenticationFailed where error.reason == "login": nil
         case .trustFailed:
             "check the clock and the authorities above; for an authority of your own set SSL_CERT_FILE"

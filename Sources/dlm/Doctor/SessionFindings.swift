@@ -9,7 +9,7 @@ enum SessionFindings {
             return .problem(section, "store", error.exitStatus, Redaction.describe(error))
         }
         guard let bytes = health.bytes else {
-            return .ok(section, "store", "\(health.path): none yet; made with the first download")
+            return .ok(section, "store", "\(health.path): none yet; created with the first download")
         }
         guard let schema = health.schema else {
             return .ok(section, "store", "\(health.path): empty; filled with the first download")
@@ -17,7 +17,7 @@ enum SessionFindings {
         let count = health.downloads.map { $0 == 1 ? "1 download" : "\($0) downloads" } ?? "? downloads"
         let version =
             schema == health.newestSchema ? "schema \(schema)" : "schema \(schema), brought up to date when it is used"
-        let checked = health.isChecked ? "its pages are sound" : "too large to be checked quickly"
+        let checked = health.isChecked ? "its content is intact" : "too large to be checked quickly"
         return .ok(section, "store", "\(health.path): \(count), \(Units.size(bytes)), \(version); \(checked)")
     }
 
@@ -26,7 +26,7 @@ enum SessionFindings {
         let trace: SessionTrace
         /// Whether a process accepts connections on the session's socket.
         var isListening = false
-        /// The status that the session reported, or the error.
+        /// The status that the session reported, or the error of the request for it.
         var answer: Answer = .notAsked
     }
 
@@ -54,15 +54,15 @@ enum SessionFindings {
         case .failed(let error):
             return .problem(
                 section, name, error.exitStatus, "\(who)\(process): \(Redaction.describe(error))",
-                advice: found.trace.pid.map { "its downloads continue later; end it with: kill \($0)" })
+                advice: found.trace.pid.map { "end the process with: kill \($0); its downloads continue later" })
         case .answered(let other, let running):
             let text = "\(who)\(process), dlm \(other), \(running) running"
             if other == version { return .ok(section, name, text) }
             return .warning(
                 section, name, "\(text); this is dlm \(version)",
                 advice: name == "background"
-                    ? "dlm daemon stop --finish, and the next dlm get -b starts this one"
-                    : "let it end before you use new features")
+                    ? "run dlm daemon stop --finish; the next dlm get -b starts this version"
+                    : "wait until it has ended before you use new features")
         }
     }
 

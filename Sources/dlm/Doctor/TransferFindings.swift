@@ -91,7 +91,7 @@ enum TransferFindings {
         if checks.isEmpty {
             return [.problem(section, "authorities", 5, "no certificate authorities are known", advice: advice)]
         }
-        // One usable file or folder of authorities is enough.
+        // One usable file or folder of authorities is enough for downloads.
         let works = checks.contains { $0.count ?? 0 > 0 }
         return checks.map { check in
             let text = "\(check.path)\(origin): \(check.text)"

@@ -38,7 +38,7 @@ struct DropInCommand: ContextAction {
             let output = line.discarded.contains(number) ? Self.discardOutput() : nil
             let status = await status(of: words, in: context)
             if let output { Self.restoreOutput(output) }
-            // The last failure counts, as in wget's and curl's own.
+            // The exit status is that of the last failure, as in wget and curl.
             if status != 0 { result = status }
         }
         return result
@@ -58,14 +58,14 @@ struct DropInCommand: ContextAction {
             _ = UsageReport(error, arguments: arguments).print(on: context.console)
             return program.usageStatus
         }
-        // These programs print no paths, so standard output has the file or nothing.
+        // The replaced programs print no paths, so standard output gets the file or nothing.
         if let get = command as? Get, !get.streams { own.console = context.console.withoutOutput() }
         let status = await own.status(of: command)
         return program.status(of: own.failures?.last, status)
     }
 
-    /// Leads standard output to /dev/null. Returns a descriptor of what it was before, for the lines that follow; nil where
-    /// that fails.
+    /// Redirects standard output to /dev/null. Returns a descriptor of the original standard output, with which
+    /// ``restoreOutput(_:)`` ends the redirection. Returns nil on failure.
     private static func discardOutput() -> Int32? {
         let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
         guard null >= 0 else { return nil }

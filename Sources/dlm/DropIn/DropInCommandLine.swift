@@ -1,4 +1,4 @@
-/// The command lines of `dlm get` for a command line of another program.
+/// The command lines of `dlm get` that do the same as a command line of another program.
 struct DropInCommandLine: Equatable, Sendable {
     /// The command lines, which are run one after another. They do not include the name of the command.
     var lines: [[String]] = []
@@ -8,7 +8,7 @@ struct DropInCommandLine: Equatable, Sendable {
     var environment: [String: String] = [:]
     /// The text to print instead of downloading anything: the version or the help.
     var information: DropInPart?
-    /// The numbers of the lines whose bodies go to /dev/null.
+    /// The indices in ``lines`` of the command lines whose output is discarded, because the user gave /dev/null.
     var discarded: Set<Int> = []
 
     /// - Parameters:

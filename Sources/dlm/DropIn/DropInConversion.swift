@@ -1,17 +1,18 @@
 /// The conversion of another program's value into a value of `dlm get`.
 enum DropInConversion: Sendable {
     case same
-    /// The number of all attempts. dlm counts only the attempts after the first. 0 and `inf` mean no limit.
+    /// The number of all attempts. dlm's option `--retries` counts only the attempts after the first. 0 and `inf` mean
+    /// no limit.
     case attempts
     /// A time in seconds. 0 means the default of dlm.
     case time
-    /// `sha-256=HEX`.
+    /// A checksum of the form `sha-256=HEX`.
     case digest
-    /// `auto`, or `TLSv1_2` and its like.
+    /// A minimum version of TLS: `auto`, `TLSv1_2` or a similar form.
     case tls
     /// A token for `Authorization: Bearer`.
     case bearer
-    /// A header field. curl's forms `Name;` and `Name:` have special meanings and are refused.
+    /// A header field. The forms `Name;`, `Name:` and `@FILE` have special meanings in curl and are refused.
     case field
     /// A number of redirects. -1 means no limit.
     case redirects
@@ -43,12 +44,12 @@ enum DropInConversion: Sendable {
         case .bearer: return "Authorization: Bearer \(value)"
         case .field:
             guard value.contains(":"), !value.hasSuffix(":"), !value.hasPrefix("@") else {
-                throw Refusal(why: "dlm takes header fields of the form 'Name: value' only")
+                throw Refusal(why: "dlm accepts only header fields of the form 'Name: value'")
             }
             return value
         case .redirects: return value == "-1" ? "1000" : value
         case .plainData:
-            if value.hasPrefix("@") { throw Refusal(why: "dlm sends no file byte by byte") }
+            if value.hasPrefix("@") { throw Refusal(why: "dlm cannot send a file unchanged as the body") }
             return value
         }
     }

@@ -10,7 +10,7 @@ extension DropInOption {
         Self("-x --max-connection-per-server", .required, .part(.connections)),
         Self("-s --split", .required, .part(.split)),
         Self("-j --max-concurrent-downloads", .required, .option("max-concurrent")),
-        Self("-k --min-split-size", .required, .needless("dlm divides files by its own measurements")),
+        Self("-k --min-split-size", .required, .needless("dlm itself decides how to divide a file")),
         Self("-c --continue", .boolean, .part(.continues)),
         Self("--allow-overwrite", .boolean, .part(.overwrites)),
         Self("--auto-file-renaming", .boolean, .part(.renames)),
@@ -26,7 +26,9 @@ extension DropInOption {
         Self("--stop", .required, .option("max-time", .time)),
         Self("--max-download-limit", .required, .option("limit-rate")),
         Self("--max-overall-download-limit", .required, .option("limit-rate")),
-        Self("--follow-metalink", .required, .needless("dlm follows a Metalink document for one file in memory")),
+        Self(
+            "--follow-metalink", .required,
+            .needless("dlm reads a Metalink document that describes one file, without saving the document")),
         Self("--metalink-location", .required, .option("metalink-location")),
         Self("--pause", .boolean, .either(on: ["--paused"], off: [])),
         Self("-D --daemon", .boolean, .either(on: ["--background"], off: [])),
@@ -67,7 +69,7 @@ extension DropInOption {
         Self(
             "--http-no-cache", .boolean,
             .either(on: ["--header", "Cache-Control: no-cache", "--header", "Pragma: no-cache"], off: [])),
-        Self("--http-accept-gzip", .boolean, .needless("dlm asks for the file as it is")),
+        Self("--http-accept-gzip", .boolean, .needless("dlm asks for the file without compression")),
         Self("--http-auth-challenge", .boolean, .needless("dlm sends a name and password with the first request")),
     ]
 
@@ -75,28 +77,32 @@ extension DropInOption {
         needless(
             "dlm reads no configuration of aria2", .boolean, "--no-conf")
         + needless(
-            "the file is the same without it", .required,
+            "the option does not change the file", .required,
             "--file-allocation --no-file-allocation-limit --auto-save-interval --summary-interval --console-log-level "
                 + "--log-level --download-result --disk-cache --event-poll --uri-selector --stream-piece-selector "
                 + "--max-file-not-found --max-resume-failure-tries --piece-length --rlimit-nofile --server-stat-if "
                 + "--server-stat-of --server-stat-timeout --socket-recv-buffer-size --max-mmap-limit --max-download-result "
                 + "--save-session-interval --optimize-concurrent-downloads --proxy-method --ftp-type --gid")
         + needless(
-            "the file is the same without it", .boolean,
+            "the option does not change the file", .boolean,
             "--allow-piece-length-change --always-resume --remove-control-file --force-save --save-not-found --reuse-uri "
                 + "--enable-http-keep-alive --enable-http-pipelining --async-dns --enable-async-dns6 --use-head --enable-mmap "
                 + "--human-readable --truncate-console-readout --enable-color --stderr --deferred-input "
                 + "--content-disposition-default-utf8 --keep-unfinished-download-result --realtime-chunk-checksum "
                 + "--ftp-reuse-connection -V --check-integrity -p --ftp-pasv")
         + ignored("dlm keeps its own list of downloads", .required, "--save-session")
-        + ignored("dlm writes no such log; see dlm events", .required, "-l --log")
+        + ignored("dlm writes no log file; see dlm events", .required, "-l --log")
         + ignored(
             "a slow connection is not cut; see --stall-timeout of dlm get", .required, "--lowest-speed-limit")
-        + ignored("the system decides that", .required, "--dscp --async-dns-server --multiple-interface")
         + ignored(
-            "dlm takes what fits of a Metalink document", .required,
+            "dlm uses the settings of the operating system", .required,
+            "--dscp --async-dns-server --multiple-interface")
+        + ignored(
+            "dlm itself chooses the usable entries of a Metalink document", .required,
             "--metalink-version --metalink-language --metalink-os --metalink-preferred-protocol --metalink-base-uri")
-        + ignored("dlm takes what fits of a Metalink document", .boolean, "--metalink-enable-unique-protocol")
+        + ignored(
+            "dlm itself chooses the usable entries of a Metalink document", .boolean,
+            "--metalink-enable-unique-protocol")
         + ignored(
             "dlm has no BitTorrent", .required,
             "-u --max-upload-limit --max-overall-upload-limit --listen-port --follow-torrent --seed-time --seed-ratio "
@@ -125,13 +131,15 @@ extension DropInOption {
         ]
         + refused("dlm reads no configuration of aria2", .required, "--conf-path")
         + refused(
-            "dlm gives programs other arguments; see --on-complete of dlm get", .required,
+            "dlm passes other arguments to such programs; see --on-complete of dlm get", .required,
             "--on-download-start --on-download-pause --on-download-stop --on-download-complete --on-download-error")
         + refused(
-            "dlm downloads, and does nothing else under this name", .boolean,
+            "dlm has no mode without downloading", .boolean,
             "--dry-run -S --show-files --hash-check-only")
-        + refused("dlm ends when its downloads do", .required, "--stop-with-process")
-        + refused("dlm knows the keys of SSH servers from a file of OpenSSH", .required, "--ssh-host-key-md")
+        + refused("dlm ends when its downloads end, and not with another process", .required, "--stop-with-process")
+        + refused(
+            "dlm checks the keys of SSH servers only against the known_hosts file of OpenSSH", .required,
+            "--ssh-host-key-md")
 
     static func needless(_ why: String, _ value: Value, _ names: String) -> [DropInOption] {
         each(names, value, .needless(why))

@@ -79,37 +79,43 @@ extension DropInOption {
     ]
 
     private static let curlOthers =
-        needless("an error status is an error without it", .none, "-f --fail")
-        + needless("errors are shown without it", .none, "-S --show-error")
-        + needless("folders are created without it", .none, "--create-dirs")
+        needless("an error status is always an error", .none, "-f --fail")
+        + needless("errors are always shown", .none, "-S --show-error")
+        + needless("folders are always created", .none, "--create-dirs")
         + needless("dlm reads no .curlrc", .none, "-q --disable")
         + needless(
-            "the file is the same without it", .none,
+            "the option does not change the file", .none,
             "--compressed --retry-connrefused -Z --parallel --parallel-immediate --fail-early -N --no-buffer --disable-epsv "
                 + "--disable-eprt --ftp-pasv --tcp-nodelay --tcp-fastopen --no-keepalive --no-sessionid --path-as-is "
                 + "--styled-output --no-alpn --no-npn --remove-on-error --xattr --junk-session-cookies")
-        + needless("the file is the same without it", .required, "--keepalive-time --expect100-timeout --stderr")
-        + needless("dlm keeps names and passwords within their origin", .none, "--location-trusted")
-        + ignored("a connection that brings nothing is cut; a slow one is not", .required, "-Y --speed-limit")
-        + ignored("repetitions end by their number", .required, "--retry-max-time")
-        + refused("dlm downloads the body, and nothing else", .none, "-I --head -i --include --show-headers")
+        + needless("the option does not change the file", .required, "--keepalive-time --expect100-timeout --stderr")
+        + needless("dlm never sends names and passwords to another origin", .none, "--location-trusted")
+        + ignored("dlm cuts a connection without any data, but not a slow connection", .required, "-Y --speed-limit")
+        + ignored("dlm limits the number of retries, but not their time", .required, "--retry-max-time")
+        + refused("dlm downloads only the body", .none, "-I --head -i --include --show-headers")
         + refused(
-            "dlm downloads the body, and nothing else", .required,
+            "dlm downloads only the body", .required,
             "-D --dump-header -w --write-out --trace --trace-ascii")
-        + refused("dlm would write another file", .required, "-r --range -z --time-cond --etag-compare --etag-save")
-        + refused("dlm would write another file", .none, "--fail-with-body --raw -B --use-ascii -l --list-only")
-        + refused("dlm does not send files", .required, "-T --upload-file -F --form --form-string --json")
-        + refused("dlm does not send files", .none, "-a --append -G --get")
-        + refused("dlm reads no configuration of curl", .required, "-K --config")
-        + refused("the requests of one command are alike", .none, "--next")
         + refused(
-            "dlm speaks no HTTP/3, and HTTP/2 only as servers choose it", .none,
+            "dlm does not support this option, and the file would be different without it", .required,
+            "-r --range -z --time-cond --etag-compare --etag-save")
+        + refused(
+            "dlm does not support this option, and the file would be different without it", .none,
+            "--fail-with-body --raw -B --use-ascii -l --list-only")
+        + refused(
+            "dlm sends data only in the way of --data and --data-urlencode", .required,
+            "-T --upload-file -F --form --form-string --json")
+        + refused("dlm sends data only in the way of --data and --data-urlencode", .none, "-a --append -G --get")
+        + refused("dlm reads no configuration of curl", .required, "-K --config")
+        + refused("dlm uses the same options for all URLs of a command", .none, "--next")
+        + refused(
+            "dlm has no HTTP/3, and uses HTTP/2 only if the server chooses it", .none,
             "--http3 --http3-only --http2-prior-knowledge")
         + refused(
-            "give it as --proxy with its scheme", .required,
+            "give the proxy with its scheme, such as --proxy socks5://HOST", .required,
             "--socks4 --socks4a --socks5 --socks5-hostname --preproxy")
         + refused(
-            "dlm does not know it", .required,
+            "dlm does not support this option", .required,
             "--ciphers --curves --capath --connect-to --unix-socket --proto-redir --proto-default --tls-max --local-port "
                 + "--dns-servers --pass --cert-type --key-type -Q --quote")
 }

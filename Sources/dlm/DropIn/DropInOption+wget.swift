@@ -70,20 +70,20 @@ extension DropInOption {
 
     private static let wgetOthers =
         needless(
-            "dlm makes no folders of hosts and paths", .none, "-nd --no-directories -nH --no-host-directories")
+            "dlm never creates folders for hosts and paths", .none, "-nd --no-directories -nH --no-host-directories")
         + needless(
-            "the file is the same without it", .none,
+            "the option does not change the file", .none,
             "-v --verbose --show-progress --no-http-keep-alive --passive-ftp --no-passive-ftp --no-config --keep-session-cookies "
                 + "--auth-no-challenge --retry-connrefused --retry-on-host-error --no-dns-cache --unlink "
                 + "--no-if-modified-since --no-iri --ignore-case")
         + needless(
-            "the file is the same without it", .required,
+            "the option does not change the file", .required,
             "--progress --compression --prefer-family --local-encoding --remote-encoding --cut-dirs --dns-timeout "
                 + "--report-speed --hsts-file")
         + needless("dlm makes names safe by its own rules", .required, "--restrict-file-names")
-        + ignored("cookies are kept for this command, in memory", .none, "--no-cookies")
-        + ignored("dlm spaces downloads evenly", .none, "--random-wait")
-        + ignored("messages go to standard error", .required, "-o --output-file -a --append-output")
+        + ignored("dlm keeps cookies in memory until the command ends", .none, "--no-cookies")
+        + ignored("dlm always waits the same time between downloads", .none, "--random-wait")
+        + ignored("dlm writes messages to standard error", .required, "-o --output-file -a --append-output")
         + refused(
             "dlm downloads files, not sites", .none,
             "-r --recursive -m --mirror -p --page-requisites -k --convert-links -K --backup-converted -np --no-parent "
@@ -94,12 +94,16 @@ extension DropInOption {
             "-l --level -A --accept -R --reject --accept-regex --reject-regex --regex-type -D --domains "
                 + "--exclude-domains --follow-tags --ignore-tags -I --include-directories -X --exclude-directories "
                 + "-B --base --default-page")
-        + refused("dlm sends no file byte by byte", .required, "--post-file --body-file")
+        + refused("dlm cannot send a file unchanged as the body", .required, "--post-file --body-file")
         + refused(
-            "dlm would write another file", .none,
+            "dlm does not support this option, and the file would be different without it", .none,
             "--save-headers --ignore-length --content-on-error --warc-cdx --xattr")
-        + refused("dlm would write another file", .required, "--warc-file --start-pos -Q --quota --backups")
+        + refused(
+            "dlm does not support this option, and the file would be different without it", .required,
+            "--warc-file --start-pos -Q --quota --backups")
         + refused("dlm reads no configuration of wget", .required, "--config")
         + refused("give --user and --password", .none, "--ask-password")
-        + refused("dlm does not know it", .required, "--ca-directory --certificate-type --private-key-type --ciphers")
+        + refused(
+            "dlm does not support this option", .required,
+            "--ca-directory --certificate-type --private-key-type --ciphers")
 }

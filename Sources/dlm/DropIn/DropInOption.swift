@@ -9,7 +9,7 @@ struct DropInOption: Sendable {
     }
 
     enum Effect: Sendable {
-        /// An option of `dlm get` with the same value, converted where the two differ.
+        /// An option of `dlm get` with the same value, converted if dlm writes the value differently.
         case option(String, DropInConversion = .same)
         /// Options of `dlm get` that take no value from the command line.
         case words([String])
@@ -58,28 +58,29 @@ enum DropInPart: String, Sendable {
         case .output: "`-o`, the name of the file"
         case .folder: "`-d`"
         case .url: "a URL"
-        case .allRemoteNames: "the same for each URL without a name of its own"
+        case .allRemoteNames: "`-o` with the last part of the URL's path, for each URL without `-o` or `-O`"
         case .remoteName: "`-o` with the last part of the URL's path"
         case .list: "`-i`"
         case .userName, .password: "`-u`, with the name and the password together"
         case .proxy, .proxyUser, .proxyPassword: "`--proxy`, with the name and the password in its URL"
-        case .connections, .split: "`-x`, with the smaller of the two numbers where both are given"
+        case .connections, .split: "`-x`; if both options are given, the smaller number applies"
         case .continues: "`-c`"
         case .overwrites: "`--if-exists overwrite`"
         case .renames: "`--if-exists rename`"
         case .skipsExisting: "`--if-exists skip`"
         case .newerOnly: "`--if-exists newer`"
-        case .locatesRedirects: "without it, `--max-redirects 0`"
-        case .quiet: "`-q`; errors are shown all the same"
-        case .cookies: "`--cookie-file` for a file, a field `Cookie` for NAME=VALUE, nothing for an empty value"
+        case .locatesRedirects:
+            "redirects are followed; without this option, dlm uses `--max-redirects 0` under this name"
+        case .quiet: "`-q`; errors are still shown"
+        case .cookies: "`--cookie-file` for a file, a header field `Cookie` for NAME=VALUE, nothing for an empty value"
         case .setting:
             "`http_proxy`, `https_proxy`, `ftp_proxy`, `no_proxy` and `use_proxy=off`; `robots` changes nothing"
-        case .globs: "`--no-glob`, or its opposite"
-        case .separate: "each URL is a file of its own"
-        case .timestamps, .noTimestamps: "`--remote-time`, or its opposite"
-        case .noNetrc: "without it, `--netrc`"
-        case .version: "a version that callers can read"
-        case .help: "a pointer to this page"
+        case .globs: "`--no-glob`, or patterns as without `--no-glob`"
+        case .separate: "each URL is a separate file"
+        case .timestamps, .noTimestamps: "`--remote-time` or `--no-remote-time`"
+        case .noNetrc: "no `--netrc`; without this option, dlm uses `--netrc` under this name"
+        case .version: "a version number in the form of the program"
+        case .help: "a reference to this page"
         }
     }
 }

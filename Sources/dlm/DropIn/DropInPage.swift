@@ -10,25 +10,26 @@ enum DropInPage {
 
         <!-- made by make generate from the tables in Sources/dlm/DropIn -->
 
-        Called by the name `aria2c`, `wget` or `curl`, dlm takes the options of that program for downloads. The package has
-        links of these names in `/usr/lib/dlm/compat` (`make install`: `$(PREFIX)/lib/dlm/compat`). Put that folder first
-        in the PATH of whoever is to use dlm:
+        If dlm is called by the name `aria2c`, `wget` or `curl`, it accepts the download options of this program. The package
+        has links with these names in `/usr/lib/dlm/compat` (`make install`: `$(PREFIX)/lib/dlm/compat`). Put this folder
+        first in the PATH of the programs that should use dlm:
 
         ```
         PATH=/usr/lib/dlm/compat:$PATH yt-dlp --downloader aria2c URL
         ```
 
-        - An option that dlm cannot follow ends the command with an error. It names the option and the real program, if PATH
-          has one. Options that change nothing about the file are accepted. Where dlm goes on without an option, it says so.
-        - Standard output stays empty unless the file goes there. Messages go to standard error, and `-q` or `-s` leaves errors.
-        - A file that is being fetched is `NAME.part`, and dlm remembers the download: the same command goes on where the last
-          one stopped. dlm retries by its own rules where the command line does not say how often.
-        - dlm does not save the page that comes with an error. `curl` without `-f` fails with status 22 like `curl -f`.
+        - An option that dlm does not support ends the command with an error. The error names the option, and the real program
+          if PATH has it. Options that do not change the file are accepted. If dlm ignores another option, it reports this.
+        - Standard output stays empty unless the file is written there. Messages go to standard error. With `-q` or `-s`, dlm
+          still prints errors.
+        - An unfinished file has the name `NAME.part`, and dlm remembers the download: the same command continues it where it
+          stopped. If the command line does not set the number of retries, dlm's own default applies.
+        - dlm does not save the page that a server sends with an error. `curl` without `-f` fails with status 22 like `curl -f`.
         - `curl` without `-L` does not follow a redirect, and fails with status 47 instead of saving the redirect.
-        - What nothing proves to be whole, such as a body that only the end of its connection ends, is an error.
-        - The settings of dlm (`config.yaml`, `DLM_` variables) apply where the command line says nothing, except for the folder
-          and for what happens where a name is taken.
-        - Long options may be shortened as long as only one option of the table begins so.
+        - A file that may be incomplete is an error, for example if only the end of the connection marks the end of the body.
+        - The settings of dlm (`config.yaml`, `DLM_` variables) apply if the command line does not override them. The exceptions
+          are the folder, and the choice for a name that already exists.
+        - A long option may be shortened if no other option of the table begins with the same letters.
         """
 
     private static func section(_ program: DropInProgram) -> String {
@@ -44,10 +45,10 @@ enum DropInPage {
             case .needless, .ignored, .refused: nil
             }
         }
-        lines += grouped(program, "Accepted, because:") {
+        lines += grouped(program, "Accepted without effect, because:") {
             if case .needless(let why) = $0.effect { why } else { nil }
         }
-        lines += grouped(program, "Left out, with a notice, because:") {
+        lines += grouped(program, "Ignored with a notice, because:") {
             if case .ignored(let why) = $0.effect { why } else { nil }
         }
         lines += grouped(program, "Refused, because:") {
@@ -84,8 +85,9 @@ enum DropInPage {
     private static let statuses = """
         ## Exit statuses
 
-        They are those of the program: for `aria2c` those of aria2c(1) (3 not found, 13 the file exists, 28 a wrong option,
-        32 a wrong checksum), for `wget` 1 to 8, for `curl` those of curl(1) (6 no such host, 7 no connection, 18 broken off,
-        22 an answer that is an error, 23 the file, 28 too slow, 47 redirects, 60 the certificate).
+        The exit statuses are those of the real program. `aria2c`: see aria2c(1); 3 means not found, 13 the file exists, 28 a
+        wrong option, 32 a wrong checksum. `wget`: 1 to 8. `curl`: see curl(1); 6 means no such host, 7 no connection, 18 the
+        transfer was cut, 22 an error status, 23 the file cannot be written, 28 a timeout, 47 too many redirects, 60 a bad
+        certificate.
         """
 }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Where the files of a foreign command line go, and what is done where a name is taken.
+/// The names and folders of the files, and the options for a name that already exists.
 extension DropInParts {
-    /// The name that wget and curl give the file: that of the URL, unless the server's is asked for. The name never leads to
-    /// another folder, whatever the URL has in it.
+    /// Returns the name that wget and curl give the file: the last part of the URL's path. Returns nil if dlm must
+    /// choose the name, for example because the server's name is requested. The name never leads to another folder.
     func named(_ url: String) -> Output? {
         if options.contains("--content-disposition") { return nil }
         let rest = url.range(of: "://").map { url[$0.upperBound...] } ?? url[...]
-        // By bytes: a mark behind a slash makes another character of it.
+        // Bytes are compared, because a slash with a combining mark after it is a different `Character`.
         let whole = rest.utf8.prefix { $0 != UInt8(ascii: "#") }
         let path = whole.prefix { $0 != UInt8(ascii: "?") }
         var name = path.lastIndex(of: UInt8(ascii: "/")).map { Array(path[path.index(after: $0)...]) } ?? []
@@ -17,12 +17,13 @@ extension DropInParts {
         }
         let text = String(decoding: name, as: UTF8.self)
         if text.isEmpty || text == "." || text == ".." { return nil }
-        // Patterns are divided later, and each gets its own name.
+        // A URL with a pattern is expanded later, and each expanded URL gets its own name.
         if name.contains(where: { "[{".utf8.contains($0) }) { return nil }
         return .file(text == "-" ? "./-" : text)
     }
 
-    /// A part of a URL as the name of a file, as wget has it: without quotes, but for slashes and control characters.
+    /// Returns a part of a URL as wget writes it in a file name: percent-decoded, except for slashes and control
+    /// characters.
     private static func local(_ quoted: [UInt8]) -> [UInt8] {
         var name: [UInt8] = []
         var index = 0
@@ -46,21 +47,22 @@ extension DropInParts {
         [.file("-"), .file("/dev/stdout"), .file("/dev/null")].contains(output)
     }
 
-    /// Whether the body of a line goes to /dev/null.
+    /// Returns whether the output of a command line is discarded, because the user gave /dev/null.
+    /// - Parameter line: The index in ``lines()``.
     func discards(_ line: Int) -> Bool {
         let output = program == .curl ? outputs.dropFirst(line).first : outputs.last
         return output == .file("/dev/null")
     }
 
-    /// Where the file goes, and what is done where it is there.
+    /// Returns the options for the file's folder and name, and for a name that already exists.
     func placed(_ output: Output?, _ takenWords: [String]) -> [String] {
         guard case .file(let name)? = output else { return takenWords + Self.words("--directory", folder ?? ".") }
         if Self.isStream(.file(name)) { return ["--output", "-"] }
-        // wget gives folders no meaning for -O.
+        // With -O, wget ignores the folder of -P.
         guard let folder, program != .wget || outputs.isEmpty else {
             return takenWords + (name.hasPrefix("/") ? [] : ["--directory", "."]) + Self.words("--output", name)
         }
-        // aria2 puts the name behind the folder, whatever the name begins with: -d / -o /a/b is /a/b.
+        // aria2 appends the name to the folder, even if the name begins with a slash: -d / -o /a/b is /a/b.
         let relative = name.drop { $0 == "/" }
         return takenWords + Self.words("--directory", folder) + Self.words("--output", String(relative))
     }

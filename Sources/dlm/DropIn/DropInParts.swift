@@ -9,7 +9,7 @@ struct DropInParts {
         case remoteName
     }
 
-    /// The options for a final name that is taken.
+    /// The options for a file name that already exists.
     struct Taken {
         var continues = false
         var overwrites: Bool?
@@ -77,8 +77,8 @@ struct DropInParts {
         return nil
     }
 
-    /// An option of `dlm get` with its value. A value that begins with a dash is attached, so that it is not read as another
-    /// option.
+    /// Returns an option of `dlm get` with its value. A value that begins with a dash is attached with `=`. Otherwise
+    /// dlm would read the value as another option.
     static func words(_ option: String, _ value: String) -> [String] {
         value.hasPrefix("-") && value != "-" ? ["\(option)=\(value)"] : [option, value]
     }
@@ -134,7 +134,7 @@ struct DropInParts {
 
     private func wgetLines(_ common: [String]) throws(DropInFailure) -> [[String]] {
         let target = outputs.last
-        // To standard output, one file follows the other.
+        // On standard output, the files are written one after another.
         let areJoined = target.map(Self.isStream) ?? false && list == nil
         if target != nil, !areJoined, urls.count + (list == nil ? 0 : 1) > 1 {
             throw DropInFailure(program, "-O: dlm does not join several files into one; give one URL")
@@ -143,7 +143,7 @@ struct DropInParts {
             common + placed(target ?? named(url), takenWords) + operands([url])
         }
         if let list { lines.append(common + placed(target, takenWords) + Self.words("--input-file", list)) }
-        // What a Metalink document names.
+        // Without a URL and a list, a Metalink document names the files.
         if lines.isEmpty { lines.append(common + placed(target, takenWords)) }
         return lines
     }
@@ -170,16 +170,16 @@ struct DropInParts {
 
     private func proxyWords() throws(DropInFailure) -> [String] {
         guard let url = proxy.url else {
-            // Without it, the name would be left out in silence.
+            // Without the proxy's URL, the name and password would be ignored silently.
             guard proxy.login.user == nil, proxy.login.password == nil else {
                 throw DropInFailure(
                     program,
-                    "the name for the proxy needs the proxy's URL on the command line, or stands in the variable: "
+                    "the name for the proxy needs the proxy's URL on the command line; or give both in the variable: "
                         + "http_proxy=http://NAME:PASSWORD@HOST")
             }
             return []
         }
-        // An empty one takes back what the environment says.
+        // An empty URL switches off the proxy that the environment names.
         if url.isEmpty { return ["--no-proxy", "*"] }
         guard let user = proxy.login.user else { return ["--proxy", url] }
         let login = [user, proxy.login.password ?? ""].map {
@@ -192,7 +192,7 @@ struct DropInParts {
 
     private func connectionWords() -> [String] {
         guard let most = connections.values.min() else { return [] }
-        // -x is a fixed number; -s alone is an upper limit.
+        // In aria2, -x is a fixed number of connections, and -s without -x is an upper limit.
         return ["--connections", connections[.connections] == nil ? "auto:\(most)" : "\(most)"]
     }
 

@@ -2,7 +2,8 @@ import CSystem
 import Foundation
 import Glibc
 
-/// A program that dlm can replace. Called by its name, dlm accepts its options for downloads.
+/// A program that dlm can replace. If dlm is called by the name of such a program, it accepts the program's options for
+/// downloads.
 enum DropInProgram: String, CaseIterable, Sendable {
     case aria2c, wget, curl
 
@@ -55,9 +56,9 @@ struct DropInFailure: Error, Equatable {
 
     /// - Parameters:
     ///   - option: The option as the user wrote it.
-    ///   - why: The feature that dlm lacks, or the fault of the value.
+    ///   - why: The feature that dlm lacks, or the reason why the value is wrong.
     init(_ program: DropInProgram, _ option: String, _ why: String, path: String?) {
-        let other = program.original(in: path).map { "run \($0) for that" } ?? "it takes the real \(program.rawValue)"
+        let other = program.original(in: path).map { "run \($0) instead" } ?? "use the real \(program.rawValue) instead"
         message = "\(program.rawValue): \(option): \(why); \(other)"
         status = program.usageStatus
     }

@@ -9,7 +9,7 @@ extension DropInProgram {
         if status == 0 { return 0 }
         switch self {
         case .aria2c: return Self.aria2Status(error, status)
-        // dlm's statuses 1 to 8 are those of wget.
+        // dlm's statuses 1 to 8 have the same meanings as in wget.
         case .wget: return status <= 8 ? status : 1
         case .curl: return Self.curlStatus(error, status)
         }

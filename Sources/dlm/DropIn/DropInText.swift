@@ -2,8 +2,8 @@ import DownloadKit
 
 /// The texts that dlm prints under the name of another program.
 enum DropInText {
-    /// Returns the answer to `--version`, for callers that look for a version (yt-dlp, apt-fast). It also says that the
-    /// program is dlm.
+    /// Returns the answer to `--version`. yt-dlp and apt-fast look for a version in this text. The text also says that
+    /// the program is dlm.
     static func version(_ program: DropInProgram) -> String {
         let own = "dlm \(DownloadSession.version) in the place of \(program.rawValue)"
         switch program {

@@ -84,7 +84,7 @@ enum DropInWord: Sendable {
             while let letter = letters.first {
                 let name = "-\(letter)"
                 letters = letters.dropFirst()
-                // wget's options of two letters that begin with n can be joined: -nHd is -nH -nd.
+                // In wget, several two-letter options that begin with n can be joined: -nHd is -nH -nd.
                 if letter == "n", known[name] == nil, !letters.isEmpty { return try readNegations(letters) }
                 guard let option = known[name] else {
                     throw DropInFailure(program, name, "dlm does not know this option", path: path)
@@ -116,7 +116,7 @@ enum DropInWord: Sendable {
         }
 
         private mutating func next(_ name: String, _ option: DropInOption) throws(DropInFailure) -> String {
-            guard index < arguments.count else { throw DropInFailure(program, "\(name): gives no value") }
+            guard index < arguments.count else { throw DropInFailure(program, "\(name): a value is missing") }
             if option.isSecret { hide(index, 0) }
             index += 1
             return arguments[index - 1]

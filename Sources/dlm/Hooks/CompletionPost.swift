@@ -11,7 +11,7 @@ struct CompletionPost {
 
     /// The total number of attempts.
     static let attempts = 3
-    /// The delay before the second attempt, in seconds. It doubles after that.
+    /// The delay before the second attempt, in seconds. The delay before the third attempt is twice as long.
     static let delay = 1.0
     /// The greatest size of the answer in bytes. The answer is not used.
     private static let longestAnswer = 1 << 20
@@ -23,7 +23,8 @@ struct CompletionPost {
         timeLimit = hook.timeLimit
     }
 
-    /// - Throws: a usage error for a URL that cannot be used, or that contains a password.
+    /// Checks the value of `--on-complete-url`.
+    /// - Throws: A usage error for a URL that cannot be used or contains a password.
     static func check(_ url: String) throws {
         guard let (address, credential) = try? RequestMaker.address(url).get(), address.isHTTP else {
             throw ValidationError("--on-complete-url \(Redaction.hidden(url)): give an http or https URL")
@@ -57,12 +58,12 @@ struct CompletionPost {
         return problem
     }
 
-    /// Returns whether the same request may succeed a little later.
+    /// Returns whether the same request may succeed shortly afterwards.
     private static func isPassing(_ error: DownloadError) -> Bool {
         switch error {
         case .networkFailed: true
         case .serverRefused(let status, _): status == 408 || status == 429 || status >= 500
-        // Every status of success is accepted.
+        // All statuses from 200 to 299 are accepted, so this error is about another status.
         case .verificationFailed(.unwantedStatus(_, let status)):
             status.hasPrefix("5") || status.hasPrefix("408") || status.hasPrefix("429")
         default: false

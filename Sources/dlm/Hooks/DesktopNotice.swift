@@ -2,15 +2,15 @@ import DownloadKit
 import Foundation
 import Glibc
 
-/// A notice on the desktop of the user. It is sent by the program `notify-send`, which uses the D-Bus service of the
-/// Desktop Notifications Specification.
+/// A notification on the user's desktop. The program `notify-send` sends it to the D-Bus service of the Desktop
+/// Notifications Specification.
 struct DesktopNotice {
     /// The absolute path of notify-send.
     let program: String
     let arguments: [String]
     private let environment: [String: String]
 
-    /// The time limit of the program in seconds. It returns at once if the desktop answers.
+    /// The time limit of the program, in seconds. The program ends at once if the desktop answers.
     private static let timeLimit = 10.0
 
     /// Returns nil if there is no desktop or no notify-send.
@@ -20,7 +20,7 @@ struct DesktopNotice {
         self.environment = HookVariables.inherited(environment)
         let (title, text) = NoticeText.of(record)
         let isFailure = record.state != .completed
-        // The body of a notice may be markup, and text from a server must not be read as markup.
+        // The body of a notification may be markup, but text from a server must not be read as markup.
         let body = text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
         arguments = [
             "--app-name=dlm", "--icon=\(isFailure ? "dialog-error" : "emblem-downloads")",
@@ -41,7 +41,7 @@ struct DesktopNotice {
             .map { "\($0)/notify-send" }.first { access($0, X_OK) == 0 }
     }
 
-    /// Shows the notice. Returns the error, or nil if there was none.
+    /// Shows the notification. Returns the error, or nil on success.
     func show(_ time: any TimeSource) async -> String? {
         switch HookProcess.start(
             program, arguments, environment: environment, folder: "/", input: "", time: time)
@@ -59,7 +59,7 @@ struct DesktopNotice {
     }
 }
 
-/// The text of a notice.
+/// The texts of notifications.
 enum NoticeText {
     /// Returns the title and the text. Each is one line without control characters.
     static func of(_ record: DownloadRecord) -> (title: String, text: String) {

@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A hook's program while it runs, with its process group.
+/// A running program of a hook, with its process group.
 final class HookProcess: Sendable {
     enum Ending: Equatable, Sendable {
         case exited(Int32)
@@ -19,7 +19,7 @@ final class HookProcess: Sendable {
     }
 
     private struct State {
-        /// Whether the process has been reaped. From then on its id may belong to another process.
+        /// Whether the process has been reaped. After that, its id may belong to another process.
         var isReaped = false
         /// The reason why the program was asked to end.
         var cause: Ending?
@@ -37,7 +37,7 @@ final class HookProcess: Sendable {
         self.time = time
     }
 
-    /// Starts a program in a process group of its own.
+    /// Starts a program in a separate process group.
     /// - Parameters:
     ///   - input: the text that the program reads from standard input.
     ///   - outputs: the program's standard output and error.
@@ -45,7 +45,8 @@ final class HookProcess: Sendable {
         _ program: String, _ words: [String] = [], environment: [String: String], folder: String, input: String,
         outputs: (Int32, Int32) = (STDERR_FILENO, STDERR_FILENO), time: any TimeSource = SystemTime()
     ) -> Result<HookProcess, StartFailure> {
-        // A process that ignores SIGCHLD never learns how a child ended. dlm may inherit that setting from its caller.
+        // A process that ignores SIGCHLD never learns how a child ended, and dlm may inherit this setting from its
+        // caller.
         signal(SIGCHLD, SIG_DFL)
         let text = Array(input.utf8)
         let descriptor = dlm_memory_file(text, text.count)
@@ -66,8 +67,8 @@ final class HookProcess: Sendable {
         return .success(HookProcess(pid, time))
     }
 
-    /// Waits until the program has ended, and ends it after `limit` or when the task is cancelled. Must be called only
-    /// once.
+    /// Waits until the program has ended. After `limit`, or when the task is cancelled, the program is ended. This
+    /// method must be called only once.
     func end(within limit: Duration) async -> Ending {
         let timer = Task {
             try await time.sleep(for: limit)
@@ -91,7 +92,7 @@ final class HookProcess: Sendable {
         }
         guard isFirst else { return }
         send(SIGTERM)
-        // The detached task keeps a cancellation of the session from cutting the wait short.
+        // The wait runs in a detached task, so that a cancellation of the session does not shorten it.
         await Task.detached { try? await self.time.sleep(for: Self.grace) }.value
         send(SIGKILL)
     }

@@ -3,8 +3,8 @@ import DownloadKit
 import Foundation
 import Glibc
 
-/// The program of a hook. It is looked up when the command is given, so that a mistyped name is reported then and not
-/// at the end of a download.
+/// The program of a hook. It is looked up when the user enters the command. So a mistyped name is reported at once
+/// instead of at the end of a download.
 struct HookProgram: Equatable, Sendable {
     /// The absolute path.
     let path: String
@@ -21,7 +21,7 @@ struct HookProgram: Equatable, Sendable {
     }
 
     /// - Parameters:
-    ///   - word: a path if it contains a slash, else a name to be looked up.
+    ///   - word: A path if it contains a slash, otherwise a name that is looked up in `search`.
     ///   - search: the folders to search, as in PATH.
     init(_ word: String, search: String, workingFolder: String?) throws {
         if word.isEmpty { throw ValidationError("give a program") }
@@ -29,8 +29,8 @@ struct HookProgram: Equatable, Sendable {
             guard let workingFolder = word.hasPrefix("/") ? "/" : workingFolder else {
                 throw ValidationError("the working folder is gone; give an absolute path")
             }
-            // A link to the program itself is not resolved, because some programs depend on the name by which they are
-            // called.
+            // If the path is a symbolic link to the program, the link is not resolved, because some programs depend on
+            // the name by which they are called.
             let (folder, name) = Self.parts(FolderPath.joined(workingFolder, word))
             path = FileNaming.path(FolderPath.canonical(folder), name)
             if let fault = Self.fault(of: path) { throw ValidationError("\(fault); give the path of a program") }
@@ -40,7 +40,7 @@ struct HookProgram: Equatable, Sendable {
         guard
             let found = folders.map({ FolderPath.joined(String($0), word) }).first(where: { Self.fault(of: $0) == nil })
         else {
-            let hint = word.contains(where: \.isWhitespace) ? "; it takes no arguments; write a script" : ""
+            let hint = word.contains(where: \.isWhitespace) ? "; a hook cannot have arguments; write a script" : ""
             throw ValidationError("no program of this name in PATH\(hint)")
         }
         path = found

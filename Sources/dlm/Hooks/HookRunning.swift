@@ -10,7 +10,8 @@ extension HookProgram {
         let environment: [String: String]
         var time: any TimeSource = SystemTime()
 
-        /// Runs the program first, because it may move the file, and the notice must describe the final situation.
+        /// Runs the program, then sends the request to the URL, then shows the notification. The program is first,
+        /// because it may move the file, and the notification must describe the final situation.
         func run(_ hook: DueHook) async -> String? {
             let document = FinishedDocument(DownloadSnapshot(record: hook.record))
             var problems: [String] = []
@@ -45,7 +46,8 @@ extension HookProgram {
             }
         }
 
-        /// Returns the folder of the file, or the folder in which the file was expected.
+        /// Returns the folder of the file, or after a failure the folder of the download. Returns `/` if the folder
+        /// cannot be used.
         private static func folder(of record: DownloadRecord) -> String {
             let path = record.state == .completed ? record.completed?.path : nil
             let folder = path.map { ($0 as NSString).deletingLastPathComponent } ?? record.request.destination.folder
@@ -58,10 +60,10 @@ extension HookProgram {
 struct HookVariables {
     let environment: [String: String]
 
-    /// The variables of a service manager for another process.
+    /// The variables that a service manager has set for dlm itself.
     private static let foreign = ["NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_USEC"]
-    /// The variables for hooks. They are not inherited, because a dlm in the program could run the same hook without
-    /// end.
+    /// The variables that set hooks of dlm. They are not inherited. Otherwise a dlm that the program calls would run
+    /// the same hook again, without end.
     private static let hooks = ["DLM_ON_COMPLETE", "DLM_ON_ERROR", "DLM_URL_COMMAND", "DLM_ON_COMPLETE_URL"]
 
     static func inherited(_ environment: [String: String]) -> [String: String] {
@@ -71,8 +73,8 @@ struct HookVariables {
     init(_ document: FinishedDocument, inherited: [String: String]) {
         let own: [String: String?] = [
             "DLM_ID": "\(document.id)", "DLM_STATE": document.state, "DLM_PATH": document.path,
-            // The environment of a process appears in more places than its input, such as logs. So values that may be
-            // secret are hidden in the variables, but not in the JSON.
+            // The environment of a process appears in more places than its standard input, for example in logs. So
+            // values that may be secret are hidden in the variables, but not in the JSON.
             "DLM_URL": Redaction.hidden(document.url),
             "DLM_EFFECTIVE_URL": document.effectiveURL.map(Redaction.hidden),
             "DLM_BYTES": "\(document.bytes)", "DLM_CHECKSUM": document.checksum,

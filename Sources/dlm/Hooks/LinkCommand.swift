@@ -3,10 +3,10 @@ import DownloadKit
 import Foundation
 import Glibc
 
-/// The command that prints a refreshed URL. The command runs in a shell, in the same way as a hook, and its output is
-/// read.
+/// The command of `--url-command`, which prints a refreshed URL. It is started in the same way as a hook, but in a
+/// shell, and dlm reads its output.
 extension HookProgram.Runner {
-    /// The greatest length of each output that is read, in bytes.
+    /// The greatest number of bytes that are read from standard output, and from standard error.
     private static let most = 64 << 10
     /// The time limit of the command without `--hook-timeout`, in seconds.
     private static let standardTimeLimit = 60.0
@@ -48,7 +48,7 @@ extension HookProgram.Runner {
         }
     }
 
-    /// Returns an output up to its first zero byte.
+    /// Returns the text of an output, up to the first zero byte.
     private static func text(_ box: Int32) -> String {
         var bytes = [UInt8](repeating: 0, count: most)
         let count = pread(box, &bytes, most, 0)

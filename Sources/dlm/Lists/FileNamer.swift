@@ -4,7 +4,7 @@ import Foundation
 
 /// The rules for file names that do not depend on the server.
 enum FileNameRule: String, ExpressibleByArgument, CaseIterable, Sendable {
-    /// The percent-encoded URL, in a folder of the host.
+    /// The percent-encoded URL, in a folder with the name of the host.
     case url
     /// The SHA-256 digest of the URL.
     case hash
@@ -12,8 +12,8 @@ enum FileNameRule: String, ExpressibleByArgument, CaseIterable, Sendable {
     case number
 }
 
-/// The names of files by such a rule. No two URLs of a list get the same name, whichever workers download them
-/// (docs/scale.md).
+/// The names of files by a ``FileNameRule``. No two URLs of a list get the same name, even if different workers
+/// download them (docs/scale.md).
 struct FileNamer: Sendable {
     /// A path below the folder of the command.
     struct Place: Equatable {
@@ -23,7 +23,7 @@ struct FileNamer: Sendable {
     }
 
     let rule: FileNameRule
-    /// Whether files are put into two levels of folders, so that no folder has too many.
+    /// Whether files are put into two levels of folders, so that no folder has too many files.
     let spreads: Bool
 
     /// - Parameter position: the position of the URL in its list.
@@ -69,7 +69,7 @@ struct FileNamer: Sendable {
         return scheme + quoted(url.host) + (url.port == usual || url.port == 0 ? "" : "+\(url.port)")
     }
 
-    /// The longest name that is not cut. The name of the partial file is longer.
+    /// The longest name that is not cut, in bytes. It leaves room for the longer name of the partial file.
     private static let longest = 200
 
     /// Returns the part of the URL after the host, encoded as by Python's `urllib.parse.quote(text, safe="")`.
@@ -77,11 +77,12 @@ struct FileNamer: Sendable {
         let text = url.string
         let start = text.range(of: "://").flatMap { text[$0.upperBound...].firstIndex(of: "/") } ?? text.endIndex
         var rest = text[start...]
-        // A path of slashes alone keeps all of them. Otherwise https://h// would have the name of https://h/.
+        // A path that consists only of slashes keeps all of them. Otherwise https://h// would have the same name as
+        // https://h/.
         if rest.first == "/", rest.utf8.contains(where: { $0 != UInt8(ascii: "/") }) { rest.removeFirst() }
         var name = quoted(rest)
         if name.first == "." { name = "%2E" + name.dropFirst() }
-        // The partial file of another file could have this name.
+        // Without this change, the partial file of another file could have the same name.
         if name.hasSuffix(".part") { name = name.dropLast(5) + "%2Epart" }
         if name.utf8.count <= longest { return name }
         // The comma marks a cut name, because other names cannot have a comma.

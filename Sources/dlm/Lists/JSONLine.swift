@@ -1,8 +1,8 @@
 import Foundation
 
-/// A line of a list that is a JSON object: `url` and the options that indented lines would give it.
+/// A line of a list that is a JSON object, with `url` and the options that could also be in indented lines below a URL.
 enum JSONLine {
-    /// Returns whether the line is JSON. No URL begins with a brace.
+    /// Returns whether the line is a JSON object. A line with a URL never begins with a brace.
     static func isObject(_ text: String) -> Bool {
         text.utf8.first { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") } == UInt8(ascii: "{")
     }
@@ -23,18 +23,18 @@ enum JSONLine {
         guard case .one(let url)? = object["url"], !url.isEmpty else {
             throw ListOptions.Failure(
                 line: line.number,
-                message: "url: is missing, or is not a string; give {\"url\": ...}")
+                message: "url: it is missing or not a string; give {\"url\": ...}")
         }
         var plain = line
         plain.text = url
         var options: [InputList.Line] = []
         for (name, value) in object.sorted(by: { $0.key < $1.key }) where name != "url" {
             for text in value.texts {
-                // A line break in a value would begin another option.
+                // The option becomes a line `name=value`, so a line break in a value would begin another option.
                 guard !(name + text).unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }),
                     !name.contains("=")
                 else {
-                    throw ListOptions.Failure(line: line.number, message: "\(name): holds a control character")
+                    throw ListOptions.Failure(line: line.number, message: "\(name): contains a control character")
                 }
                 options.append(InputList.Line(number: line.number, text: " \(name)=\(text)"))
             }

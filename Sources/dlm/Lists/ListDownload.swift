@@ -4,16 +4,16 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// The download of a list from a server. The list goes through a pipe to its reader, with the retries and checks of
-/// other downloads.
+/// The download of a list from a server, with the same retries and checks as other downloads. The bytes of the list go
+/// through a pipe to its reader.
 enum ListDownload {
-    /// Returns whether the place of a list is a URL.
+    /// Returns whether the value of `-i` is a URL.
     static func isURL(_ place: String) -> Bool {
         guard let mark = place.range(of: "://") else { return false }
         return !place[..<mark.lowerBound].contains("/")
     }
 
-    /// Begins the download. If the pipe is full, the transfer waits for the reader.
+    /// Starts the download. If the pipe is full, the transfer waits for the reader.
     static func begin(_ place: String, _ maker: RequestMaker, in context: Context) throws -> InputList {
         let (url, credential) = try RequestMaker.address(place).get()
         var request = try maker.companion(of: [place])(url)
@@ -35,7 +35,7 @@ enum ListDownload {
             } catch {
                 failure.set(error)
             }
-            // The reader gets the failure after the bytes that have come.
+            // The reader gets the error after the bytes that were fetched.
             close(writeEnd)
         }
         return InputList(descriptor: readEnd, name: url.string) { failure.error }

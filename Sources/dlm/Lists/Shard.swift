@@ -13,9 +13,9 @@ struct Shard: Equatable, Sendable, CustomStringConvertible {
     /// The shard in the form of `--shard`.
     var description: String { "\(index)/\(count)" }
 
-    /// Returns the number of the shard to which a key belongs. It is the first 8 bytes of the key's SHA-256 digest, the
-    /// most significant byte first, modulo the number of shards (docs/scale.md). It is the same on all machines and in
-    /// all versions.
+    /// Returns the number of the shard to which a key belongs. It is the number in the first 8 bytes of the key's
+    /// SHA-256 digest (most significant byte first), modulo the number of shards (docs/scale.md). So it is the same on
+    /// all machines and in all versions of dlm.
     static func number(of key: String, count: Int) throws(DownloadError) -> Int {
         Int(try TextDigest(key).number % UInt64(count))
     }
@@ -23,18 +23,20 @@ struct Shard: Equatable, Sendable, CustomStringConvertible {
 
 /// The rule that decides to which shard a URL belongs.
 enum ShardRule: String, ExpressibleByArgument, CaseIterable, Sendable {
-    /// The digest of the host: all URLs of a host are in one shard.
+    /// The digest of the host decides: all URLs of a host are in one shard.
     case host
-    /// The position among the URLs of the list, counted from 0: all shards are equally long.
+    /// The position among the URLs of the list, counted from 0, decides: all shards have almost the same number of
+    /// URLs.
     case line
-    /// The digest of the URL: a URL stays in its shard when others are added to the list.
+    /// The digest of the URL decides: a URL stays in its shard when other URLs are added to the list.
     case url
 }
 
-/// The value of `--shard`: a shard, or the wish to find it in the environment.
+/// The value of `--shard`: a shard, or `auto` to find the shard in the environment.
 enum ShardArgument: Equatable, Sendable {
     case fixed(Shard)
-    /// - Parameter count: the number of shards; nil to find it in the environment, too.
+    /// `auto` or `auto/N`.
+    /// - Parameter count: The number of shards; nil to find the number in the environment, too.
     case automatic(count: Int?)
 
     private static let failure = ValidationError(
@@ -57,7 +59,7 @@ enum ShardArgument: Equatable, Sendable {
         }
     }
 
-    /// Parses a number of digits only, without a sign or a space.
+    /// Parses a number that consists only of digits, without a sign or a space.
     private static func number(_ text: Substring) -> Int? {
         text.utf8.allSatisfy { (48...57).contains($0) } ? Int(text) : nil
     }

@@ -5,7 +5,7 @@ struct ShardFilter: Sendable {
     let shard: Shard
     let rule: ShardRule
     private var shares: HostShares
-    /// The last host and its shard, because lists often have many URLs of one host in a row.
+    /// The last host and its shard. They are kept because lists often have many URLs of one host in a row.
     private var last: (host: String, number: Int)?
 
     init(_ shard: Shard, by rule: ShardRule) {
@@ -14,10 +14,11 @@ struct ShardFilter: Sendable {
         shares = HostShares(shards: shard.count)
     }
 
+    /// Returns whether a URL belongs to the shard.
     /// - Parameters:
-    ///   - text: the URL as it is written. A text that is no URL counts as its own host, so that exactly one shard
-    ///     reports it.
-    ///   - position: the position of the URL in its list, from 0.
+    ///   - text: The URL as it is written. A text that is no URL is used as the name of a host, so that exactly one
+    ///     shard reports the error.
+    ///   - position: The position of the URL in the list, from 0.
     mutating func takes(_ text: String, at position: Int) throws(DownloadError) -> Bool {
         if rule == .line { return position % shard.count == shard.index }
         let url = try? RequestMaker.address(text).get().0
@@ -32,10 +33,11 @@ struct ShardFilter: Sendable {
         return number == shard.index
     }
 
-    /// The number of URLs in a list from which the notice is possible.
+    /// The number of URLs that a list must have before ``notice`` is given.
     private static let fewest = 100
 
-    /// A line about the largest host of this shard, if it alone has more URLs than a shard should have.
+    /// A line about the largest host of this shard, if this host alone has more URLs than a shard should have;
+    /// otherwise nil.
     var notice: String? {
         guard rule == .host, shard.count > 1, shares.total >= Self.fewest else { return nil }
         let own = { (host: String) in (try? Shard.number(of: host, count: shard.count)) == shard.index }

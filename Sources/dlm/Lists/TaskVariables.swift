@@ -12,8 +12,9 @@ struct TaskVariables {
         case parallel = "PARALLEL_SEQ"
     }
 
-    /// - Parameter count: the number of shards, if it was given; otherwise the environment must say it.
-    /// - Throws: an error that names the variable that is missing or wrong.
+    /// Returns the shard of this task.
+    /// - Parameter count: The given number of shards; nil to read it from the environment.
+    /// - Throws: An error that names the missing or wrong variable.
     func shard(of count: Int?) throws -> Shard {
         let engines = Engine.allCases.filter { environment[$0.rawValue]?.isEmpty == false }
         let names = engines.map(\.rawValue).joined(separator: " and ")
@@ -25,7 +26,7 @@ struct TaskVariables {
         let shard = try shard(of: count, engine)
         guard (0..<shard.count).contains(shard.index) else {
             let hint = engine == .slurm ? "; give the array consecutive numbers, or --shard I/N" : "; give --shard I/N"
-            throw ValidationError("--shard auto: \(names) says shard \(shard), which is not one of them\(hint)")
+            throw ValidationError("--shard auto: \(names) says shard \(shard), which does not exist\(hint)")
         }
         return shard
     }
@@ -34,8 +35,8 @@ struct TaskVariables {
         let index = try number(engine.rawValue)
         switch engine {
         case .slurm:
-            // With a given number of shards, the task number is the shard, as with `--array=0-N`. So a single task can
-            // be run again.
+            // If the number of shards is given, the task number is the number of the shard, as with `--array=0-7` and
+            // `auto/8`. So a single task can be run again.
             if let count { return Shard(index: index, count: count) }
             let step = environment["SLURM_ARRAY_TASK_STEP"] == nil ? 1 : max(1, try number("SLURM_ARRAY_TASK_STEP"))
             let (first, tasks) = (try number("SLURM_ARRAY_TASK_MIN"), try number("SLURM_ARRAY_TASK_COUNT"))
@@ -49,8 +50,8 @@ struct TaskVariables {
         case .parallel:
             guard let count else {
                 throw ValidationError(
-                    "--shard auto: PARALLEL_SEQ is the number of the shard, but nothing gives the number of shards; "
-                        + "give --shard auto/N")
+                    "--shard auto: PARALLEL_SEQ gives the number of this shard, but the number of all shards is "
+                        + "unknown; give --shard auto/N")
             }
             // GNU parallel counts from 1.
             return Shard(index: index - 1, count: count)

@@ -1,7 +1,7 @@
 import DownloadKit
 import Foundation
 
-/// A line of a manifest: the result for a URL (docs/manifest-schema.json).
+/// A line of a manifest: the result for a URL.
 struct ManifestEntry: Document, Codable, Equatable {
     enum Status: String, Codable, Sendable {
         case done, failed
@@ -20,7 +20,7 @@ struct ManifestEntry: Document, Codable, Equatable {
     let status: Status
     /// The absolute path of the finished file.
     var path: String?
-    /// The size of the finished file, or the number of bytes that came before the download failed.
+    /// The size of the finished file, or the number of bytes that were fetched before the download failed.
     var bytes: Int64 = 0
     /// The digest in lower-case hexadecimal digits.
     var sha256: String?
@@ -73,7 +73,8 @@ struct ManifestEntry: Document, Codable, Equatable {
         mark(filter)
     }
 
-    /// Bytes of a URL. A longer one of a hostile list would make a line that no reader takes.
+    /// The greatest length of a URL, in bytes. A longer URL, as in a hostile list, is cut, because readers of manifests
+    /// refuse lines that are too long.
     private static let longestURL = 64 << 10
 
     fileprivate static func fitting(_ text: String, _ bytes: Int) -> String {
@@ -97,7 +98,7 @@ struct ManifestEntry: Document, Codable, Equatable {
 }
 
 extension ManifestEntry.Failure {
-    /// Bytes; messages may repeat a URL.
+    /// The greatest length of a message, in bytes. Messages may repeat a URL, which may be long.
     private static let longestMessage = 4 << 10
 
     init(_ error: DownloadError) {
@@ -107,7 +108,7 @@ extension ManifestEntry.Failure {
         retryable = error.isWorthAnotherRun
     }
 
-    /// Describes a line of a list that never became a download.
+    /// Creates the error for a line of a list that did not become a download.
     init(rejected message: String, retryable: Bool) {
         self.init(
             kind: "request", reason: "rejected", message: ManifestEntry.fitting(message, Self.longestMessage),

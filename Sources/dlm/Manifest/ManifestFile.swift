@@ -3,12 +3,12 @@ import DownloadKit
 import Foundation
 import Glibc
 
-/// A manifest for reading, line by line or at a known offset.
+/// A manifest that is read line by line, or at a known offset.
 final class ManifestFile: Sendable {
     let path: String
     private let descriptor: Int32
 
-    /// The greatest length of a line in bytes, so that a file that is no manifest does not fill the memory.
+    /// The greatest length of a line, in bytes. Without a limit, a file that is no manifest could fill the memory.
     private static let longest = 1 << 20
 
     init(_ path: String) throws(DownloadError) {
@@ -28,7 +28,8 @@ final class ManifestFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Calls `body` with each whole line, without its line break, and its offset. A torn last line is left out.
+    /// Calls `body` with each whole line, without its line break, and its offset. A last line without a line break,
+    /// which may be incomplete, is left out.
     func forEachLine(_ body: (_ offset: Int64, _ line: ArraySlice<UInt8>) throws -> Void) throws {
         var rest: [UInt8] = []
         var start: Int64 = 0
@@ -85,8 +86,8 @@ final class ManifestFile: Sendable {
 
     private static func decoded(_ line: ArraySlice<UInt8>) -> ManifestEntry? { try? ManifestEntry(line: line) }
 
-    /// Returns the text after a key. The key with its quotes cannot occur within another text, because quotes are
-    /// escaped there.
+    /// Returns the text after a key. The key with its quotes cannot occur within a JSON string, because quotes are
+    /// escaped in strings.
     private static func text(_ key: StaticString, in line: ArraySlice<UInt8>) -> String? {
         guard line.first == UInt8(ascii: "{"), line.last == UInt8(ascii: "}") else { return nil }
         return line.withUnsafeBytes { bytes in

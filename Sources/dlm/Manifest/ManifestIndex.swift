@@ -1,7 +1,7 @@
 import DownloadKit
 
-/// An index of the last line of each URL in one or several manifests. It takes 40 bytes of memory for each URL and does
-/// not keep the lines.
+/// An index of the last line of each URL in one or several manifests. The index needs 40 bytes of memory for each URL,
+/// and does not keep the lines.
 struct ManifestIndex: Sendable {
     private struct Place {
         let file: Int32
@@ -12,14 +12,14 @@ struct ManifestIndex: Sendable {
     private(set) var files: [ManifestFile] = []
     /// The number of lines that are not entries.
     private(set) var strangers = 0
-    /// The places by a hash of the URL. It is improbable that two URLs have the same hash; ``entry(for:)`` compares the
-    /// URLs, too.
+    /// The places of the lines by a hash of the URL. Two URLs hardly ever have the same hash, but ``entry(for:)`` also
+    /// compares the URLs.
     private var places: [Int: Place] = [:]
 
     var count: Int { places.count }
 
-    /// Adds the lines of a file. If a file has several lines of a URL, the last one is used. If several files have the
-    /// URL, a line that says that it is done is used, or else the last one.
+    /// Adds the lines of a file. If the file has several lines for a URL, the last one is used. If several files have
+    /// the URL, a line with the status `done` is used, otherwise the line of the last file.
     mutating func add(_ file: ManifestFile) throws {
         let number = Int32(files.count)
         files.append(file)
@@ -41,7 +41,7 @@ struct ManifestIndex: Sendable {
         return entry.url == url ? entry : nil
     }
 
-    /// Calls `body` with the lines that are used, in the order of the files.
+    /// Calls `body` with the line that is used for each URL, in the order of the files.
     func forEachLine(_ body: (ArraySlice<UInt8>) throws -> Void) throws {
         for (number, file) in files.enumerated() {
             try file.forEachLine { offset, line in

@@ -1,11 +1,12 @@
 import DownloadKit
 
-/// The rule that decides whether a URL is left out, because its file is finished according to the manifest.
+/// The rule that decides whether a URL is left out because of its entry in the manifest.
 struct ManifestRule: Equatable, Sendable {
     /// Whether URLs that failed for good are downloaded again (`--retry-failed`).
     var retriesFailed = false
 
-    /// - Parameter size: the size of the file at the path of the entry; nil if there is no regular file.
+    /// Returns whether the URL of an entry is left out.
+    /// - Parameter size: The size of the file at the path of the entry; nil if there is no regular file.
     func leavesOut(_ entry: ManifestEntry, _ request: DownloadRequest, size: Int64?) -> Bool {
         switch entry.status {
         case .failed: return leavesOutFailed(entry)
@@ -16,12 +17,12 @@ struct ManifestRule: Equatable, Sendable {
         }
     }
 
-    /// Whether the entry says that the URL failed, and fails whenever it is tried.
+    /// Returns whether the URL is left out because it has failed for good.
     func leavesOutFailed(_ entry: ManifestEntry) -> Bool {
         entry.status == .failed && !retriesFailed && entry.error?.retryable == false
     }
 
-    /// The file is where this command would put it.
+    /// Returns whether a path is the place where this command would save the file.
     private func isPlace(_ path: String, of destination: Destination) -> Bool {
         guard let slash = path.lastIndex(of: "/") else { return false }
         let (folder, name) = (path[..<slash], path[path.index(after: slash)...])

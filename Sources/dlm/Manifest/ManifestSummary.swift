@@ -2,7 +2,7 @@ import DownloadKit
 
 /// The numbers of done and failed URLs in manifests, with the errors.
 struct ManifestSummary {
-    /// `dlm manifest summary --json`.
+    /// The document that `dlm manifest summary --json` prints.
     struct Summary: Document, Equatable {
         struct Count: Encodable, Equatable, Sendable {
             /// The error, such as `server/status404`, or the host.

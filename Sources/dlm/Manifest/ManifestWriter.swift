@@ -4,8 +4,8 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// The writer of a manifest, which appends lines. Lines that come while a batch is written form the next batch. Each
-/// batch has one sync.
+/// The writer of a manifest, which appends lines in batches. Lines that are added while a batch is written form the
+/// next batch. Each batch needs only one `fdatasync`.
 final class ManifestWriter: Sendable {
     private struct State {
         var pending: [ManifestEntry] = []
@@ -20,8 +20,8 @@ final class ManifestWriter: Sendable {
     private let queue = DispatchQueue(label: "dlm.manifest")
     private let state = Mutex(State())
 
-    /// - Parameter hashes: whether dlm computes a missing SHA-256 digest of a file. For this the file is read, usually
-    ///   from the page cache.
+    /// - Parameter hashes: Whether the SHA-256 digest of a file is computed if it is not known yet. For the digest, the
+    ///   file is read, usually from the page cache.
     init(_ path: String, hashes: Bool) throws(DownloadError) {
         self.path = path
         self.hashes = hashes
@@ -43,12 +43,13 @@ final class ManifestWriter: Sendable {
         }
     }
 
-    /// Returns when all lines are on the disk.
+    /// Waits until all lines are on the disk.
     func finish() async {
         while let task = state.withLock({ $0.task }) { await task.value }
     }
 
-    /// Leaves out files that must be hashed first, because the process is about to end. The next run adds their lines.
+    /// Leaves out the lines of files that must still be hashed, because the process is about to end. The next run adds
+    /// these lines.
     func hurry() { state.withLock { $0.isHurried = true } }
 
     // MARK: Writing
@@ -81,7 +82,7 @@ final class ManifestWriter: Sendable {
             guard let hash else { return nil }
             completed.sha256 = hash.digest
         } catch {
-            // The file was moved or changed already, so the line would be wrong.
+            // The file has already been moved or changed, so an entry with the status `done` would be wrong.
             completed = entry.failed(error)
         }
         return completed
@@ -101,8 +102,9 @@ final class ManifestWriter: Sendable {
         }
     }
 
-    /// Has the file for this writer alone, so that no other process mends it, or appends to it, within a line. A file system
-    /// without such locks (some NFS) is used without one.
+    /// Locks the file while `body` runs, so that no other process mends the file or appends to it before a line is
+    /// complete.
+    /// On a file system without such locks (some NFS), the file is not locked.
     private func alone<Result>(_ body: () throws(DownloadError) -> Result) throws(DownloadError) -> Result {
         while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
         defer { _ = flock(descriptor, LOCK_UN) }
@@ -113,7 +115,8 @@ final class ManifestWriter: Sendable {
         try alone { () throws(DownloadError) in try appendAlone(bytes) }
     }
 
-    /// One write: other processes that read see whole lines only.
+    /// Appends the bytes, with one write(2) if possible, so that other processes that read the file see only whole
+    /// lines.
     private func appendAlone(_ bytes: [UInt8]) throws(DownloadError) {
         let start = lseek(descriptor, 0, SEEK_END)
         var written = 0
@@ -124,7 +127,7 @@ final class ManifestWriter: Sendable {
             if count < 0, errno == EINTR { continue }
             if count < 0 {
                 let code = errno
-                // Otherwise the next line would follow a partial line.
+                // The partial line is removed. Otherwise the next line would be appended to it.
                 if written > 0, start >= 0 { _ = ftruncate(descriptor, start) }
                 throw .file(code, "write", path: path)
             }
@@ -137,7 +140,7 @@ final class ManifestWriter: Sendable {
 
     private static let longestTail: Int64 = 1 << 20
 
-    /// Removes a partial last line, whose writer was killed.
+    /// Removes a partial last line, which a killed process may have left.
     private func mend() throws(DownloadError) {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -150,14 +153,14 @@ final class ManifestWriter: Sendable {
             count = max(0, pread(descriptor, buffer.baseAddress, Int(size - start), off_t(start)))
         }
         guard bytes.count == Int(size - start) else { throw .file(errno, "read", path: path) }
-        // After a loss of power, a file may have grown by zeros whose lines never came to the disk.
+        // After a power failure, the file may end with zero bytes in place of lines that never reached the disk.
         let kept = bytes.prefix((bytes.lastIndex { $0 != 0 } ?? -1) + 1)
         let lost = bytes.count - kept.count
         let end = kept.lastIndex(of: UInt8(ascii: "\n"))
         guard end != nil || start == 0 else { throw .noManifest(path, "its last line is longer than 1 MiB") }
         let tail = kept[((end ?? -1) + 1)...]
         if !tail.isEmpty {
-            // A file that is no manifest and was named by mistake is not changed.
+            // If the user named a file by mistake that is no manifest, the file is not changed.
             guard tail.first == UInt8(ascii: "{") else { throw .noManifest(path, "its last line is not a JSON object") }
             if lost == 0, (try? ManifestEntry(line: tail)) != nil { return try appendAlone([UInt8(ascii: "\n")]) }
         } else {

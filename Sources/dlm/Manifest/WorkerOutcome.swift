@@ -1,24 +1,24 @@
 import DownloadKit
 
-/// The result of a run for the workflow engine that started it: the numbers of successes and failures.
+/// The result of a run of `get`, for the workflow engine that started the run: the numbers of successes and failures.
 struct WorkerOutcome: Equatable, Sendable {
     /// The number of failures after which a run stops.
     enum FailureLimit: Equatable, Sendable {
         case number(Int)
-        /// A percentage of the downloads that have ended. It is checked after 100 downloads.
+        /// A percentage of the downloads that have ended. It is checked only when 100 downloads have ended.
         case percent(Double)
     }
 
     /// The exit status if another run may succeed.
     static let tryAgain: Int32 = 75
-    /// The exit status if everything else is done, but some URLs always fail.
+    /// The exit status if some URLs have failed for good, and everything else is done.
     static let someNeverWork: Int32 = 65
     /// The exit status if more downloads failed than the limit allows.
     static let tooManyFailures: Int32 = 69
 
     private(set) var ended = 0
     private(set) var failed = 0
-    /// The number of failures that another run may avoid.
+    /// The number of failed downloads that may succeed in another run.
     private(set) var retryable = 0
     private(set) var permanent = 0
     /// The number of URLs that were left out because the manifest says that they are done.
@@ -32,7 +32,8 @@ struct WorkerOutcome: Equatable, Sendable {
     /// The number of ended downloads from which a percentage is checked.
     private static let fewest = 100
 
-    /// - Parameter isRetryable: whether another run may succeed; nil for a success.
+    /// Records the end of a download.
+    /// - Parameter isRetryable: Whether another run may succeed after this failure; nil if the download succeeded.
     mutating func end(isRetryable: Bool?) {
         ended += 1
         guard let isRetryable else { return }

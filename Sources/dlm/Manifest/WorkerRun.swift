@@ -1,7 +1,7 @@
 import DownloadKit
 import Synchronization
 
-/// The data of a run of `get` for its workflow engine: the manifest, and the numbers of failures.
+/// The data of a run of `get` for the workflow engine that started the run: the manifest, and the numbers of failures.
 final class WorkerRun: Sendable {
     private let manifest: ManifestWriter?
     private let index: ManifestIndex
@@ -10,7 +10,7 @@ final class WorkerRun: Sendable {
     private let time: any TimeSource
     private let outcome: Mutex<WorkerOutcome>
 
-    /// - Parameter index: the entries of the manifest before this run.
+    /// - Parameter index: The entries that the manifest had before this run.
     init(
         _ manifest: ManifestWriter?, _ index: ManifestIndex, _ rule: ManifestRule, _ filter: ShardFilter?,
         limit: WorkerOutcome.FailureLimit?, time: any TimeSource
@@ -52,10 +52,11 @@ final class WorkerRun: Sendable {
         manifest?.append(ManifestEntry(snapshot, error: error, of: filter, at: time.date))
     }
 
-    /// Records the end of a download that has no record any more.
+    /// Records the end of a download that was removed from the store.
     func lost(_ error: DownloadError) { outcome.withLock { $0.end(isRetryable: error.isWorthAnotherRun) } }
 
-    /// A bad line that the manifest has already is not recorded once more in each run.
+    /// Records a line of the list that did not become a download. If the manifest already has the line as failed for
+    /// good, the line is only counted as left out, so that not each run adds an entry.
     func rejected(_ document: RejectedDocument) {
         if let url = document.url, let entry = try? index.entry(for: url), rule.leavesOutFailed(entry) {
             return outcome.withLock { $0.leaveOut(entry) }
@@ -73,10 +74,10 @@ final class WorkerRun: Sendable {
         let outcome = outcome.withLock { $0 }
         guard outcome.isOverLimit else { return nil }
         return "stopped: \(outcome.failed) of \(outcome.ended) downloads failed, more than --max-failures allows; "
-            + "run the same command again for the others"
+            + "run the same command again for the other downloads"
     }
 
-    /// Returns when the manifest is on the disk.
+    /// Waits until the manifest is on the disk.
     /// - Parameter isHurried: whether a signal is about to end the process.
     func finish(isHurried: Bool = false) async {
         if isHurried { manifest?.hurry() }
@@ -84,12 +85,12 @@ final class WorkerRun: Sendable {
     }
 
     /// Returns the exit status of the command.
-    /// - Parameter usual: the exit status for the downloads alone.
+    /// - Parameter usual: The exit status that the command would have without these options.
     func exitStatus(_ usual: Int32) -> Int32 {
         manifest?.failure?.exitStatus ?? outcome.withLock { $0.exitStatus(usual, hasManifest: manifest != nil) }
     }
 
-    /// The message about URLs that were left out; nil if there were none.
+    /// The message about URLs that were left out; nil if no URL was left out.
     var notice: String? {
         let outcome = outcome.withLock { $0 }
         let parts = [(outcome.leftOut, "done"), (outcome.leftOutFailed, "failed for good")].filter { $0.0 > 0 }

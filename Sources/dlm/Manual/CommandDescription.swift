@@ -25,11 +25,11 @@ struct CommandDescription: Decodable, Sendable {
 
         var longName: String? { names?.first { $0.kind == "long" }?.name }
 
-        /// Whether shells complete the argument by the names of files or folders.
+        /// Whether shells complete the argument with the names of files or folders.
         var isPath: Bool { completionKind.map { $0["file"] != nil || $0["directory"] != nil } ?? false }
     }
 
-    /// A value of any form, which is not read.
+    /// A value of any form, whose content is ignored.
     struct Ignored: Decodable, Sendable {
         init(from decoder: any Decoder) {}
     }
@@ -49,7 +49,7 @@ struct CommandDescription: Decodable, Sendable {
     /// Returns the description of `dlm` with its commands.
     static func root() throws -> CommandDescription { try known.get() }
 
-    /// The description of `dlm`, made only once because the parser takes long for it.
+    /// The description of `dlm`. It is made only once, because the parser needs much time for it.
     private static let known = Result { try CommandDescription(dump: DLM._dumpHelp()) }
 
     /// Returns the visible options of a group.

@@ -14,15 +14,15 @@ extension ManualText {
             ),
             (
                 "dlm get --checksum-file https://example.org/SHA256SUMS https://example.org/debian-12.iso",
-                "Verify by a published list of checksums:"
+                "Verify with a published list of checksums:"
             ),
             (
                 "dlm get --if-exists newer https://example.org/prices.csv",
-                "Download only if the server has a newer file, such as every night:"
+                "Download only if the server has a newer file, for example every night:"
             ),
             (
                 "dlm get -i urls.txt -d data --shard 0/8 --manifest manifest-0.jsonl",
-                "Run as one worker of eight, which may be run again:"
+                "Run as one worker of eight; the command may be run again:"
             ),
             (
                 "dlm get -b --limit-rate 2M https://example.org/debian-12.iso",
@@ -55,7 +55,7 @@ extension ManualText {
         ],
         "wait": [
             ("dlm wait 3 5-8", "Wait until some downloads are finished:"),
-            ("file=$(dlm wait 3) || exit", "In a script, with the number that dlm get -b printed:"),
+            ("file=$(dlm wait 3) || exit", "In a script, with the number that dlm get -b has printed:"),
             ("dlm wait --all --timeout 2h", "Wait for everything, but at most two hours:"),
         ],
         "verify": [
@@ -69,16 +69,16 @@ extension ManualText {
         ],
         "events": [
             ("dlm events | jq -r .event", "Print new events as they happen:"),
-            ("dlm events --since 1200 --once", "Print the events after a cursor and end, such as in a cron job:"),
+            ("dlm events --since 1200 --once", "Print the events after a cursor and end, for example in a cron job:"),
         ],
         "limit": [
-            ("dlm limit 2M", "Limit each dlm that is running now:"),
-            ("dlm limit 500k 3 5-8", "Limit some downloads, each by itself:"),
-            ("dlm limit none 3", "Remove the limit:"),
+            ("dlm limit 2M", "Limit the speed of each dlm that is running now:"),
+            ("dlm limit 500k 3 5-8", "Limit the speed of each of some downloads:"),
+            ("dlm limit none 3", "Remove the limit of a download:"),
         ],
         "priority": [
-            ("dlm priority 10 3", "Start a download before the others:"),
-            ("dlm priority -5 5-8", "Start some downloads after the others:"),
+            ("dlm priority 10 3", "Start a download before other waiting downloads:"),
+            ("dlm priority -5 5-8", "Start some downloads after other waiting downloads:"),
         ],
         "manifest": [
             ("dlm manifest summary manifest-*.jsonl", "Show the progress of all workers, and what failed:"),
@@ -86,14 +86,17 @@ extension ManualText {
             ("dlm manifest failed --retryable manifest-*.jsonl", "List URLs that another run may get:"),
         ],
         "daemon": [
-            ("dlm daemon start -j 4", "Start the background session with four downloads at a time, or change that:"),
-            ("dlm daemon status", "Show whether it is running, and what it does:"),
-            ("dlm daemon stop --finish", "Stop it when its running downloads have finished:"),
+            (
+                "dlm daemon start -j 4",
+                "Start the background session with four downloads at a time, or change the number:"
+            ),
+            ("dlm daemon status", "Show whether the background session runs, and what it does:"),
+            ("dlm daemon stop --finish", "Stop the background session when its running downloads have finished:"),
         ],
         "rpc": [
             ("dlm daemon start --rpc", "Serve aria2's RPC and a web page:"),
-            ("dlm rpc open", "Open the page:"),
-            ("dlm rpc secret", "Print the secret, for a browser extension:"),
+            ("dlm rpc open", "Open the web page:"),
+            ("dlm rpc secret", "Print the secret of the server, for a browser extension:"),
         ],
         "doctor": [
             ("dlm doctor", "Check this build and machine:"),
@@ -107,7 +110,7 @@ extension ManualText {
         "set-url": [
             (
                 "dlm set-url 3 https://mirror.example.org/debian-12.iso",
-                "Continue from a new URL when the old link has expired:"
+                "Continue from a new URL after the old URL has expired:"
             )
         ],
     ]

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// A page of the manual in the man(7) language. The page has no date, so that it does not change from day to day.
+/// A page of the manual in the man(7) language. The page has no date, because a date would change the file each day.
 struct ManualPage {
     let fileName: String
     let text: String

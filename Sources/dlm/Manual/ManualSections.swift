@@ -1,4 +1,4 @@
-/// A section of a page that is about neither options nor examples.
+/// A section of a manual page other than the options and the examples.
 struct ManualSection {
     enum Part {
         case text(String)
@@ -39,9 +39,9 @@ extension ManualText {
                     """),
                 .text(
                     """
-                    Called by the name aria2c, wget or curl, dlm accepts the download options of that program. The \
-                    folder lib/dlm/compat has links of these names. Put that folder first in PATH for programs that \
-                    call aria2c, wget or curl.
+                    If dlm is called by the name aria2c, wget or curl, it accepts the download options of this \
+                    program. The folder lib/dlm/compat has links with these names. Put this folder first in PATH for \
+                    programs that call aria2c, wget or curl.
                     """),
             ])
     }
@@ -51,10 +51,10 @@ extension ManualText {
         parts: [
             .text(
                 """
-                Rules are settings for URLs by host and path. host is a host name or a pattern, as below hosts. path \
-                is a pattern for the whole path without the query, in which * stands for any characters. A rule \
-                needs at least one of them. All rules that match a URL apply; later rules take precedence over \
-                earlier ones, and rules over hosts.
+                Rules are settings for URLs, selected by host and path. host is a host name or a pattern, as in the \
+                section HOSTS. path is a pattern for the whole path without the query, in which * stands for any \
+                characters. A rule needs host or path, or both. All rules that match a URL apply. Later rules take \
+                precedence over earlier rules, and rules over hosts.
                 """),
             .block(
                 """
@@ -73,11 +73,11 @@ extension ManualText {
         parts: [
             .text(
                 """
-                A list (-i) has one URL a line; blank lines and lines that begin with # are ignored. Lines below a \
-                URL that begin with a space or a tab are options for that URL, as option=value: the long options \
-                above without the dashes, except those for the whole command. The value of a flag is true or false. \
-                These options take precedence over those of the command line. Option names of aria2(1) that mean the \
-                same work, too: out, dir, split, max-download-limit and others.
+                A list (-i) has one URL in each line. Blank lines and lines that begin with # are ignored. Lines below \
+                a URL that begin with a space or a tab are options for this URL, in the form option=value. The names \
+                are the long options above without the dashes, except the options for the whole command. The value of \
+                a flag is true or false. These options take precedence over the options of the command line. Some \
+                option names of aria2c(1) work, too: out, dir, split, max-download-limit and others.
                 """),
             .block(
                 """
@@ -90,8 +90,8 @@ extension ManualText {
             .text(
                 """
                 An invalid line is reported with its number, its URL is skipped, and the other URLs are downloaded. \
-                The exit status is then 2, or 1 if something else failed, too. A URL from a pipe is started as soon \
-                as the next line begins, or after a second; options that come later are refused.
+                The exit status is then 2, or 1 if a download failed, too. A URL from a pipe is started when the next \
+                URL begins, or after a second. Options that come later are refused.
                 """),
         ])
 
@@ -100,12 +100,12 @@ extension ManualText {
         parts: [
             .text(
                 """
-                config.yaml is a YAML file of settings. A setting has the name of the long option that does the \
-                same. In the environment, its name is DLM_ and the name in capitals, with _ instead of -. Times are \
-                written as 30, 30s, 5m, 2h or 30d, rates and sizes as 500k, 2M or 1.5GiB, and flags as true or \
-                false. Files and folders may begin with ~/, and relative ones are relative to the folder in which \
-                dlm is called. Settings that can be given several times are lists. Outside of hosts, limit-rate \
-                limits all downloads of a session together.
+                config.yaml is a YAML file of settings. A setting has the name of the long option that does the same. \
+                An environment variable for a setting is DLM_ with the name in capitals, and _ instead of -. Times are \
+                written as 30, 30s, 5m, 2h or 30d, rates and sizes as 500k, 2M or 1.5GiB, and flags as true or false. \
+                Paths may begin with ~/. Relative paths start at the folder in which dlm is called. Settings that can \
+                be given several times are lists. Outside of hosts and rules, limit-rate limits all downloads of a \
+                session together.
                 """),
             .block(
                 """
@@ -120,7 +120,7 @@ extension ManualText {
                 """),
         ])
 
-    /// The section about the settings, made from the options themselves.
+    /// The section about the settings. Its texts are the help texts of the options.
     private static var settings: ManualSection {
         ManualSection(
             title: "SETTINGS",
@@ -137,17 +137,17 @@ extension ManualText {
                 .text(
                     """
                     Below hosts, settings apply to single hosts. All settings are possible there except \(excluded). \
-                    In the name of a host, * stands for any letters and dots: *.example.org means all hosts below \
-                    example.org, but not example.org itself. If several entries match, each setting is taken from \
-                    the closest entry that has it: a name is closer than a pattern, and a longer pattern closer than \
-                    a shorter one. Header fields are added to those of other entries, and replace fields of the same \
-                    name. Here limit-rate limits each download.
+                    In the name of a host, * stands for any characters: *.example.org means all hosts below \
+                    example.org, but not example.org itself. If several entries match, each setting comes from the \
+                    most specific entry that has the setting. A name is more specific than a pattern, and a longer \
+                    pattern is more specific than a shorter pattern. Header fields are added to the fields of other \
+                    entries, and replace fields of the same name. Below hosts, limit-rate limits each download.
                     """),
                 .text(
                     """
-                    The command that adds a download applies these settings to it, also when it hands the download \
-                    to the background session. How many downloads run at a time, including max-per-host, is decided \
-                    by the session that runs them, from the environment and the file as they were when it started.
+                    The command that adds a download applies these settings to the download, also if the background \
+                    session will run it. max-concurrent and max-per-host are different: the session that runs the \
+                    downloads reads them from the environment and the file when the session starts.
                     """),
             ])
     }

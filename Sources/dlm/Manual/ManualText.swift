@@ -4,9 +4,9 @@ enum ManualText {
     static func examples(for command: String?) -> [(command: String, meaning: String)] {
         command.map { examples[$0] ?? [] } ?? [
             ("dlm get https://example.org/debian-12.iso", "Download a file:"),
-            ("dlm get -b https://example.org/debian-12.iso", "The same in the background:"),
+            ("dlm get -b https://example.org/debian-12.iso", "Download in the background:"),
             ("dlm pause 3", "Pause a download:"),
-            ("dlm resume 3", "Resume it:"),
+            ("dlm resume 3", "Resume a download:"),
             ("dlm list", "List unfinished downloads:"),
         ]
     }
@@ -14,7 +14,7 @@ enum ManualText {
     static let statuses = [
         ("0", "All downloads are complete and verified, or already were."),
         ("1", "Another error, or several of different kinds."),
-        ("2", "Usage or configuration."),
+        ("2", "A wrong command line or configuration."),
         ("3", "File: exists, permission, disk full, name."),
         (
             "4",
@@ -23,19 +23,23 @@ enum ManualText {
         ("5", "TLS: certificate, handshake; SSH: the server's key."),
         ("6", "Authentication: 401, 407, login over FTP or SSH."),
         ("7", "Protocol: malformed or contradictory reply, redirect loop or refused redirect."),
-        ("8", "The server refused: other 4xx and 5xx; over FTP and SSH also no such file, or a folder."),
+        (
+            "8",
+            "The server refused: other 4xx and 5xx; over FTP and SSH also if the file does not exist or is a folder."
+        ),
         (
             "9",
-            "Verification: wrong checksum, size, type or status; or nothing proves that the file is complete, or of one version."
+            "Verification: wrong checksum, size, type or status; or nothing proves that the file is complete, or of "
+                + "one version."
         ),
         ("10", "No such download."),
         ("11", "Cancelled."),
-        ("12", "The session that owns it does not answer, or the store cannot be opened."),
-        ("13", "The download was already complete before the command, but its file is gone or was changed since."),
-        ("65", "With `--manifest`: everything that can succeed is done, and some URLs fail for good."),
+        ("12", "The session that owns the download does not answer, or the store cannot be opened."),
+        ("13", "The download was complete before the command, but its file was deleted or changed afterwards."),
+        ("65", "With `--manifest`: everything that can succeed is done, and some URLs have failed for good."),
         ("69", "More downloads failed than `--max-failures` allows."),
         ("75", "With `--manifest`: something failed that may succeed when the same command is run again."),
-        ("129, 130, 143", "Ended by SIGHUP, SIGINT, SIGTERM after the resume data was written."),
+        ("129, 130, 143", "Ended by SIGHUP, SIGINT or SIGTERM, after the resume data was written."),
     ]
 
     static let files = [
@@ -46,7 +50,7 @@ enum ManualText {
         ("$XDG_STATE_HOME/dlm/downloads.sqlite", "The store of all downloads; by default under ~/.local/state."),
         ("$XDG_STATE_HOME/dlm/sessions/", "One lock for each process that downloads."),
         ("$XDG_STATE_HOME/dlm/daemon.log", "The messages of the background session."),
-        ("$XDG_STATE_HOME/dlm/tips", "The tips that were printed, so that none is printed twice."),
+        ("$XDG_STATE_HOME/dlm/tips", "The tips that dlm has already printed, so that no tip is printed twice."),
         ("$XDG_CONFIG_HOME/dlm/config.yaml", "Settings, see dlm-config(1); by default under ~/.config."),
     ]
 

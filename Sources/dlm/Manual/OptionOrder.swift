@@ -3,9 +3,8 @@ enum OptionOrder {
     /// The options that most people use, which are shown first.
     static let first = ["output", "directory", "input-file", "background", "connections", "max-concurrent", "continue"]
 
-    /// Returns the arguments by group. Operands, the options of ``first`` and options without a group come first,
-    /// because after a group they would seem to belong to that group. The groups follow in the order in which they
-    /// begin.
+    /// Returns the arguments by group. Operands, the options of ``first`` and options without a group come first. After
+    /// a group, they would seem to belong to it. The groups follow in the order of their first options.
     static func groups(
         _ arguments: [CommandDescription.Argument]
     ) -> [(title: String?, arguments: [CommandDescription.Argument])] {

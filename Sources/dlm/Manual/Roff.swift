@@ -36,14 +36,14 @@ struct Roff {
     mutating func examples(_ examples: [(command: String, meaning: String)]) {
         begin("EXAMPLES")
         for (index, example) in examples.enumerated() {
-            // The heading of a section begins a paragraph itself.
+            // The first example needs no `.PP`, because a section heading starts a paragraph.
             if index > 0 { text += ".PP\n" }
             text += Self.escaped(example.meaning) + "\n"
             block(example.command)
         }
     }
 
-    /// Adds lines without changes, such as typed commands or the lines of a file.
+    /// Adds lines that are shown without line breaks of their own, such as commands or the lines of a file.
     mutating func block(_ lines: String) {
         let escaped = lines.split(separator: "\n", omittingEmptySubsequences: false).map { Self.escaped(String($0)) }
         text += ".PP\n.RS\n.nf\n\(escaped.joined(separator: "\n"))\n.fi\n.RE\n"

@@ -1,7 +1,7 @@
 import ArgumentParser
 
-/// The check of the arguments as the system passes them. `CommandLine.arguments` silently replaces bytes that are not
-/// UTF-8, so a file would get another name than the one that was typed.
+/// The check that the arguments, as the system passes them, are UTF-8. `CommandLine.arguments` silently replaces other
+/// bytes, so a file would get a different name than the user typed.
 enum ArgumentEncoding {
     static func check(_ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = CommandLine.unsafeArgv) throws {
         for index in 1... {

@@ -46,7 +46,8 @@ enum ArgumentSecrets {
             }
         }
 
-        /// Returns the option whose value is the next argument: `--header`, or `-H`, also after other letters.
+        /// Returns the option whose value is the next argument, such as `--header`, `-H`, or `-H` after other letters
+        /// (`-kH`).
         static func taking(_ argument: [UInt8]) -> Option? {
             let text = String(decoding: argument, as: UTF8.self)
             if text.hasPrefix("--") { return Option(rawValue: String(text.dropFirst(2))) }
@@ -54,7 +55,8 @@ enum ArgumentSecrets {
             return option
         }
 
-        /// The letters of options without a value, which may come before a letter with a value.
+        /// The letters of options without a value. In one argument, they may come before the letter of an option with a
+        /// value.
         static let flags = Set("46bchkqv".utf8)
 
         /// Returns the option whose letter comes after a dash and the letters of flags, and the number of bytes before
@@ -104,7 +106,7 @@ enum ArgumentSecrets {
     }
 
     /// Returns the places of the secrets in an argument.
-    /// - Parameter option: the option whose value this argument is; nil if it is no such value.
+    /// - Parameter option: The option whose value is this argument; nil if the argument is not the value of an option.
     static func secrets(in argument: [UInt8], of option: Option?) -> [Range<Int>] {
         let given = option.map { ($0, 0) } ?? Option.given(in: argument)
         if let (option, prefix) = given, let range = option.secret(in: argument[prefix...]) { return [range] }

@@ -8,7 +8,8 @@ struct Seconds: Equatable {
 
     init(_ value: Double) { self.value = value }
 
-    /// Reads an argument, as the parser's `transform`. The error becomes the end of the parser's message.
+    /// Reads an argument; it is used as the parser's `transform`. The parser puts the thrown text at the end of its
+    /// message.
     init(argument: String) throws {
         let factors: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86400]
         var digits = argument[...]
@@ -91,7 +92,7 @@ struct IDRange: Equatable {
         ids = first...last
     }
 
-    /// The most ids in one range. A longer range is taken for a typing error.
+    /// The most ids in one range. A longer range is refused, because it is probably a typing error.
     private static let largest: DownloadID = 1_000_000
 
     private static func number(_ text: Substring) -> DownloadID? {
@@ -103,7 +104,7 @@ struct IDRange: Equatable {
 }
 
 extension [IDRange] {
-    /// The ids in the order written, each one once.
+    /// The ids in the given order, each one once.
     var ids: [DownloadID] {
         var seen = Set<DownloadID>()
         return flatMap(\.ids).filter { seen.insert($0).inserted }
@@ -113,12 +114,12 @@ extension [IDRange] {
 extension Destination.IfExists: ExpressibleByArgument {}
 extension DownloadState.Kind: ExpressibleByArgument {}
 
-/// The choice when output is coloured.
+/// The values of `--color`.
 enum ColorChoice: String, ExpressibleByArgument, CaseIterable {
     case auto, always, never
 }
 
-/// The choice how progress is shown.
+/// The values of `--progress`.
 enum ProgressChoice: String, ExpressibleByArgument, CaseIterable {
     case auto, bar, plain, json, none
 }

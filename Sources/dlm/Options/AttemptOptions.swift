@@ -12,22 +12,23 @@ struct AttemptOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Give up a download after this time, retries included and waiting in the queue excluded. The fetched bytes "
+            "Give up a download after this time. Retries count, but waiting in the queue does not. The fetched bytes "
                 + "are kept; the exit status is 4.", valueName: "time"),
         transform: Seconds.init(argument:))
     var maxTime: Seconds?
 
     @Option(
         help: ArgumentHelp(
-            "Start at this time: 18:00, 'tomorrow 06:00', '2026-12-24 18:00' or +2h30m. Times are local, unless Z or an "
-                + "offset such as +01:00 follows.", valueName: "time"),
+            "Start at this time: 18:00, 'tomorrow 06:00', '2026-12-24 18:00' or +2h30m. Times are local, unless Z or "
+                + "an offset such as +01:00 follows.", valueName: "time"),
         transform: StartArgument.init(argument:))
     var at: StartArgument?
 
     @Option(
         help: ArgumentHelp(
-            "Run only in this window of local time, such as 01:00-06:00 or 'Mon-Fri 22:00-06:00'; repeatable. What is "
-                + "unfinished at its end continues in the next window.", valueName: "window"),
+            "Run only in this window of local time, such as 01:00-06:00 or 'Mon-Fri 22:00-06:00'; repeatable. A "
+                + "download that is unfinished at the end of the window continues in the next window.",
+            valueName: "window"),
         transform: TimeWindow.init(argument:))
     var window: [TimeWindow] = []
 
@@ -39,8 +40,8 @@ struct AttemptOptions: ParsableArguments {
 
     @Flag(
         help: """
-            Add the download as paused; dlm resume starts it. Without -b, this command waits until it is resumed and \
-            finished.
+            Add the download as paused; dlm resume starts it. Without -b, this command waits until the download is \
+            resumed and finished.
             """)
     var paused = false
 

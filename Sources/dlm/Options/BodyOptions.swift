@@ -6,14 +6,14 @@ import Foundation
 struct BodyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Send this form data by POST (change that with -X and -H); repeatable, joined with &. @FILE sends a file "
-                + "without its line breaks, @- standard input.", valueName: "data"))
+            "Send this form data by POST; repeatable, joined with &. Change the method with -X, and the type with -H. "
+                + "@FILE sends a file without its line breaks, @- standard input.", valueName: "data"))
     var data: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Send this form data percent-encoded, after that of --data; repeatable. Give VALUE, NAME=VALUE, @FILE or "
-                + "NAME@FILE.", valueName: "data"))
+            "Send this form data percent-encoded, after the data of --data; repeatable. Give VALUE, NAME=VALUE, @FILE "
+                + "or NAME@FILE.", valueName: "data"))
     var dataUrlencode: [String] = []
 
     /// The body that ``prepare()`` has read. This property is not an option.
@@ -27,7 +27,7 @@ struct BodyOptions: ParsableArguments {
         data.contains("@-") || dataUrlencode.contains { $0.hasSuffix("@-") && !$0.contains("=") }
     }
 
-    /// Reads the files now, so that they are not read again later.
+    /// Reads the files now, so that ``apply(to:)`` does not read them again for each download.
     mutating func prepare() throws { known = try body() }
 
     mutating func dropBody() { (data, dataUrlencode, known) = ([], [], nil) }
@@ -42,7 +42,7 @@ struct BodyOptions: ParsableArguments {
         let parts = try data.map(Self.plain) + dataUrlencode.map(Self.encoded)
         let bytes = Array(parts.joined(separator: [UInt8(ascii: "&")]))
         guard bytes.count <= RequestBody.longest else {
-            throw ValidationError("--data: more than \(RequestBody.longest >> 10) KiB; that is too much for a request")
+            throw ValidationError("--data: more than \(RequestBody.longest >> 10) KiB of data; give less")
         }
         return RequestBody(bytes)
     }

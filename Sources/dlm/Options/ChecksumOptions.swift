@@ -10,7 +10,8 @@ struct ChecksumOptions: ParsableArguments {
         completion: .list(Self.beginnings))
     var checksum: String?
 
-    /// The beginnings of checksums that shells offer. In zsh a description follows a colon, so the colon is escaped.
+    /// The beginnings of checksums that shell completion offers, such as `sha256:`. In zsh an unescaped colon separates
+    /// the description, so the colon is escaped.
     private static var beginnings: [String] {
         let colon = CompletionShell.requesting == .zsh ? "\\:" : ":"
         return Checksum.Algorithm.allCases.map { $0.rawValue + colon }
@@ -18,8 +19,8 @@ struct ChecksumOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Look up the digest by file name in this list, such as SHA256SUMS; - is standard input. Prefer an https "
-                + "URL: a list that came over http proves little.", valueName: "file or url"),
+            "Look up the digest by file name in this list, such as SHA256SUMS; - is standard input. If you give a URL, "
+                + "prefer https: others can change a list that is sent over http.", valueName: "file or url"),
         completion: .file())
     var checksumFile: String?
 
@@ -85,7 +86,7 @@ enum ChecksumFile {
         let error: DownloadError
 
         var message: String {
-            // The messages of these errors begin with their subject.
+            // The messages of these errors already name the file or URL.
             switch error {
             case .verificationFailed, .requestInvalid: Redaction.describe(error)
             default: "\(url): \(Redaction.describe(error))"

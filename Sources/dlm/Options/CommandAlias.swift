@@ -1,6 +1,6 @@
 import Glibc
 
-/// Words that users of other tools type instead of a command.
+/// The words of other tools that users may type instead of a command of dlm.
 enum CommandAlias {
     /// The commands that dlm runs for words with the same meaning.
     static let same: [String: [String]] = [
@@ -23,13 +23,13 @@ enum CommandAlias {
     private static let logs = "dlm events follows every change, and dlm show 3 tells everything about one download"
 
     /// Returns the command line with a command of dlm at its beginning, if the first word has a known meaning.
-    /// - Parameter exists: returns whether a path exists. A word that is the path of a file is not taken for a URL.
+    /// - Parameter exists: Returns whether a path exists. The path of an existing file is not read as a URL.
     static func resolved(
         _ arguments: [String], exists: (String) -> Bool = { access($0, F_OK) == 0 }
     ) -> [String] {
         guard let first = arguments.first else { return arguments }
         if first == "help" {
-            // The help of a command takes no options.
+            // `dlm help COMMAND` takes no options.
             let path = resolved(Array(arguments.dropFirst()), exists: { _ in true })
             return [first] + (path.count > 1 ? path.filter { !$0.hasPrefix("-") } : path)
         }

@@ -5,14 +5,14 @@ struct CommandWord: Equatable {
         case operand
         /// An option of the command, by its long name.
         case option(String)
-        /// An option that the command does not have, as it was written.
+        /// A word with an option that the command does not have.
         case unknown
         /// A long option that was written with one dash.
         case missingDash
     }
 
     let kind: Kind
-    /// The arguments for the parser. Those of an option include its value.
+    /// The arguments for the parser. The arguments of an option include the option's value.
     let arguments: [String]
 
     /// Divides the arguments of a command line.
@@ -52,7 +52,7 @@ struct CommandWord: Equatable {
         _ word: String, _ rest: inout ArraySlice<String>, _ catalog: OptionCatalog
     ) -> [CommandWord] {
         let name = word.dropFirst().prefix { $0 != "=" }
-        // Otherwise `-output x` would write to a file "utput".
+        // Without this check, `-output x` would mean `-o utput`, and dlm would write a file "utput".
         if name.count > 2, catalog.option(named: name) != nil {
             return [CommandWord(kind: .missingDash, arguments: [word])]
         }

@@ -1,8 +1,8 @@
 import ArgumentParser
 import DownloadKit
 
-/// The options for cookies. Cookies are sent only where their domain, path and scheme fit, also after redirects.
-/// Without these options, the cookies that servers set are kept in memory for the command.
+/// The options for cookies. A cookie is sent only to URLs that match its domain, path and scheme, also after
+/// redirects. Without these options, the cookies that servers set are kept in memory until the command ends.
 struct CookieOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -12,7 +12,8 @@ struct CookieOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Save all cookies to this file at the end. It may be the file of --cookie-file.", valueName: "file"),
+            "Save all cookies to this file when a download ends. It may be the file of --cookie-file.",
+            valueName: "file"),
         completion: .file())
     var cookieJar: String?
 

@@ -13,7 +13,7 @@ struct CredentialOptions: ParsableArguments {
 
     @Flag(
         help: """
-            Send name and password with the first request (Basic), and answer no other challenge. Default: Basic, \
+            Send name and password with the first request (Basic), and use no other method. Default: Basic, \
             and then Digest if the server asks for it.
             """)
     var basic = false
@@ -24,7 +24,7 @@ struct CredentialOptions: ParsableArguments {
     @Flag(help: "Log in with NTLM authentication.")
     var ntlm = false
 
-    @Flag(help: "Log in with Negotiate (Kerberos), by the current ticket if -u is not given.")
+    @Flag(help: "Log in with Negotiate (Kerberos), with the current ticket if -u is not given.")
     var negotiate = false
 
     @Flag(name: .customLong("anyauth"), help: "Log in with the strongest method that the server offers.")
@@ -111,7 +111,7 @@ struct CredentialOptions: ParsableArguments {
             guard let home = ProcessInfo.processInfo.environment["HOME"], home.hasPrefix("/") else {
                 throw ValidationError("--netrc: no home folder: set HOME, or give --netrc-file")
             }
-            // As with curl and wget, a missing file is not an error: it only has no passwords. A file that cannot be
+            // As in curl and wget, a missing file is not an error, and there are no passwords. A file that cannot be
             // read is an error when the attempt begins.
             let file = home + "/.netrc"
             if access(file, F_OK) == 0 || errno != ENOENT { request.secretFiles.netrc = file }

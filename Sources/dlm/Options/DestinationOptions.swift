@@ -2,13 +2,13 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// The options for the place of the files of `get`.
+/// The options for the folders and names of the files of `get`.
 struct DestinationOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Write to this file; missing folders are created. - is standard output: verified only at the end (status "
-                + "9), and not recorded.", valueName: "file"),
+            "Write to this file; missing folders are created. With - the file goes to standard output: it is verified "
+                + "only at the end (status 9), and the download is not recorded.", valueName: "file"),
         completion: .file())
     var output: String?
 
@@ -22,8 +22,8 @@ struct DestinationOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "When the final name is taken: fail with status 3, overwrite the file once the new one is complete, rename "
-                + "the new file, skip the download, or overwrite only if the server has a newer file. Default: fail.",
+            "If the file already exists: fail with status 3, overwrite it when the new file is complete, rename the "
+                + "new file, skip the download, or overwrite it only if the server has a newer file. Default: fail.",
             valueName: "what"))
     var ifExists: Destination.IfExists?
 

@@ -1,13 +1,13 @@
 import ArgumentParser
 
-/// `--content-disposition` and its opposite. Each of such a pair has its own words in help, manual and completions.
+/// `--content-disposition` and its opposite. Both flags have their own texts in help, manual and completions.
 enum ContentDispositionFlag: EnumerableFlag {
     case contentDisposition, noContentDisposition
 
     static func help(for value: Self) -> ArgumentHelp? {
         switch value {
         case .contentDisposition: "Use the file name that the server sends (Content-Disposition). Default: on."
-        case .noContentDisposition: "Take the file name from the URL, even if the server sends another."
+        case .noContentDisposition: "Use the file name in the URL, even if the server sends another name."
         }
     }
 }
@@ -18,7 +18,7 @@ enum RemoteTimeFlag: EnumerableFlag {
 
     static func help(for value: Self) -> ArgumentHelp? {
         switch value {
-        case .remoteTime: "Set the file's modification time to that on the server (Last-Modified). Default: off."
+        case .remoteTime: "Set the file's modification time to the time in Last-Modified. Default: off."
         case .noRemoteTime: "Set the modification time to the time of the download."
         }
     }
@@ -30,7 +30,7 @@ enum HSTSFlag: EnumerableFlag {
 
     static func help(for value: Self) -> ArgumentHelp? {
         switch value {
-        case .hsts: "Remember hosts that require https (HSTS), and use https for them. Default: on."
+        case .hsts: "Remember hosts that require https (HSTS), and use https for these hosts. Default: on."
         case .noHsts: "Use the scheme of the URL, and do not remember hosts that require https."
         }
     }
@@ -47,7 +47,7 @@ enum FollowMetalinkFlag: EnumerableFlag {
             If the server sends a Metalink document, download the file that it describes. Also use a document that \
             the server names (Link: rel=describedby). Default: on.
             """
-        case .noFollowMetalink: "Download a Metalink document itself, and ignore one that the server names."
+        case .noFollowMetalink: "Download a Metalink document as a file, and ignore a document that the server names."
         }
     }
 }
@@ -60,10 +60,10 @@ enum NotifyFlag: EnumerableFlag {
         switch value {
         case .notify:
             """
-            Notify at the end: on the desktop (notify-send), or else by the terminal's bell or notification (OSC 9 \
-            or 99). Default: off.
+            Notify when the command ends: on the desktop (notify-send) if possible, otherwise by the terminal's bell \
+            or notification (OSC 9 or 99). Default: off.
             """
-        case .noNotify: "Do not notify at the end."
+        case .noNotify: "Do not notify when the command ends."
         }
     }
 }

@@ -1,7 +1,8 @@
 import Foundation
 import Glibc
 
-/// Paths with one spelling for each folder, so that two processes with the same destination ask for the same download.
+/// The one spelling of the path of each folder. Two processes that name the same folder differently must get the same
+/// download.
 enum FolderPath {
     /// The working folder; nil if it was deleted, or if its name is not UTF-8 and cannot be written as a `String`.
     static var working: String? {
@@ -13,7 +14,7 @@ enum FolderPath {
     /// Returns the absolute path of a file that an option names.
     static func file(_ path: String) -> String { joined(working ?? "", path) }
 
-    /// Returns `path` as seen from `folder`.
+    /// Returns `path`, after `folder` if `path` is relative.
     static func joined(_ folder: String, _ path: String) -> String {
         path.hasPrefix("/") ? path : "\(folder)/\(path)"
     }
@@ -26,7 +27,7 @@ enum FolderPath {
             let candidate = "/" + existing.joined(separator: "/")
             if let resolved = realpath(candidate, nil) {
                 defer { free(resolved) }
-                // A link may lead to a name that is not UTF-8. Then the path of the link is used.
+                // If a symbolic link leads to a name that is not UTF-8, the path of the link itself is used.
                 return append(missing, to: String(validatingCString: resolved) ?? candidate)
             }
             guard let last = existing.popLast() else { return append(missing, to: "/") }

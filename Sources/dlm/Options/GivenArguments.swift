@@ -1,14 +1,14 @@
 import ArgumentParser
 import Synchronization
 
-/// The arguments of a command line in the form for the parser. Other names of commands are replaced, and a URL without
-/// a command becomes `get URL`. Attached values of short options are separated from their options.
+/// The arguments of a command line in the form for the parser. Aliases of commands are replaced, and a URL without a
+/// command becomes `get URL`. Joined short options are separated, and an attached value gets a `=`.
 enum GivenArguments {
     /// Returns the arguments for the parser.
-    /// - Throws: a usage error if a long option has only one dash, because the parser would read letters and a value.
+    /// - Throws: A usage error if a long option has only one dash, because the parser would read it as short options.
     static func normalized(_ arguments: [String]) throws(ValidationError) -> [String] {
         let named = CommandAlias.resolved(arguments)
-        // Collecting the options of a command takes longer than reading most command lines.
+        // Most command lines have no such words. For them, the options of the command are not collected, which is slow.
         guard named.contains(where: isCluster), let (path, catalog) = command(of: named) else { return named }
         let words = CommandWord.words(named.dropFirst(path), catalog)
         if let word = words.first(where: { $0.kind == .missingDash })?.arguments.first {

@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// The options for the form of the requests of `get`.
+/// The options that change the HTTP requests of `get`.
 struct HTTPRequestOptions: ParsableArguments {
     @Option(
         name: [.customShort("A"), .long],
@@ -22,16 +22,17 @@ struct HTTPRequestOptions: ParsableArguments {
 
     @Flag(
         help: """
-            Accept compressed content (gzip, br, zstd) and write it decompressed. Such a file needs a single \
-            connection, and starts over when interrupted.
+            Accept compressed content (gzip, br, zstd) and write it decompressed. A compressed file is fetched over a \
+            single connection, and starts over after an interruption.
             """)
     var compressed = false
 
     @Option(
         name: [.customShort("X"), .long],
         help: ArgumentHelp(
-            "Use this method instead of GET, or of POST with --data; the file then needs a single connection and starts "
-                + "over when interrupted. POST and PATCH are not retried once the server may have received them.",
+            "Use this method instead of GET (or of POST with --data). The file is fetched over a single connection, "
+                + "and starts over after an interruption. POST and PATCH are not retried if the server may have "
+                + "received them.",
             valueName: "method"))
     var method: String?
 
@@ -61,8 +62,8 @@ struct HTTPRequestOptions: ParsableArguments {
         }
     }
 
-    /// The options for a file that belongs to the others, such as a checksum list. They are the same except for the
-    /// parameters of the query, the compression and the method, which are left out.
+    /// The options for fetching a file that belongs to the downloads, such as a checksum list. `--query`,
+    /// `--compressed` and `--method` are left out.
     var withoutContent: HTTPRequestOptions {
         var others = self
         (others.query, others.compressed, others.method) = ([], false, nil)
@@ -77,7 +78,7 @@ struct HTTPRequestOptions: ParsableArguments {
         if let hsts { request.http.upgradesKnownHosts = hsts == .hsts ? nil : false }
         guard let method else { return }
         request.http.method = method.uppercased()
-        // The body of such a method may be empty. An empty body is sent, too, and `resume` needs it again, too.
+        // A method such as POST sends a body even if the body is empty. A later `resume` must then give a body again.
         if !request.isIdempotent { request.http.body = request.http.body ?? RequestBody([]) }
     }
 

@@ -5,8 +5,8 @@ import DownloadKit
 struct HookOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "When a download is complete, run this program (a path, or a name in PATH) without a shell or arguments. It "
-                + "gets DLM_* variables, and JSON on standard input.", valueName: "program"),
+            "When a download is complete, run this program (a path, or a name in PATH) without a shell or arguments. "
+                + "It gets DLM_* variables, and JSON on standard input.", valueName: "program"),
         completion: .file())
     var onComplete: String?
 
@@ -18,14 +18,15 @@ struct HookOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "For links that expire: after status 401, 403 or 410, or at the time that the link names, run this shell "
-                + "command. The download continues from the URL that it prints.", valueName: "command"))
+            "For links that expire: run this shell command after status 401, 403 or 410, or before an attempt if the "
+                + "URL shows that it has expired. The download continues from the URL that the command prints.",
+            valueName: "command"))
     var urlCommand: String?
 
     @Option(
         help: ArgumentHelp(
-            "When a download is complete, send its JSON by POST to this http or https URL, such as a webhook or an ntfy "
-                + "topic. Three attempts are made.", valueName: "url"))
+            "When a download is complete, send its JSON by POST to this http or https URL, such as a webhook or an "
+                + "ntfy topic. Three attempts are made.", valueName: "url"))
     var onCompleteUrl: String?
 
     @Option(
@@ -49,8 +50,8 @@ struct HookOptions: ParsableArguments {
         if hookTimeout?.value == 0 { throw ValidationError("--hook-timeout: give more than 0") }
     }
 
-    /// Applies the options that were given, and changes nothing else. The programs are searched for here and not when
-    /// the options are read, so that a missing program in a setting does not stop other commands.
+    /// Applies the options that were given, and changes nothing else. The programs are searched for here instead of
+    /// when the options are read. So a missing program in a setting does not stop other commands.
     /// - Parameter workingFolder: the absolute path from which relative paths start.
     func apply(to request: inout DownloadRequest, in workingFolder: String?) throws {
         let isGiven = onComplete != nil || onError != nil || urlCommand != nil || hookTimeout != nil

@@ -1,5 +1,5 @@
-/// A type that has the groups of ``ItemOptions`` beside other options. The groups are not nested, because debug builds
-/// of ArgumentParser check all groups again at each level, so that each level takes five times as long.
+/// A type that has the groups of ``ItemOptions``, and perhaps other options. The groups are not nested in another
+/// group: debug builds of ArgumentParser check all groups again at each level, so each level takes five times as long.
 protocol ItemGroups: RenewableOptions {
     var place: DestinationOptions { get set }
     var transfer: TransferOptions { get set }

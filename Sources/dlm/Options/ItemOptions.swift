@@ -1,8 +1,8 @@
 import ArgumentParser
 import DownloadKit
 
-/// The options of one download: on the command line of `get`, below a URL in a list, and as settings. A group of
-/// options that is added here can be used in all of these places; ``OptionScope`` names the exceptions.
+/// The options of one download. They can be given on the command line of `get`, below a URL in a list, and as settings.
+/// ``OptionScope`` names the options that are not possible in all of these places.
 struct ItemOptions: ItemGroups {
     var place: DestinationOptions
     var transfer: TransferOptions

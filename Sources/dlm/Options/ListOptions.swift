@@ -3,8 +3,8 @@ import DownloadKit
 import Synchronization
 
 /// The reader of the options below the URLs of a list. Neighbouring URLs often have the same options, so the parsed
-/// options of the last block are kept. Name and checksum of a file differ from URL to URL and are filled in without the
-/// parser.
+/// options of the last URL are kept. Only the name and the checksum of the file usually differ from URL to URL, so they
+/// are set without the parser.
 final class ListOptions: Sendable {
     /// An error in a line of the list.
     struct Failure: Error {
@@ -29,7 +29,7 @@ final class ListOptions: Sendable {
         for line in lines {
             guard line.isReadable else { throw Failure(line: line.number, message: "is not UTF-8 text") }
             guard let option = OptionText(line.text) else {
-                throw Failure(line: line.number, message: "give options for a URL as option=value, one a line")
+                throw Failure(line: line.number, message: "give options for a URL as option=value, one in each line")
             }
             if let path = Self.own[option.name] {
                 own.append((line.number, option, path))

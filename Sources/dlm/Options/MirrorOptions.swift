@@ -1,7 +1,7 @@
 import ArgumentParser
 import DownloadKit
 
-/// The options for other sources of a file.
+/// The options for further sources of a file, and for Metalink documents.
 struct MirrorOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -11,7 +11,7 @@ struct MirrorOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Prefer the sources in this country when a Metalink document names several, such as de or us.",
+            "Prefer the sources in this country, such as de or us, if a Metalink document names several sources.",
             valueName: "cc"))
     var metalinkLocation: String?
 
@@ -19,8 +19,9 @@ struct MirrorOptions: ParsableArguments {
 
     @Flag(
         help: """
-            Check the existing file, finished or not, by the digests of its pieces, and fetch only pieces that do \
-            not match. The digests come from a Metalink document: given with -M, or used for the download before.
+            Check the existing file, finished or not, by the digests of its pieces, and fetch only pieces that do not \
+            match. The digests come from a Metalink document, which is given with -M or was used for the download \
+            before.
             """)
     var repair = false
 
@@ -41,7 +42,7 @@ struct MirrorOptions: ParsableArguments {
     }
 
     /// Reads the URL of a mirror.
-    /// - Parameter place: the option or the line that has the URL, for messages.
+    /// - Parameter place: The option or the line that contains the URL, for messages.
     static func address(_ text: String, _ place: String) throws -> SourceURL {
         switch RequestMaker.address(text) {
         case .success((let url, nil)): return url

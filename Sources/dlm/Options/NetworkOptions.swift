@@ -34,8 +34,8 @@ struct NetworkOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Connect to this address for a host and port; repeatable. If several are given with commas, try the next "
-                + "one after a failure.", valueName: "host:port:addr"))
+            "Connect to this address instead of looking up the host; repeatable. Separate several addresses with "
+                + "commas: the next address is tried after a failure.", valueName: "host:port:addr"))
     var resolve: [String] = []
 
     @Option(
@@ -44,8 +44,8 @@ struct NetworkOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Cache addresses for this long, and a failed lookup for 1 s, then 2 s and so on, up to this long. Default: "
-                + "60 s for addresses, nothing for failed lookups.", valueName: "time"),
+            "Cache addresses for this long, and failed lookups for 1 s, then 2 s and so on, up to this long. Default: "
+                + "cache addresses for 60 s, and failed lookups not at all.", valueName: "time"),
         transform: Seconds.init(argument:))
     var dnsCacheTime: Seconds?
 
@@ -123,7 +123,9 @@ extension ProxyAddress {
         let authority = text[(mark?.upperBound ?? text.startIndex)...].prefix { $0 != "/" }
         let at = authority.lastIndex(of: "@")
         let host = at.map { authority[authority.index(after: $0)...] } ?? authority
-        guard Self.isHost(host) else { throw ValidationError("--proxy: no host, or no port; give HOST:PORT") }
+        guard Self.isHost(host) else {
+            throw ValidationError("--proxy: the host or the port is missing or wrong; give HOST:PORT")
+        }
         let user = try at.map { try Self.credential(authority[..<$0]) }
         self.init(url: "\(scheme)://\(host)", credential: user)
     }

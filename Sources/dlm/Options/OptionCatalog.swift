@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 
-/// The long options of a command, for options that are written in a file: below the URLs of a list and as settings. The
-/// catalog is collected from the parser or from the code that reads scanned words, so no option has to be listed twice.
+/// The long options of a command, or of a file with options (a list of URLs, or the settings). The catalog is collected
+/// from the parser or from the code that reads ``ScannedWords``, so no option has to be listed twice.
 struct OptionCatalog: Sendable {
     struct Option: Sendable, Equatable {
         let name: String
@@ -16,7 +16,7 @@ struct OptionCatalog: Sendable {
     /// Long names by the letters of short options.
     private let letters: [Character: String]
 
-    /// The long names that can be written as text, in the order of the help.
+    /// The long names that can be written in a file, in the order of the help.
     let names: [String]
 
     /// Collects the options from the parser, which takes some milliseconds.
@@ -38,7 +38,7 @@ struct OptionCatalog: Sendable {
         self.init(named, letters)
     }
 
-    /// Collects the options that the code for scanned words reads. Such a catalog has no letters of short options.
+    /// Collects the options that the code for ``ScannedWords`` reads. This catalog has no letters of short options.
     init(scannedBy options: (some ScannedOptions).Type) { self.init(ScannedWords.asked(by: options)) }
 
     private init(_ named: [Option], _ letters: [Character: String] = [:]) {
@@ -46,7 +46,7 @@ struct OptionCatalog: Sendable {
         self.options = options
         self.letters = letters
         names = named.map(\.name).filter { name in
-            // The opposite of a flag is written as the value false.
+            // In a file, `name=false` is written instead of the flag `--no-name`.
             let isOpposite = name.hasPrefix("no-") && options[String(name.dropFirst(3))]?.isFlag ?? false
             return !isOpposite && name != "help" && name != "version"
         }
@@ -101,8 +101,9 @@ extension OptionCatalog.Option {
     /// The greatest length of a value, in bytes.
     private static let longest = 8 << 10
 
-    /// Returns the option and its value as arguments for the parser. They are one argument, unless the value is empty, so
-    /// that no value is read as another option. Returns no arguments for a flag that is off and has no opposite.
+    /// Returns the option and its value as arguments for the parser. A value that is not empty is attached with `=`, so
+    /// that the parser does not read it as another option. Returns no arguments for a flag that is off and has no
+    /// opposite.
     func arguments(_ value: String, in catalog: OptionCatalog) throws(ValidationError) -> [String] {
         // The parser's time grows faster than the length of an argument.
         guard value.utf8.count <= Self.longest else { throw ValidationError("longer than 8 KiB") }

@@ -1,6 +1,7 @@
 import ArgumentParser
 
-/// The parser's error about an option that was written as text, worded for a file instead of a command line.
+/// The parser's error about an option in a file (a list of URLs, or the settings). The text has no dashes, because the
+/// user wrote none.
 struct OptionFailure {
     private let why: String
     /// The value, if the parser repeats it. Any other value may be a secret.
@@ -25,8 +26,8 @@ struct OptionFailure {
         value.map { "\(option): '\(SettingsError.short($0))' cannot be used; \(why)" } ?? "\(option): \(why)"
     }
 
-    /// Returns the message without an option at its beginning, as in `--retries -1: give 0 or more`. The final text
-    /// names the option itself.
+    /// Removes an option from the beginning of a message such as `--retries -1: give 0 or more`, because ``text(_:)``
+    /// names the option as the user wrote it.
     private static func withoutOption(_ message: String) -> String {
         guard message.hasPrefix("-"), let colon = message.firstRange(of: ": ") else { return message }
         return String(message[colon.upperBound...])

@@ -1,5 +1,6 @@
-/// The places in which an option cannot be given, although the struct for the place has it. An option that is not named
-/// here can be given everywhere, so an option that is added to a group becomes a setting, too.
+/// The options that are excluded from settings, rules or lists of URLs, although the struct for this place has them. An
+/// option that is not named here can be given everywhere. So an option that is added to ``ItemOptions`` becomes a
+/// setting.
 enum OptionScope {
     /// Options for the command line only: they are about one file, or about the output of a command.
     static let command: Set<String> = ["checksum-file", "json", "quiet", "verbose"]

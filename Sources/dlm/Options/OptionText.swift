@@ -65,7 +65,7 @@ struct OptionText: Equatable {
         throw ValidationError("unknown option; \(OptionCatalog.hint(for: written, in: OptionScope.item))")
     }
 
-    /// Returns one line that names the option and says why it cannot be used.
+    /// Returns one line that names the option as it was written, and the reason why it cannot be used.
     func problem(_ error: any Error) -> String {
         OptionFailure(error, of: ItemArguments.self, option: name, value: value).text(written)
     }

@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
 
-/// The options that every command has.
+/// The output options that most commands share.
 struct OutputOptions: ParsableArguments {
-    @Flag(name: .long, help: "Write JSON to stdout, one value a line.")
+    @Flag(name: .long, help: "Write JSON to stdout, one value in each line.")
     var json = false
 
     @Flag(name: .shortAndLong, help: "Print only errors.")
@@ -26,12 +26,13 @@ extension OutputOptions: ScannedGroup {
     }
 }
 
-/// The additional options of the commands that download.
+/// The option for the progress display of the commands that show running downloads.
 struct ProgressOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Show progress on stderr: bars (bar), a line every few seconds (plain), JSON (json) or nothing (none). "
-                + "Default: auto, which is bar on a terminal and none elsewhere.", valueName: "how"))
+                + "Default: auto, which is bar on a terminal. Elsewhere it is none, but plain for dlm watch.",
+            valueName: "how"))
     var progress: ProgressChoice?
 }
 

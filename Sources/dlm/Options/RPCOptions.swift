@@ -3,7 +3,7 @@ import DownloadKit
 import DownloadRPC
 import Foundation
 
-/// The options for the server of aria2's RPC and the web page in the background session.
+/// The options for the HTTP server of the background session, which serves aria2's RPC and the web page.
 struct RPCOptions: ParsableArguments {
     @Flag(exclusivity: .chooseLast) var rpc: RPCFlag?
 
@@ -16,21 +16,22 @@ struct RPCOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Let network clients save files in this folder and below; repeatable, the first is used if a client names "
-                + "none. Default: ~/Downloads.", valueName: "dir"),
+            "Let network clients save files in this folder and its subfolders; repeatable. If a client names no "
+                + "folder, the first one is used. Default: ~/Downloads.", valueName: "dir"),
         completion: .directory)
     var rpcFolders: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Also answer to this host name, besides localhost, such as behind a reverse proxy; repeatable.",
+            "Also answer requests with this host name, for example behind a reverse proxy; repeatable. localhost is "
+                + "always answered.",
             valueName: "name"))
     var rpcHosts: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Also answer web pages of this origin, such as https://example.org, or null for pages opened from files; "
-                + "repeatable. The page of the server itself and browser extensions are always answered.",
+            "Also answer web pages of this origin, such as https://example.org; repeatable. null means pages opened "
+                + "from files. The server's own page and browser extensions are always answered.",
             valueName: "origin"))
     var rpcOrigins: [String] = []
 
@@ -51,7 +52,7 @@ struct RPCOptions: ParsableArguments {
             && !scheme.isEmpty
     }
 
-    /// Returns these options, completed by others. These options win where both have a value.
+    /// Returns these options, with the values of `other` for options that have no value here.
     func overriding(_ other: RPCOptions?) -> RPCOptions {
         guard let other else { return self }
         var result = self
@@ -126,8 +127,8 @@ enum RPCFlag: EnumerableFlag {
         switch value {
         case .rpc:
             """
-            Serve aria2's RPC, a web page and dlm's own API over HTTP; all require a secret (see: dlm rpc secret). \
-            Default: off.
+            Serve aria2's RPC, a web page and dlm's own API over HTTP. All of these require a secret (see: dlm rpc \
+            secret). Default: off.
             """
         case .noRpc: "Serve nothing over HTTP."
         }
@@ -143,8 +144,8 @@ enum RPCPrivateHostsFlag: EnumerableFlag {
         case .rpcPrivateHosts: "Let network clients download from any host. Default: on."
         case .noRpcPrivateHosts:
             """
-            Refuse downloads that network clients request from this machine or from private or link-local networks, \
-            also after redirects. Proxies that they name are refused, too.
+            Refuse downloads from this machine, or from private or link-local networks, if network clients request \
+            them, also after redirects. Proxies that network clients name are refused, too.
             """
         }
     }

@@ -3,8 +3,8 @@ import DownloadKit
 import Foundation
 
 /// The options that `get` and `resume` share, because secrets are not stored and other values may change between two
-/// runs. Each command has these groups directly. Debug builds of the parser check all groups again at each level, so
-/// that each level takes five times as long.
+/// runs. Each command contains these groups directly instead of in another group: debug builds of ArgumentParser check
+/// all groups again at each level, so each level takes five times as long.
 protocol RenewableOptions {
     var count: ConnectionOptions { get set }
     var fields: HeaderOptions { get set }
@@ -16,16 +16,17 @@ protocol RenewableOptions {
 }
 
 extension RenewableOptions {
-    /// Asks for the password and reads standard input. Must be called once, because these options may be applied
-    /// several times.
+    /// Asks for the password, and reads the files of the body. Both must happen only once, but the options may be
+    /// applied several times.
     mutating func prepare(in context: Context) throws {
         try credentials.askForPassword(in: context)
         try body.prepare()
     }
 
-    /// Returns the options without those that are meant only for the server of the files, such as the body.
-    /// - Parameter secrets: whether the request goes to another server, so that header fields and credentials are left
-    ///   out, too.
+    /// Returns the options for fetching a file that belongs to the downloads, such as a checksum list: without the
+    /// body.
+    /// - Parameter secrets: Whether the file is on another server. If so, header fields and credentials are left out
+    ///   too.
     func without(secrets isForeign: Bool) -> Self {
         var others = self
         others.body.dropBody()
@@ -53,7 +54,7 @@ extension RenewableOptions {
     }
 
     /// Returns these options as overrides for a stored request.
-    /// - Parameter given: an empty request with these options applied.
+    /// - Parameter given: An empty request to which these options have been applied.
     func overrides(in given: DownloadRequest) -> RequestOverrides {
         var overrides = RequestOverrides()
         overrides.headers = given.headers
@@ -76,8 +77,9 @@ struct ConnectionOptions: ParsableArguments {
     @Option(
         name: [.customShort("x"), .long],
         help: ArgumentHelp(
-            "Use N connections for each file, 1 to 64; auto uses as many as make it faster, at most "
-                + "\(SegmentPlanner.automaticLimit), and auto:N at most N. Without HTTP, auto uses 1. Default: auto.",
+            "Use N connections for each file, 1 to 64. auto adds connections while they make the download faster, at "
+                + "most \(SegmentPlanner.automaticLimit), and auto:N at most N. Over FTP and SSH, auto uses 1. "
+                + "Default: auto.",
             valueName: "n"),
         completion: .list(["auto", "1", "2", "4", "8", "16"]), transform: ConnectionCount.init(argument:))
     var connections: ConnectionCount?
@@ -89,9 +91,9 @@ extension ConnectionOptions: ScannedGroup {
     }
 }
 
-/// The options for how the requests of `get` are made and repeated.
+/// The options of `get` for speed, retries, timeouts, redirects and priority.
 struct TransferOptions: ParsableArguments {
-    // The parser does not show the defaults of options that have a `transform`.
+    // The help texts name these defaults, because the parser does not show the defaults of options with a `transform`.
     private static let delay = Seconds(RetryPolicy().delay)
     private static let connect = Seconds(DownloadRequest.Timeouts().connect)
     private static let stall = Seconds(DownloadRequest.Timeouts().stall)
@@ -111,7 +113,8 @@ struct TransferOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Wait this long before the first retry; doubles with each retry. Default: \(Self.delay).",
+            "Wait this long before the first retry, and twice as long before each further retry. Default: "
+                + "\(Self.delay).",
             valueName: "time"),
         transform: Seconds.init(argument:))
     var retryDelay: Seconds?
@@ -125,7 +128,7 @@ struct TransferOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Cut a connection that brings no bytes for this long, and retry. Default: \(Self.stall).",
+            "Cut a connection that receives no bytes for this long, and retry. Default: \(Self.stall).",
             valueName: "time"),
         transform: Seconds.init(argument:))
     var stallTimeout: Seconds?

@@ -1,27 +1,28 @@
 import ArgumentParser
 
-/// The words of a command line, for options that read them without the argument parser, which takes several times as
-/// long. Each option reads its value by name and gets the value that the parser would give it. If there is an error, or
-/// a word that might mean something else to the parser, all words are declined and the parser reads them.
+/// A reader of command lines that is several times as fast as the argument parser. Each option reads its value by name,
+/// and gets the same value as from the parser. If there is an error, or if the parser may read a word differently, the
+/// whole command line is declined, and the parser reads it.
 struct ScannedWords {
     private struct Option {
         /// The long name; nil for a letter.
         let name: Substring?
         let letter: Character?
-        /// The value after `=` or after the letter.
+        /// The attached value, which follows `=` or the letter; nil if no value is attached.
         let value: Substring?
-        /// The position of the word that is the value if no value is attached; nil if other letters follow.
+        /// The position of the next word, which may be the option's value; nil if other letters follow in the same
+        /// word.
         let next: Int?
-        /// The part of the word between its dash and `=`; nil if it has only one letter.
+        /// The part of the word between its dash and `=`; nil for a long option, and if the word has only one letter.
         var cluster: Substring?
         var isRead = false
     }
 
     private var options: [Option] = []
-    /// The words that are no options, by position; nil for options and for words that were read.
+    /// The words by position. An element is nil if the word is an option, or has been read.
     private var operands: [String?] = []
     private var isDeclined = false
-    /// The options that were read, in order; nil if they are not collected.
+    /// The options that were read, in order. Nil unless ``asked(by:)`` collects them.
     private var asked: [OptionCatalog.Option]?
 
     init(_ arguments: some Sequence<String>) {
@@ -36,7 +37,9 @@ struct ScannedWords {
         let equals = word.utf8.firstIndex(of: UInt8(ascii: "="))
         let name = word[..<(equals ?? word.endIndex)]
         let value = equals.map { word[word.utf8.index(after: $0)...] }
-        // The parser compares whole characters: a dash or an equals sign with a combining mark is another character.
+        // The parser compares whole characters, and a dash or an equals sign with a combining mark is another
+        // character.
+        // Such words are declined.
         guard word.hasPrefix("-") else { return decline() }
         guard !word.hasPrefix("--") else {
             let isMarked = equals.map { word[$0] == "=" } ?? true
@@ -66,7 +69,7 @@ struct ScannedWords {
 
     // MARK: Options
 
-    /// Returns the options of a name by their positions.
+    /// Returns the indices in ``options`` of the options with a name, and marks these options as read.
     private mutating func positions(
         _ name: String, _ letter: Character?, isFlag: Bool = false, isRepeatable: Bool = false, isPath: Bool = false
     ) -> [Int] {
@@ -75,7 +78,7 @@ struct ScannedWords {
         if options.isEmpty { return [] }
         return options.indices.filter { index in
             let option = options[index]
-            // A long option with one dash is an error.
+            // A long option with only one dash is an error, which the parser must report.
             if let cluster = option.cluster, cluster == name { decline() }
             guard option.name.map({ $0 == name }) ?? (option.letter == letter) else { return false }
             options[index].isRead = true
@@ -158,7 +161,7 @@ struct ScannedWords {
         return positions.count
     }
 
-    /// Returns the flag of a pair that comes last.
+    /// Returns the flag that comes last on the command line, of two flags that exclude each other.
     mutating func last<Flag>(_ flags: KeyValuePairs<String, Flag>) -> Flag? {
         var last: (position: Int, flag: Flag)?
         for (name, flag) in flags {
@@ -169,7 +172,7 @@ struct ScannedWords {
         return last?.flag
     }
 
-    /// Returns the words that are neither options nor their values. Must be called after all options were read.
+    /// Returns the words that are neither options nor values of options. It must be called after all options were read.
     mutating func rest() -> [String] {
         defer { operands = [] }
         return operands.compactMap(\.self)
@@ -192,7 +195,7 @@ struct ScannedWords {
         return words.asked ?? []
     }
 
-    /// Whether all words have been read, and the parser would have read the same.
+    /// Whether all words have been read, with the same result as from the parser.
     fileprivate var areRead: Bool {
         !isDeclined && options.allSatisfy(\.isRead) && operands.allSatisfy { $0 == nil }
     }
@@ -200,11 +203,12 @@ struct ScannedWords {
 
 /// A group of options that can be read without the argument parser.
 protocol ScannedGroup: ParsableArguments {
-    /// Sets every property, also those of options that are not among the words.
+    /// Sets every property, also the properties of options that the command line does not have.
     mutating func read(_ words: inout ScannedWords)
 }
 
-/// Options in plain properties. Each group of the argument parser would cost a search through all types of the program.
+/// Options in plain properties, without the property wrappers of the argument parser. With the wrappers, each group
+/// would cost a search through all types of the program.
 protocol ScannedOptions {
     /// The same options for the argument parser.
     associatedtype Arguments: ParsableArguments

@@ -1,15 +1,15 @@
 import Foundation
 
-/// A URL without its scheme, as it is typed for curl and wget: `example.org/x`, `127.0.0.1:8080/x`.
+/// A URL without a scheme, as users type it for curl and wget: `example.org/x`, `127.0.0.1:8080/x`.
 struct SchemelessAddress: Equatable {
     let text: String
     let host: String
     let port: Int?
 
-    /// Returns the schemes to try, in order. Without a port these are https and then http. Port 443 means https, and
-    /// any other port means http, as in curl.
-    /// - Parameter allowed: the schemes that the user's options allow. If they exclude all usual ones, the first of
-    ///   them is returned, https before http.
+    /// Returns the schemes to try, in order. Without a port, https is tried first, and then http. Port 443 means https,
+    /// and any other port means http, as in curl.
+    /// - Parameter allowed: The schemes that the user's options allow. If the options exclude all of the schemes above,
+    ///   https is returned if it is allowed, otherwise http if it is allowed.
     func schemes(allowed: [String]) -> [String] {
         let usual =
             switch port {
@@ -50,8 +50,8 @@ struct SchemelessAddress: Equatable {
         return UInt16(text.dropFirst()).flatMap { $0 > 0 ? Int($0) : nil }
     }
 
-    /// Returns whether a text is a host. A name without a dot is a host only if a port follows it: `lst` is more likely
-    /// a mistyped command.
+    /// Returns whether a text is a host. A name without a dot, such as `lst`, is a host only if a port follows.
+    /// Otherwise it is probably a mistyped command.
     private static func isHost(_ text: Substring, hasPort: Bool) -> Bool {
         if text.first == "[" {
             return text.dropFirst().dropLast().contains(":")
@@ -75,7 +75,7 @@ struct SchemelessAddress: Equatable {
             && parts.allSatisfy { $0.utf8.allSatisfy { (48...57).contains($0) } && UInt8($0) != nil }
     }
 
-    /// Returns whether a word instead of a command can only be a URL, because it has a scheme, a port or a path.
+    /// Returns whether the first word of a command line can only be a URL, because it has a scheme, a port or a path.
     static func isClearlyURL(_ word: String) -> Bool {
         if let mark = word.range(of: "://") {
             return mark.lowerBound > word.startIndex

@@ -17,7 +17,7 @@ struct SelectionOptions: ParsableArguments {
         if !ids.isEmpty, !group.isEmpty { throw ValidationError(GroupOptions.choice) }
     }
 
-    /// Throws if no downloads are selected. For commands that need downloads.
+    /// Throws if no downloads are selected. Commands that need downloads call this method.
     func require() throws {
         if isEmpty { throw ValidationError(GroupOptions.choice) }
     }

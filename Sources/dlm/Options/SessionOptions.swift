@@ -1,7 +1,7 @@
 import ArgumentParser
 import DownloadKit
 
-/// The options for the session that runs all downloads, not for one download.
+/// The options that apply to the whole session instead of one download.
 struct SessionOptions: ParsableArguments {
     @Option(
         name: [.customShort("j"), .long],
@@ -26,12 +26,13 @@ struct SessionOptions: ParsableArguments {
     /// The option that was given, as text for messages; nil if none was given.
     var given: String? { maxConcurrent.map { "-j \($0)" } ?? maxPerHost.map { "--max-per-host \($0)" } }
 
-    /// Applies the options to a configuration to which the settings were applied before.
-    /// - Parameter limitsEach: whether a speed limit for each download replaces the limit for all downloads together.
+    /// Applies the options to a configuration that already has the values of the settings.
+    /// - Parameter limitsEach: Whether the command gives a speed limit for each download. If so, there is no limit for
+    ///   all downloads together.
     func apply(to configuration: inout SessionConfiguration, _ settings: Settings, limitsEach: Bool) {
         if let maxConcurrent {
             configuration.maxConcurrent = maxConcurrent
-            // By default all of the downloads may be from one host.
+            // Without a setting for hosts, all running downloads may be from one host.
             configuration.maxPerHost = settings.general?.session.maxPerHost ?? maxConcurrent
         }
         if let maxPerHost {

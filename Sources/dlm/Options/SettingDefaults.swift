@@ -1,6 +1,6 @@
 import DownloadKit
 
-/// The default values of the settings, in the form of a file.
+/// The default values of the settings, as they would be written in `config.yaml`.
 enum SettingDefaults {
     /// Returns the default of a setting, or a dash if the setting has no value by default.
     static func value(_ key: String) -> String {

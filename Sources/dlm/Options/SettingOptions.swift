@@ -1,8 +1,8 @@
 import ArgumentParser
 import DownloadKit
 
-/// The options that can be set outside of the command line, by their long names. This one struct serves `config.yaml`,
-/// the environment and the sections for hosts.
+/// The options that can be set outside of the command line. This struct is used for `config.yaml`, for its sections
+/// (hosts and rules), and for the environment.
 struct SettingOptions {
     var historyAge: HistoryAge?
     var limitWindow: [LimitWindow]
@@ -54,8 +54,8 @@ struct SettingArguments: ParsableArguments, ItemGroups {
 
     @Option(
         help: """
-            Limit the speed in a window of local time, such as 'Mon-Fri 08:00-18:00 1M'; repeatable, the first open \
-            window counts. Default: none.
+            Limit the speed in a window of local time, such as 'Mon-Fri 08:00-18:00 1M'; repeatable. If several \
+            windows are open, the first one applies. Default: none.
             """,
         transform: LimitWindow.init(argument:))
     var limitWindow: [LimitWindow] = []

@@ -2,10 +2,11 @@ import ArgumentParser
 import DownloadKit
 import Synchronization
 
-/// The settings outside of the command line. The environment comes before the sections for a host, and these come
-/// before the rest of `config.yaml`.
+/// The settings in the environment and in `config.yaml`. A value in the environment overrides the sections of the file
+/// (hosts and rules), and a section overrides the rest of the file.
 struct Settings: Sendable {
-    /// The entries of the file, then those of the environment. If two entries have the same key, the later one is used.
+    /// The entries of the file, then the entries of the environment. If two entries have the same key, the later one is
+    /// used.
     let entries: [SettingsEntry]
     private let home: String?
     /// The settings without the sections for hosts; nil if nothing is set.
@@ -55,8 +56,7 @@ struct Settings: Sendable {
         }
     }
 
-    /// Returns the entries without those that a later entry overrides. All entries of an option that can be repeated
-    /// stay.
+    /// Returns the entries that no later entry overrides, and all entries of options that can be repeated.
     private static func counting(_ entries: [SettingsEntry]) -> [SettingsEntry] {
         var last: [String: Int] = [:]
         for (index, entry) in entries.enumerated() { last[entry.key] = index }
@@ -73,7 +73,7 @@ struct Settings: Sendable {
         return sections.indices.filter { sections[$0].matches(url) }
     }
 
-    /// Returns the entries in force for a URL: those of the file, of its sections, and of the environment.
+    /// Returns the entries that apply to a URL: from the file, from the given sections, and from the environment.
     func entries(for sections: [Int]) -> [SettingsEntry] {
         let own = sections.flatMap { number in entries.filter { $0.section == self.sections[number] } }
         let general = entries.filter { $0.section == nil }
@@ -81,19 +81,20 @@ struct Settings: Sendable {
             general.filter { $0.origin != .environment } + own + general.filter { $0.origin == .environment })
     }
 
-    /// Applies the settings for a URL with these sections to a request.
+    /// Applies the settings for a URL to a request.
+    /// - Parameter sections: The sections that match the URL, from ``sections(for:)``.
     func apply(to request: inout DownloadRequest, _ sections: [Int], in workingFolder: String?) throws {
         let entries = entries(for: sections)
         let general = entries.filter { $0.section == nil }
-        // A header field of a layer replaces the fields of the same name in the layers before. Several fields of the
-        // same name in one layer are all kept.
+        // The settings are applied in layers. A header field of a layer replaces the fields of the same name in earlier
+        // layers. Several fields of the same name in one layer are all kept.
         let layers =
             [general.filter { $0.origin != .environment }]
             + sections.map { number in entries.filter { $0.section == self.sections[number] } }
             + [general.filter { $0.origin == .environment }]
         for layer in layers {
             guard let first = layer.first, var item = try Self.options(layer, home)?.item else { continue }
-            // Outside of a section the speed limit is for all downloads together.
+            // Outside of sections, the speed limit applies to all downloads together, not to this download.
             if first.section == nil { item.transfer.limitRate = nil }
             try item.apply(to: &request, in: workingFolder)
         }
@@ -135,8 +136,8 @@ final class SettingsMemory: Sendable {
 extension Context {
     func settings() throws(SettingsError) -> Settings { try settingsMemory.settings(environment) }
 
-    /// The settings for code that cannot throw; no settings if they have an error. The command has reported such an
-    /// error already.
+    /// The settings for code that cannot throw. If the settings have an error, which the command has already reported,
+    /// no settings are returned.
     var knownSettings: Settings { (try? settings()) ?? Settings() }
 }
 

@@ -11,7 +11,7 @@ struct SettingsEntry: Equatable, Sendable {
     var section: SettingsSection?
 
     enum Origin: Equatable {
-        /// Path and line.
+        /// An entry of `config.yaml`, with the path and the line.
         case file(String)
         case environment
     }

@@ -6,7 +6,7 @@ import Yams
 struct SettingsFile {
     let path: String
 
-    /// The greatest size of the file in bytes. A larger file is surely no configuration.
+    /// The greatest size of the file in bytes. A larger file cannot be a configuration file.
     static let largest = 1 << 20
 
     /// Finds `$XDG_CONFIG_HOME/dlm/config.yaml`, by default `~/.config/dlm/config.yaml`. A relative path in the
@@ -189,12 +189,12 @@ struct SettingsFile {
             for node in list {
                 let line = self.place(node.mark?.line)
                 guard case .scalar(let text) = node else {
-                    throw SettingsError("\(line): \(name) takes plain values; \(Self.form)")
+                    throw SettingsError("\(line): \(name) needs plain values; \(Self.form)")
                 }
                 entries.append(SettingsEntry(key: name, text: text.string, origin: .file(line), section: section))
             }
             return entries
-        default: throw SettingsError("\(place): \(name) takes one plain value; \(Self.form)")
+        default: throw SettingsError("\(place): \(name) needs one plain value; \(Self.form)")
         }
     }
 
@@ -204,7 +204,7 @@ struct SettingsFile {
     private static let ruleForm =
         "give rules such as 'rules: [{host: \"*.example.org\", path: \"*.iso\", directory: ~/iso}]'"
     private static let hostForm = "give settings for hosts such as 'hosts: {\"*.example.org\": {connections: 2}}'"
-    private static let form = "give one setting a line, such as 'history-age: 30d'"
+    private static let form = "give one setting in each line, such as 'history-age: 30d'"
 
     private func place(_ line: Int?) -> String { line.map { "\(path):\($0)" } ?? path }
 

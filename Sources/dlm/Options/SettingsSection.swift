@@ -14,9 +14,8 @@ enum SettingsSection: Hashable, Sendable {
         }
     }
 
-    /// Returns whether the settings of this section count less than those of another section that matches the same URL.
-    /// A closer host counts more than another host, a rule more than a host, and a later rule more than an earlier
-    /// rule.
+    /// Returns whether another section that matches the same URL overrides this section. A more specific host overrides
+    /// another host. A rule overrides a host, and a later rule overrides an earlier rule.
     func isBefore(_ other: SettingsSection) -> Bool {
         switch (self, other) {
         case (.host(let one), .host(let two)): two.isCloser(than: one)

@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// The time when a download is to start. A time without a day is counted from the moment at which the argument is read.
+/// The time when a download is to start. For a time without a day, it is the next such time after the argument is read.
 struct StartArgument: Equatable {
     let moment: Date
 
@@ -24,7 +24,7 @@ extension TimeWindow {
     }
 }
 
-/// A speed limit for a time of the day: `Mon-Fri 08:00-18:00 1M`, or `none`.
+/// A speed limit for a window of time, such as `Mon-Fri 08:00-18:00 1M`; or `none`.
 struct LimitWindow: Equatable {
     let entry: RateTimetable.Entry?
 
@@ -43,7 +43,7 @@ struct LimitWindow: Equatable {
 
 /// The local time of the user who calls dlm.
 enum LocalTime {
-    /// Throws if the time zone in `TZ` is unknown, because an unknown time zone would be taken for UTC.
+    /// Throws if the time zone in `TZ` is unknown, because Foundation would use UTC instead.
     static func check(_ environment: [String: String] = ProcessInfo.processInfo.environment) throws {
         guard let name = environment["TZ"], !name.isEmpty, !name.hasPrefix("/"), !name.hasPrefix(":/") else { return }
         let bare = name.hasPrefix(":") ? String(name.dropFirst()) : name

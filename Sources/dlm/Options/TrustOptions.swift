@@ -2,15 +2,15 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// The options for how the server proves its identity to dlm, and dlm to the server.
+/// The options for certificates, keys and schemes: how the server proves its identity, and how dlm proves its own.
 struct TrustOptions: ParsableArguments {
     @Flag(name: [.customShort("k"), .long], help: "Do not verify the server's certificate.")
     var insecure = false
 
     @Flag(
         help: """
-            Accept a body without a size as complete when its connection ends. Continue a file that has no strong \
-            ETag or Last-Modified and no checksum after comparing only its last 64 KiB.
+            Accept a body without a size as complete when its connection ends. If a file has no strong ETag or \
+            Last-Modified and no checksum, compare only its last 64 KiB before continuing it.
             """)
     var allowUnverified = false
 
@@ -21,7 +21,7 @@ struct TrustOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Refuse certificates that this file (PEM) lists as revoked. It must have a list for each authority.",
+            "Refuse certificates that this file (PEM) lists as revoked. The file must have a list for each authority.",
             valueName: "file"), completion: .file())
     var crlFile: String?
 
@@ -32,7 +32,7 @@ struct TrustOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Use this key for --certificate if it is in a file of its own; it must have no passphrase.",
+            "Use this key for --certificate if the key is in a separate file; the key must have no passphrase.",
             valueName: "file"),
         completion: .file())
     var privateKey: String?
@@ -40,7 +40,7 @@ struct TrustOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Accept only a server with this public key: sha256//BASE64 (several separated by ;), or a file with the "
-                + "key. Only https URLs can be used then.", valueName: "key"), completion: .file())
+                + "key. This works only with https URLs.", valueName: "key"), completion: .file())
     var pinnedPublicKey: String?
 
     @Option(
@@ -57,7 +57,7 @@ struct TrustOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Log in over SSH (sftp, scp) with this key, which must have no passphrase. Default: the keys of the agent, "
+            "Log in over SSH (sftp, scp) with this key, which must have no passphrase. Default: the keys of ssh-agent, "
                 + "then id_ed25519, id_ecdsa or id_rsa in ~/.ssh.", valueName: "file"), completion: .file())
     var sshKey: String?
 
@@ -81,7 +81,7 @@ struct TrustOptions: ParsableArguments {
         ]
         for (name, path) in files where path == "" { throw ValidationError("\(name): nothing given") }
         if privateKey != nil, certificate == nil {
-            throw ValidationError("--private-key: needs a certificate; give --certificate, too")
+            throw ValidationError("--private-key needs a certificate; give --certificate, too")
         }
         guard let pinnedPublicKey, pinnedPublicKey.hasPrefix("sha256//") else { return }
         for pin in pinnedPublicKey.split(separator: ";", omittingEmptySubsequences: false) {
@@ -151,7 +151,7 @@ struct TrustOptions: ParsableArguments {
     private func check(_ path: String?, _ option: String, holds mark: String, _ what: String) throws {
         guard let path else { return }
         let text = String(decoding: try ChecksumFile.read(path), as: UTF8.self)
-        if !text.contains(mark) { throw ValidationError("\(option) \(path): holds \(what)") }
+        if !text.contains(mark) { throw ValidationError("\(option) \(path): the file has \(what)") }
     }
 }
 
@@ -193,7 +193,8 @@ extension ServerTrustPolicy.TLSVersion: ExpressibleByArgument {}
 struct Schemes: Equatable {
     let names: [String]
 
-    /// Reads an argument, as the parser's `transform`. The error becomes the end of the parser's message.
+    /// Reads an argument; it is used as the parser's `transform`. The parser puts the thrown text at the end of its
+    /// message.
     init(argument: String) throws {
         var allowed = RedirectPolicy.knownSchemes
         for word in argument.lowercased().split(separator: ",", omittingEmptySubsequences: false) {
@@ -212,7 +213,7 @@ struct Schemes: Equatable {
                 allowed += meant.filter { !allowed.contains($0) }
             }
         }
-        if allowed.isEmpty { throw ValidationError("that leaves no scheme; give one such as =https") }
+        if allowed.isEmpty { throw ValidationError("no scheme is left; give one such as =https") }
         names = RedirectPolicy.knownSchemes.filter(allowed.contains)
     }
 }

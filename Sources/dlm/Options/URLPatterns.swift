@@ -1,8 +1,7 @@
 import ArgumentParser
 
-/// The patterns in URLs, with curl's syntax: `[001-100]`, `[a-z]`, `[0-9:3]` and `{a,b}`. Brackets and braces that form
-/// no such pattern, as in `?id[]=3` or `http://[::1]/`, are ordinary characters. So is a bracket or brace after a
-/// backslash.
+/// The patterns in URLs, with curl's syntax: `[001-100]`, `[a-z]`, `[0-9:3]` and `{a,b}`. Other brackets and braces, as
+/// in `?id[]=3` or `http://[::1]/`, are ordinary characters. A bracket or brace after a backslash is one too.
 struct URLPatterns {
     /// A URL without patterns, and the value of each pattern in it.
     struct Expanded: Equatable {
@@ -13,7 +12,8 @@ struct URLPatterns {
     /// Whether brackets and braces are ordinary characters (`--no-glob`).
     let isLiteral: Bool
 
-    /// The most URLs that the patterns of one command line may stand for. More are probably a typing mistake.
+    /// The most URLs to which the patterns of one command line may expand. A larger number is probably a typing
+    /// mistake.
     static let largest = 100_000
 
     func count(in urls: [String]) throws(ValidationError) -> Int {
@@ -23,7 +23,7 @@ struct URLPatterns {
             let pattern = URLPattern(url)
             count += pattern.count
             if pattern.isTooLarge || count > Self.largest {
-                throw ValidationError("\(url): stands for more than \(Self.largest) URLs; give fewer, or --no-glob")
+                throw ValidationError("\(url): expands to more than \(Self.largest) URLs; give fewer, or --no-glob")
             }
         }
         return count
@@ -38,11 +38,11 @@ struct URLPatterns {
         return urls.flatMap { URLPattern($0).expanded }
     }
 
-    /// Returns whether a name has a placeholder for the value of a pattern, such as `#1`.
+    /// Returns whether a file name has a placeholder for the value of a pattern, such as `#1`.
     static func hasPlace(_ name: String) -> Bool { name.firstMatch(of: /#[0-9]/) != nil }
 
-    /// Returns the name with each placeholder replaced by the value of its pattern. A placeholder without a pattern is
-    /// not changed.
+    /// Returns the name with the value of a pattern in the place of each placeholder. A placeholder whose number
+    /// belongs to no pattern is not changed.
     static func filled(_ name: String, _ values: [String]) -> String {
         name.replacing(/#([0-9]+)/) { match in
             guard let number = Int(match.1), values.indices.contains(number - 1) else { return String(match.0) }
@@ -61,9 +61,10 @@ struct URLPattern: Equatable {
     }
 
     private let parts: [Part]
-    /// How many URLs the pattern stands for; at least so many if ``isTooLarge``.
+    /// The number of URLs to which the pattern expands. If ``isTooLarge`` is true, the real number may be greater.
     private(set) var count = 1
-    /// The pattern stands for more URLs than one command line may have, and the rest of the text has not been read.
+    /// Whether the pattern expands to more URLs than one command line may have. If so, the rest of the text was not
+    /// read.
     var isTooLarge: Bool { count > URLPatterns.largest }
 
     /// The most values of one pattern.

@@ -7,8 +7,8 @@ struct ValidationOptions: ParsableArguments {
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "Accept only this media type, such as application/zip or image/*; repeatable, or several with commas. "
-                + "Another type, such as that of a login page, is status 9, and nothing is written.",
+            "Accept only this media type, such as application/zip or image/*; repeatable, or several with commas. With "
+                + "another type, such as the type of a login page, nothing is written, and the exit status is 9.",
             valueName: "type"))
     var expectType: [String] = []
 
@@ -22,7 +22,7 @@ struct ValidationOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Refuse a file larger than this, such as 500M. If the server sends no size, the partial file is kept, and "
-                + "continues with a larger limit.", valueName: "size"),
+                + "can be continued with a larger limit.", valueName: "size"),
         transform: ByteSize.init(argument:))
     var maxSize: ByteSize?
 
@@ -62,7 +62,7 @@ extension ValidationOptions: TellingOptions {
     }
 }
 
-/// Status codes as users list them: `403,520-529`.
+/// A list of status codes, such as `403,520-529`.
 struct CodeList: Equatable {
     let codes: StatusCodes
 
@@ -74,14 +74,14 @@ struct CodeList: Equatable {
     }
 }
 
-/// Status codes whose body can be a file.
+/// The value of `--expect-status`: status codes whose body can be a file.
 struct ExpectedCodes: Equatable {
     let codes: StatusCodes
 
     init(argument: String) throws {
         codes = try CodeList(argument: argument).codes
         if codes.overlaps(100...199) || codes.overlaps(300...399) {
-            throw ValidationError("these have no file as their body: give 200 to 299, or errors from 400 on")
+            throw ValidationError("answers with these codes have no file: give 200 to 299, or errors from 400 on")
         }
     }
 }

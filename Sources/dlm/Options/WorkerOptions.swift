@@ -1,7 +1,8 @@
 import ArgumentParser
 import DownloadKit
 
-/// The options of `get` as one worker of many: its part of a list, and its reports to the workflow engine.
+/// The options of `get` for one of many workers that share a list of URLs. They select the worker's part of the list,
+/// and they record the results for the workflow engine.
 struct WorkerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -18,8 +19,9 @@ struct WorkerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Append a line of JSON to this file for each URL that ends, and skip URLs that it records as done if their "
-                + "files are still there. The status is 75 if another run may get more, 65 if the rest fails for good.",
+            "Append a line of JSON to this file for each URL that ends. Skip URLs that the file records as done, if "
+                + "their files still exist. The exit status is 75 if another run may get more, 65 if the rest has "
+                + "failed for good.",
             valueName: "file"),
         completion: .file())
     var manifest: String?
@@ -32,15 +34,16 @@ struct WorkerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Stop with status 69 after more than N failed downloads, or more than P% of at least 100.",
+            "Stop with status 69 after more than N failed downloads, or if more than P% of at least 100 downloads "
+                + "failed.",
             valueName: "n or p%"),
         transform: FailureLimitArgument.init(argument:))
     var maxFailures: FailureLimitArgument?
 
     @Option(
         help: ArgumentHelp(
-            "Name files by url (in a folder for each host), by the hash of the URL, or by their number in the list. No "
-                + "two URLs get the same name.", valueName: "what"))
+            "Name files after the URL (url, in a folder for each host), after its hash (hash), or after their number "
+                + "in the list (number). No two URLs get the same name.", valueName: "what"))
     var nameBy: FileNameRule?
 
     @Option(
@@ -49,17 +52,17 @@ struct WorkerOptions: ParsableArguments {
                 + "by host, all workers share this rate.", valueName: "n"))
     var perHostRate: Double?
 
-    @Flag(help: "Spread the files that --name-by names over two levels of folders.")
+    @Flag(help: "Spread the files over two levels of folders; needs --name-by.")
     var spread = false
 
     @Option(
         help: ArgumentHelp(
-            "Keep the state of this worker in this folder instead of $XDG_STATE_HOME; it should be on a local disk.",
+            "Keep the state of this worker in this folder instead of $XDG_STATE_HOME. Use a folder on a local disk.",
             valueName: "dir"),
         completion: .directory)
     var state: String?
 
-    /// The option about failures, if it is given.
+    /// The name of `--max-failures` if it is given, for messages.
     var limitOption: String? { maxFailures == nil ? nil : "--max-failures" }
 
     func validate() throws {
@@ -78,7 +81,7 @@ struct WorkerOptions: ParsableArguments {
         if shardBy != nil, shard == nil { throw ValidationError("--shard-by needs --shard I/N") }
     }
 
-    /// The rule for file names; nil if the names may come from servers.
+    /// The rule for file names; nil if `--name-by` is not given.
     var namer: FileNamer? { nameBy.map { FileNamer(rule: $0, spreads: spread) } }
 
     /// Returns the seconds between the starts of two downloads from one host, or nil if their rate is not limited.

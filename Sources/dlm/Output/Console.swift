@@ -4,8 +4,8 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// The output of the program. All output goes through here: data to stdout, messages for people to stderr. The progress
-/// block stays below all other lines.
+/// The output of the program. All output goes through this class: data to stdout, and messages for people to stderr.
+/// The lines of the progress display (the progress block) stay below all other lines.
 final class Console: Sendable {
     private struct State {
         var block = TerminalBlock()
@@ -30,7 +30,7 @@ final class Console: Sendable {
         isOneTerminal = outputIsTerminal && errorsAreTerminal && Self.device(output) == Self.device(errors)
     }
 
-    /// Returns a console that prints data to stderr, too, so that stdout stays empty.
+    /// Returns a console that prints data to stderr instead of stdout, so that stdout stays empty.
     func withoutOutput() -> Console { Console(output: errors, errors: errors) }
 
     /// Opens `/dev/null` for standard streams that the caller closed. Otherwise a file that is opened later would get
@@ -38,7 +38,7 @@ final class Console: Sendable {
     static func openClosedStreams() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
             if descriptor == STDOUT_FILENO { lacksOutput.store(true, ordering: .relaxed) }
-            // open(2) returns the lowest free number, which is this one.
+            // open(2) returns the lowest free number, which is the number of the closed stream.
             _ = open("/dev/null", O_RDWR)
         }
     }
@@ -48,7 +48,7 @@ final class Console: Sendable {
     /// Whether the caller closed stdout, so that nothing reads its data.
     var outputIsMissing: Bool { output == STDOUT_FILENO && Self.lacksOutput.load(ordering: .relaxed) }
 
-    /// The columns of stdout; nil if it is no terminal.
+    /// The number of columns of stdout; nil if stdout is not a terminal.
     var outputColumns: Int? { outputIsTerminal ? Self.columns(of: output) : nil }
 
     /// The present number of columns and rows of the terminal.
@@ -57,8 +57,7 @@ final class Console: Sendable {
         return (Self.columns(of: errors), rows > 0 ? rows : 24)
     }
 
-    /// Whether this process is in the foreground of its terminal. In the background, the terminal is used by another
-    /// process.
+    /// Whether this process is in the foreground of its terminal. Otherwise another process uses the terminal.
     var isInForeground: Bool {
         let group = tcgetpgrp(errors)
         return group < 0 || group == getpgrp()
@@ -69,7 +68,7 @@ final class Console: Sendable {
         state.withLock { state in
             guard outputIsTerminal, !state.block.isEmpty else { return write(line + "\n", state: &state) }
             let (before, after) = state.block.around(columns: size.columns)
-            // One write; with several, the block would flicker.
+            // Everything is written at once. With several writes, the block would flicker.
             if isOneTerminal { return write(before + line + "\n" + after, state: &state) }
             send(before)
             write(line + "\n", state: &state)
@@ -77,7 +76,7 @@ final class Console: Sendable {
         }
     }
 
-    /// Prints a path as data. It is escaped only if stdout is a terminal.
+    /// Prints a path as data. The path is escaped only if stdout is a terminal.
     func print(path: String) { print(outputIsTerminal ? Escaping.line(path) : path) }
 
     /// Prints an error or a notice for people.
@@ -97,11 +96,11 @@ final class Console: Sendable {
         state.withLock { send(control + $0.block.draw(lines, columns: size.columns)) }
     }
 
-    /// Replaces the lines of the progress block without drawing them. They are drawn with the next line above the
-    /// block.
+    /// Replaces the lines of the progress block without drawing them. They are drawn together with the next line that
+    /// is printed above the block.
     func outdateBlock(by lines: [String]) { state.withLock { $0.block.outdate(by: lines) } }
 
-    /// Leaves the progress block on the terminal for good. An echoed key such as `^C` is overwritten.
+    /// Keeps the progress block on the terminal permanently. An echoed key such as `^C` is overwritten.
     func keepBlock(control: String = "") {
         state.withLock { state in
             send(control + (state.block.isEmpty ? "" : "\r\u{1B}[K"))
@@ -119,11 +118,11 @@ final class Console: Sendable {
         state.withLock { send(control + $0.block.erase(columns: size.columns)) }
     }
 
-    /// Whether a write has found that stdout has no reader any more.
+    /// Whether writing to stdout has failed, for example because its reader has ended.
     var isOutputClosed: Bool { state.withLock(\.isOutputClosed) }
 
-    /// Returns when stdout has no reader any more, or when the task is cancelled. Without this, a command that only
-    /// prints events would wait for the next event. For a pipe without a reader, poll(2) reports POLLERR.
+    /// Waits until stdout has no reader any more, or the task is cancelled. Without this method, a command that only
+    /// prints events would not end before the next event. For a pipe without a reader, poll(2) reports POLLERR.
     func outputClosed(_ time: any TimeSource) async {
         while !Task.isCancelled, !isOutputClosed {
             var output = pollfd(fd: output, events: 0, revents: 0)
@@ -132,7 +131,8 @@ final class Console: Sendable {
         }
     }
 
-    /// Returns the exit status of the program, which is not 0 if a line of data was lost.
+    /// Removes the progress block, and returns the exit status of the program. The status is not 0 if a line of data
+    /// was lost.
     func finish(_ status: Int32) -> Int32 {
         let failure = state.withLock { state in
             send(state.block.erase(columns: size.columns))
@@ -143,7 +143,7 @@ final class Console: Sendable {
         return status == 0 ? 3 : status
     }
 
-    /// Writes a line to stderr just before the end, without waiting for a lock or a reader.
+    /// Writes a line to stderr just before the end of the process, without waiting for a lock or a reader.
     static func lastWord(_ message: String) {
         var ready = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
         if poll(&ready, 1, 0) == 1 { _ = writeAll("dlm: \(message)\n", to: STDERR_FILENO) }

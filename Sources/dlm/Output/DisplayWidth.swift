@@ -1,5 +1,5 @@
-/// The number of columns that text takes on a terminal. It is like wcwidth(3), but for whole characters and independent
-/// of the locale.
+/// The number of columns that text occupies on a terminal. The computation is like wcwidth(3), but for whole characters
+/// and independent of the locale.
 enum DisplayWidth {
     /// Returns the width of a text in columns. Colour sequences (`ESC [ ... m`) take no column.
     static func of(_ text: String) -> Int {
@@ -15,8 +15,8 @@ enum DisplayWidth {
         return width
     }
 
-    /// Returns the text, at most `columns` wide. A longer text is cut in its middle, with a `…` there, so that the
-    /// extension of a file name stays.
+    /// Returns the text, at most `columns` wide. A part in the middle of a longer text is replaced by `…`, so that the
+    /// extension of a file name stays visible.
     static func cut(_ text: String, to columns: Int) -> String {
         guard of(text) > columns else { return text }
         guard columns > 1 else { return columns == 1 ? "…" : "" }
@@ -25,7 +25,7 @@ enum DisplayWidth {
         return String(prefix(of: Array(text), to: columns - 1 - of(end))) + "…" + end
     }
 
-    /// Returns the text, at most `columns` wide. A text that is cut ends in `…`.
+    /// Returns the text, at most `columns` wide. The end of a longer text is replaced by `…`.
     static func cutEnd(_ text: String, to columns: Int) -> String {
         guard of(text) > columns else { return text }
         return columns < 1 ? "" : String(prefix(of: Array(text), to: columns - 1)) + "…"

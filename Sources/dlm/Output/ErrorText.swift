@@ -1,8 +1,8 @@
 import DownloadKit
 
-/// The text of the program for an error: the text of the library, with the options and commands that help.
+/// The text of the program for an error: the text of the library, with the options and commands that can help the user.
 enum ErrorText {
-    /// Returns one line without secrets being hidden; see ``Redaction/describe(_:)``.
+    /// Returns one line, in which secrets are not hidden; see ``Redaction/describe(_:)``.
     static func describe(_ error: DownloadError) -> String {
         let text = error.description
         switch error {
@@ -23,7 +23,7 @@ enum ErrorText {
         }
     }
 
-    /// The end of a message about a file that only a checksum can prove.
+    /// The end of a message about a file that cannot be proved to be complete without a checksum.
     private static let unprovedAdvice = "; give --checksum or --allow-unverified"
 
     private static func advice(_ failure: RequestFailure) -> String {
@@ -69,7 +69,7 @@ enum ErrorText {
         }
     }
 
-    /// Returns the reason why everything is fetched again, with the option that helps.
+    /// Returns the reason why the whole file is fetched again, with the option that can avoid this.
     static func restart(_ why: String) -> String {
         why == DownloadEvent.comparesAll ? why + " (--allow-unverified compares the last 64 KiB)" : why
     }

@@ -3,14 +3,14 @@ import DownloadKit
 /// The line that reports a failure: what failed, on what, why, and what to do.
 enum FailureText {
     /// Returns the line for a failure.
-    /// - Parameter canResume: whether there is a record that `dlm resume` would find.
+    /// - Parameter canResume: Whether the download is recorded, so that `dlm resume` can continue it.
     static func line(_ record: DownloadRecord, _ error: DownloadError, canResume: Bool = true) -> String {
         let why = Redaction.describe(error) + advice(record, error, canResume)
         var way = "; run: "
         if case .fileFailed(.exists, _) = error { way = "; or move it away and run: " }
         if case .completedFile(.changed, _) = error { way = "; move it away and run: " }
         let hint = (canResume ? hint(record, error) : nil).map { way + $0 } ?? ""
-        // These errors name the path of the file that they are about.
+        // The messages of these errors already begin with the path of the file.
         switch error {
         case .fileFailed, .completedFile: return why + hint
         default: break
@@ -21,16 +21,18 @@ enum FailureText {
         return "\(record.source): \(why)\(others(record))\(hint)"
     }
 
-    /// Returns how the user can accept a file whose completeness nothing proves: this time, or always from this host.
+    /// Returns the advice for a file that cannot be proved to be complete: how to accept this file, or all files of the
+    /// host.
     private static func advice(_ record: DownloadRecord, _ error: DownloadError, _ canResume: Bool) -> String {
         guard error == .verificationFailed(.endUnproved) else { return "" }
         let host = Redaction.hidden(record.source.host)
         let now = canResume ? "run: dlm resume \(record.id) --allow-unverified" : "give --allow-unverified"
-        return "; if it is complete, \(now); for every file of this host, write allow-unverified: true for \(host) in "
-            + "the hosts: section of config.yaml; a --checksum proves it, too"
+        return
+            "; if the file is complete, \(now); for all files of this host, write allow-unverified: true for \(host) "
+            + "in the hosts: section of config.yaml; or prove the file with --checksum"
     }
 
-    /// Returns the number of other sources that failed, because the error is only that of the last source.
+    /// Returns a text with the number of other sources that failed, because the error is only about the last source.
     private static func others(_ record: DownloadRecord) -> String {
         let standings = record.resume.sources?.standings ?? []
         let others = standings.count { $0.failure != nil && $0.url != record.source.string }
@@ -65,13 +67,13 @@ extension DownloadRequest {
         if let proxy = network.proxy, let credential = proxy.credential, credential.password == nil {
             options.append("--proxy \(proxy.url.replacing("://", with: "://\(credential.user):PASSWORD@"))")
         }
-        // The session that reported the error may know of secrets that are not in this record.
+        // The session that reported the error may need secrets that this record does not show.
         return options.isEmpty ? ["-H 'NAME: VALUE'"] : options
     }
 }
 
 extension StateText {
-    /// Returns why a download ended without being complete.
+    /// Returns the error of a download that ended without being complete.
     static func failure(_ state: DownloadState) -> DownloadError {
         switch state {
         case .failed(let error): error

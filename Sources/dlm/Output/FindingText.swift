@@ -1,4 +1,4 @@
-/// The text of `dlm doctor`: a line for each finding, the advice below it, and the number of problems and warnings at
+/// The text of `dlm doctor`: a line for each finding, with its advice below, and the number of problems and warnings at
 /// the end.
 struct FindingText {
     let style: Style

@@ -1,14 +1,14 @@
 import DownloadKit
 
-/// A group of options for one download that can be read back from a request.
+/// A group of options of one download whose values can be read from the stored request.
 protocol TellingOptions {
-    /// Returns the long names and the values of the options that have no line of their own in `dlm show`, in the form
-    /// of a list. The value is nil for an option that was not given, and empty for a flag. Secrets are named without
-    /// their values.
+    /// Returns the long names and the values of the options that `dlm show` prints under `options`. The value is nil
+    /// for an option that was not given, and empty for a flag. Values that are secret are not shown.
     static func given(in request: DownloadRequest) -> GivenOptions.List
 }
 
-/// The options that were given for one download, in the form of a list: `proxy=http://10.0.0.1:3128`.
+/// The options that were given for one download, in the form of the option lines of a list:
+/// `proxy=http://10.0.0.1:3128`.
 enum GivenOptions {
     typealias List = [(name: String, value: String?)]
 

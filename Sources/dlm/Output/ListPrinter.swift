@@ -1,7 +1,7 @@
 import DownloadKit
 
-/// The printer of a list. It prints page by page, so that a long list is never in memory as a whole. Columns only grow
-/// from page to page.
+/// The printer of `dlm list`. It prints page by page, so that a long list is never in memory as a whole. From page to
+/// page, columns only become wider.
 struct ListPrinter {
     let console: Console
     let style: Style
@@ -24,7 +24,7 @@ struct ListPrinter {
     }
 
     /// Prints a page.
-    /// - Parameter isLast: whether no page follows.
+    /// - Parameter isLast: Whether this is the last page.
     mutating func print(_ page: [DownloadSnapshot], isLast: Bool) {
         let now = time.date
         let rows = page.map { ListDocument($0, isHistory: isHistory, fate: fate($0.record), now: now) }
@@ -35,7 +35,7 @@ struct ListPrinter {
         for line in table.lines { console.print(line) }
     }
 
-    /// Reports that there was nothing to print, if the user sees the output on a terminal.
+    /// Reports that there was nothing to print, if both output streams are terminals.
     func explainNothing() {
         guard layout == nil, !json, console.outputIsTerminal, console.errorsAreTerminal else { return }
         console.report(isHistory ? "there are no downloads" : "there are no unfinished downloads; see: dlm list --all")

@@ -5,7 +5,7 @@ struct ListTable {
         var isShown = ListTable.header.map { _ in true }
         var widths = ListTable.header.map { DisplayWidth.of($0) }
 
-        /// The width of all columns but the name, with the gaps and the margin.
+        /// The width of all columns except the name, with the gaps and the margin.
         fileprivate var fixed: Int {
             zip(isShown, widths).dropLast().reduce(ListTable.margin) { $0 + ($1.0 ? $1.1 + ListTable.gap : 0) }
         }
@@ -14,26 +14,27 @@ struct ListTable {
     private static let header = ["ID", "STATE", "DONE", "SIZE", "SPEED", "LEFT", "NAME"]
     private static let state = 1
     private static let name = 6
-    /// The columns that can be left out, the least important first.
+    /// The indices of the columns that can be left out, the least important column first.
     private static let optional = [4, 5, 3, 2]
     private static let margin = 1
     private static let gap = 2
     private static let nothing = "-"
-    /// The width below which a name is not cut while another column can be left out.
+    /// The shortest width to which names are cut. Before names become shorter, other columns are left out.
     private static let shortestName = 16
-    /// The width below which a cut note is not shown, because a shorter piece says nothing.
+    /// The shortest width to which a note is cut. In less space, the note is left out, because so few letters are
+    /// useless.
     private static let shortestNote = 8
 
     let rows: [ListDocument]
     let style: Style
     /// The width of the terminal; nil to show all columns and cut nothing.
     var columns: Int?
-    /// The layout of the pages before; nil on the first page, which has the header.
+    /// The layout of the page before; nil for the first page, which has the header.
     var before: Layout?
-    /// Whether no page follows. Then an empty column can give its room to names and notes.
+    /// Whether this is the last page. If so, an empty column can be left out to make room for names and notes.
     var isLast = true
 
-    /// The lines of the table with its header. There are none if there are no rows.
+    /// The lines of the table with its header; empty if there are no rows.
     var lines: [String] {
         guard !rows.isEmpty else { return [] }
         let layout = layout

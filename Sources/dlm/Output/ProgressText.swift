@@ -4,8 +4,8 @@ import Foundation
 /// Notices about downloads in progress, and details of completed downloads.
 enum ProgressText {
     /// - Parameters:
-    ///   - verbosity: how often `-v` was given.
-    ///   - tellsRetries: whether a wait for another attempt is reported without `-v`, too.
+    ///   - verbosity: The number of `-v` flags.
+    ///   - tellsRetries: Whether a wait for another attempt is reported even without `-v`.
     static func text(_ event: DownloadEvent, verbosity: Int, tellsRetries: Bool = false, now: Date) -> String? {
         let name = "\(event.snapshot.id): \(event.snapshot.record.displayName)"
         switch event {
@@ -35,7 +35,7 @@ enum ProgressText {
         }
     }
 
-    /// Returns the text of all values that can be changed, because the event does not say which one was.
+    /// Returns the text of all values that can be changed, because the event does not say which value was changed.
     private static func settings(_ request: DownloadRequest) -> String {
         let limit = request.rateLimit.map { "limit \(Units.rate(Double($0)))" } ?? "no limit"
         return "\(limit), priority \(request.priority), from \(request.url)"

@@ -1,7 +1,7 @@
 import DownloadKit
 
-/// The hiding of secrets in URLs from messages, logs and the list of processes. URLs in data (`show`, `--json`) are not
-/// changed, because a download is resumed with them.
+/// The hiding of secrets in URLs, for messages, logs and the list of processes. URLs in data (`show`, `--json`) are not
+/// changed, because users need the whole URLs to resume downloads.
 enum Redaction {
     /// Returns the message of an error. If the error is about a URL that could not be parsed, everything that looks
     /// like `user:password@` is hidden as well.
@@ -21,8 +21,8 @@ enum Redaction {
         return ranges.isEmpty ? text : UserInformation.hiding(ranges, in: bytes)
     }
 
-    /// Returns the ranges of secrets, in order: the user information of URLs, and the values of parameters with names
-    /// of secrets.
+    /// Returns the ranges of secrets, in order: the user information of URLs, and the values of parameters whose names
+    /// suggest secrets.
     static func secrets(in text: [UInt8]) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         var rest = 0

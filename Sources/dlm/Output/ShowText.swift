@@ -24,7 +24,10 @@ struct ShowText {
         add("checksum", document.checksum.map { $0 + verification })
         for header in document.headers { add("header", header) }
         for (index, option) in document.options.enumerated() { add(index == 0 ? "options" : "", option) }
-        add("proof", document.acceptsUnverified ? "what nothing proves is taken (--allow-unverified)" : nil)
+        add(
+            "proof",
+            document.acceptsUnverified
+                ? "a file that is not proved to be complete is accepted (--allow-unverified)" : nil)
         add("trust", document.insecure ? "the server's certificate is not verified" : nil)
         add("limit", document.rateLimit.map { Units.rate(Double($0)) })
         add("priority", document.priority == 0 ? nil : "\(document.priority)")
@@ -42,7 +45,7 @@ struct ShowText {
 
     private var state: String {
         let state = style.state(document.state, document.state)
-        // A failure has a line of its own.
+        // The error of a failed download is shown in the line `error`.
         guard document.state != "failed", let note = document.note else { return state }
         // Some notes begin with the name of the state.
         if note.hasPrefix(document.state + " ") {
@@ -83,12 +86,12 @@ struct ShowText {
 
     private var resumability: String? {
         guard document.received > 0 else { return nil }
-        guard document.acceptsRanges else { return "not resumable: the server takes no ranges" }
+        guard document.acceptsRanges else { return "not resumable: the server does not support ranges" }
         if let etag = document.etag {
             return etag.hasPrefix("W/") ? "resumable: weak ETag \(etag)" : "resumable: ETag \(etag)"
         }
         return document.lastModified.map { "resumable: Last-Modified \($0)" }
-            ?? "resumable: no validators, the end of the partial file is compared"
+            ?? "resumable: without ETag and Last-Modified, so the end of the partial file is compared"
     }
 
     private static func text(_ source: ShowDocument.Source) -> String {
@@ -107,12 +110,12 @@ struct ShowText {
             let span = attempt.ended.map { " in \(Units.duration($0.timeIntervalSince(attempt.started)))" } ?? ""
             parts.append(Units.size(attempt.received) + span)
         }
-        // The state of the download says already that it is complete.
+        // `completed` is not shown, because the state of the download already says it.
         if let outcome = attempt.outcome, outcome != "completed" { parts.append("ended: \(outcome)") }
         return parts.joined(separator: "  ")
     }
 
-    /// Returns the times of the last attempt.
+    /// Returns the durations of the phases of an attempt.
     private static func text(_ timings: TimingsDocument) -> String {
         let phases = [
             ("name lookup", timings.nameLookup), ("connect", timings.connect), ("TLS", timings.tls),

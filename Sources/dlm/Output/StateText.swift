@@ -15,8 +15,7 @@ enum StateText {
         }
     }
 
-    /// Returns the text about the file of a completed download if it is gone or changed, or nil while the file is
-    /// there.
+    /// Returns a text if the file of a completed download is gone or changed, otherwise nil.
     static func note(_ fate: CompletedFileFate?) -> String? {
         fate.flatMap { $0 == .there ? nil : $0.description }
     }
@@ -32,7 +31,7 @@ enum StateText {
         return "retry in \(Int(max(0, min(until.timeIntervalSince(now), 1e9)).rounded(.up))) s"
     }
 
-    /// Returns when a download ended and how long it took: `2026-11-21 10:31:07 in 12 s`.
+    /// Returns the time when a download ended, and its duration: `2026-11-21 10:31:07 in 12 s`.
     static func end(_ date: Date, seconds: Double?) -> String {
         ShowText.text(date) + (seconds.map { " in \(Units.duration($0))" } ?? "")
     }
@@ -49,7 +48,7 @@ enum StateText {
 }
 
 extension DownloadState {
-    /// The reason of a wait, in a word, and the end of the wait, if it is known.
+    /// What a waiting download waits for, in one word, and the end of the wait, if it is known.
     var waiting: (what: String?, until: Date?) {
         switch self {
         case .waiting(.retry, let until): ("retry", until)
@@ -60,7 +59,7 @@ extension DownloadState {
     }
 }
 
-/// An estimate of when a download will be complete.
+/// An estimate of the time until a download is complete.
 enum TimeLeft {
     static func seconds(received: Int64, total: Int64?, speed: Double?) -> Double? {
         guard let total, let speed, speed > 0, received < total else { return nil }

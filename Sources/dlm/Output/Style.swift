@@ -1,6 +1,6 @@
 import DownloadKit
 
-/// The colours of text, or none (`--color`, NO_COLOR, CLICOLOR).
+/// The colours and characters of text (`--color`, NO_COLOR, CLICOLOR, and the locale).
 struct Style: Equatable {
     var isColored = false
     /// Whether the terminal shows more characters than ASCII.
@@ -29,9 +29,9 @@ struct Style: Equatable {
         isColored && !text.isEmpty ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
     }
 
-    /// Returns the style for an output stream. The option `--color` comes first, then NO_COLOR, then CLICOLOR_FORCE,
-    /// then CLICOLOR (no-color.org, bixense.com/clicolors).
-    /// - Parameter isTerminal: whether the stream is a terminal.
+    /// Returns the style for an output stream. The option `--color` has precedence over NO_COLOR, NO_COLOR over
+    /// CLICOLOR_FORCE, and CLICOLOR_FORCE over CLICOLOR (no-color.org, bixense.com/clicolors).
+    /// - Parameter isTerminal: Whether the stream is a terminal.
     static func chosen(_ choice: ColorChoice, isTerminal: Bool, environment: [String: String]) -> Style {
         Style(
             isColored: colored(choice, isTerminal: isTerminal, environment: environment),
@@ -49,8 +49,8 @@ struct Style: Equatable {
         }
     }
 
-    /// Returns whether text may contain more than ASCII. If a locale is set, its encoding must be UTF-8. If no locale
-    /// is set, as in containers, the terminal is assumed to show UTF-8.
+    /// Returns whether the terminal shows more characters than ASCII. If a locale is set, its encoding must be UTF-8.
+    /// If no locale is set, as in containers, the terminal is assumed to show UTF-8.
     private static func isUnicode(_ environment: [String: String]) -> Bool {
         for name in ["LC_ALL", "LC_CTYPE", "LANG"] {
             guard let value = environment[name]?.lowercased().utf8, !value.isEmpty else { continue }

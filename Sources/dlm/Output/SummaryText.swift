@@ -2,7 +2,7 @@ import DownloadKit
 
 /// The summary line at the end of a command, and short names for groups of downloads.
 enum SummaryText {
-    /// Returns the summary, or nil if it would only repeat that the one download failed.
+    /// Returns the summary. Returns nil for a single download that failed, because its failure was already reported.
     static func line(_ ledger: Ledger, seconds: Double, style: Style) -> String? {
         let tally = ledger.tally
         guard ledger.count > 1 || tally.completed > 0 else { return nil }
@@ -33,7 +33,8 @@ enum SummaryText {
         return ": " + parts.joined(separator: ", ")
     }
 
-    /// Returns the algorithm of the checksums if all downloads were verified by the same one, else an empty text.
+    /// Returns the name of the checksum algorithm if all downloads were verified with the same algorithm, otherwise an
+    /// empty text.
     private static func algorithm(_ ledger: Ledger) -> String {
         ledger.tally.algorithms.count == 1 ? ledger.tally.algorithms.map { "\($0.rawValue) " }.joined() : ""
     }
@@ -72,7 +73,8 @@ enum PausedText {
         }
         if elsewhere > 0 {
             let what =
-                elsewhere == 1 ? "1 download continues in another process" : "\(elsewhere) downloads continue elsewhere"
+                elsewhere == 1
+                ? "1 download continues in another process" : "\(elsewhere) downloads continue in other processes"
             lines.append("\(what); see: dlm list")
         }
         if isPartOfList { lines.append("the list was not read to its end; run the same command again for the rest") }

@@ -1,6 +1,6 @@
-/// The lines that are drawn over and over at the bottom of a terminal, with escape sequences. The cursor always rests
-/// at the start of the line below the block and is never hidden. So nothing has to be restored when dlm ends, whatever
-/// the reason is.
+/// The lines at the bottom of a terminal that are drawn again and again, with escape sequences. The cursor always stays
+/// at the start of the line below the block, and is never hidden. So nothing has to be restored when dlm ends, even if
+/// dlm is killed.
 struct TerminalBlock {
     private var lines: [String] = []
     /// The lines that replace ``lines`` when the next text is printed above the block.
@@ -9,7 +9,7 @@ struct TerminalBlock {
 
     var isEmpty: Bool { lines.isEmpty }
 
-    /// Returns the text that replaces the block. While the width of the terminal is the same, the old lines are
+    /// Returns the text that replaces the block. If the width of the terminal has not changed, the old lines are
     /// overwritten in place, which does not flicker.
     mutating func draw(_ new: [String], columns: Int) -> String {
         var text = columns == self.columns ? moveUp(lines.count) : erase(columns: columns)
@@ -21,13 +21,13 @@ struct TerminalBlock {
         return text
     }
 
-    /// Returns what to send before and after a text that stays above the block.
+    /// Returns the texts to send before and after a text that is printed above the block.
     mutating func around(columns: Int) -> (before: String, after: String) {
         let block = next ?? lines
         return (erase(columns: columns), draw(block, columns: columns))
     }
 
-    /// Sets lines that replace the outdated ones as soon as a text is printed above the block.
+    /// Sets lines that replace the current lines when the next text is printed above the block.
     mutating func outdate(by lines: [String]) { if !isEmpty { next = lines } }
 
     /// Returns the text that removes the block.

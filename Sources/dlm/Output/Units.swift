@@ -1,7 +1,7 @@
 import Foundation
 
-/// Sizes (1024-based), rates and times as text for users. Numbers are cut, not rounded up, so that no more is shown
-/// than is there.
+/// Sizes (1024-based), rates and times as text for users. Sizes and rates are rounded down, so that the text never
+/// shows more bytes than there are.
 enum Units {
     private static let names = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
 
@@ -11,8 +11,8 @@ enum Units {
         return "\(number(Double(bytes), unit, decimalBelow: 100, keepsZero: false)) \(names[unit])"
     }
 
-    /// Returns the received part and the whole in the unit of the whole: `412/654 MiB`, `2.0/9.5 MiB`. Returns only the
-    /// part, such as `7.0 MiB`, while the whole is unknown, and only the whole once all of it is there.
+    /// Returns the received bytes and the total in the unit of the total: `412/654 MiB`, `2.0/9.5 MiB`. Returns only
+    /// the received bytes, such as `7.0 MiB`, if the total is unknown or everything was received.
     static func part(_ received: Int64, of total: Int64?) -> String {
         if let total, received >= total { return size(received) }
         let unit = unit(of: Double(total ?? received))
@@ -42,8 +42,8 @@ enum Units {
         return tenths < 600 ? "\(tenths / 10) s" : clock(tenths / 10)
     }
 
-    /// Returns the received part in whole percent, or nil while the whole is unknown. 100 means that all of it is
-    /// there.
+    /// Returns the received part in whole percent, or nil if the total is unknown. 100 means that everything was
+    /// received.
     static func percent(_ received: Int64, of total: Int64?) -> Int? {
         guard let total else { return nil }
         if received >= total { return 100 }

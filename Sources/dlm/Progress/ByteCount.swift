@@ -1,4 +1,4 @@
-/// Sums of sizes that come from servers and other processes. The sum of two such sizes may be too large for an `Int64`.
+/// Sums and differences of sizes that come from servers and other processes. They may be too large for an `Int64`.
 extension Int64 {
     /// Returns the sum, or the limit of `Int64` that the sum exceeds.
     func adding(_ other: Int64) -> Int64 {

@@ -1,6 +1,6 @@
 import DownloadKit
 
-/// Progress as JSON: a line for each download that has changed since its last line.
+/// Progress as JSON: a line for each download whose progress has changed since the last line.
 struct JSONProgress {
     private var told: [DownloadID: ProgressDocument] = [:]
     private var total: TotalDocument?
@@ -20,7 +20,7 @@ struct JSONProgress {
         return lines
     }
 
-    /// Returns the last line of a download, whatever its end is.
+    /// Returns the last line of a download that was completed, has failed or was cancelled.
     mutating func last(_ snapshot: DownloadSnapshot) -> String {
         told[snapshot.id] = nil
         return ProgressDocument(snapshot).json

@@ -1,6 +1,6 @@
 /// Progress as lines for logs.
 enum PlainProgress {
-    /// Returns the lines of the downloads at work, if there are at most four, and the line of the total.
+    /// Returns a line for each active download if there are at most four, and the line of the total.
     static func lines(_ frame: ProgressFrame) -> [String] {
         let active = frame.rows.filter(\.isActive)
         var lines = active.count <= 4 ? active.map(line) : []

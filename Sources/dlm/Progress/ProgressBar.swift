@@ -1,12 +1,12 @@
 /// A bar in steps of half a column.
 struct ProgressBar {
     var received: Int64
-    /// The total number of bytes; nil if unknown, which draws only the track.
+    /// The total number of bytes; nil if it is unknown, so that only an empty bar is drawn.
     var total: Int64?
     var columns: Int
 
     /// Returns the bar as text.
-    /// - Parameter isAtWork: whether the download is at work. Otherwise the bar is not coloured.
+    /// - Parameter isAtWork: Whether the download is running. Otherwise an incomplete bar is dim.
     func text(_ style: Style, isAtWork: Bool = true) -> String {
         let halves = halves
         let full = halves / 2
@@ -19,7 +19,7 @@ struct ProgressBar {
         return filled + style.dim(String(repeating: track, count: rest))
     }
 
-    /// The number of filled half columns. All of them are filled only if all bytes are there.
+    /// The number of filled half columns. All half columns are filled only if all bytes were received.
     private var halves: Int {
         guard let total else { return 0 }
         if received >= total { return columns * 2 }

@@ -2,7 +2,7 @@ import DownloadKit
 import Foundation
 import Synchronization
 
-/// The display of the progress of a ``Follower``'s downloads on stderr: bars on a terminal, or lines now and then.
+/// The display on stderr of the progress of a ``Follower``'s downloads: bars on a terminal, or lines at intervals.
 final class ProgressDisplay: Sendable {
     enum Mode: Sendable {
         case bar, plain, json, none
@@ -12,15 +12,15 @@ final class ProgressDisplay: Sendable {
             switch self {
             case .bar: 1 / 8
             case .json: 0.5
-            // Plain lines are printed less often than this, but their speed is measured in every frame.
+            // A plain line is printed only every ``looksPerPlainLine`` frames, but each frame measures the speed.
             case .plain, .none: 1
             }
         }
     }
 
     private static let looksPerPlainLine = 5
-    /// The longest time between two frames, in seconds. After a longer time the process must have been stopped, and
-    /// other programs have written below the block.
+    /// The longest usual time between two frames, in seconds. After a longer time, the process was probably stopped (as
+    /// with Ctrl-Z), and other programs have written below the progress block.
     private static let longestPause = 2.0
 
     private struct State {
@@ -29,9 +29,9 @@ final class ProgressDisplay: Sendable {
         var isFrozen = false
         /// The time of the last frame, in seconds since ``start``.
         var drawn = 0.0
-        /// The frame that was drawn last, without the downloads that have ended since.
+        /// The frame that was drawn last, without the downloads that have ended after that.
         var frame = ProgressFrame(rows: [])
-        /// The width of the widest name drawn, in columns.
+        /// The width of the widest name that was drawn, in columns.
         var widest = 0
         var json = JSONProgress()
 
@@ -81,7 +81,7 @@ final class ProgressDisplay: Sendable {
         }
     }
 
-    /// Widens the column of names before the lines of these downloads are drawn.
+    /// Makes the column of names wide enough for these names, before the lines of the downloads are drawn.
     func expect(_ names: [String]) {
         guard mode == .bar else { return }
         let labels = names + (names.count > 1 ? ["\(names.count) downloads"] : [])
@@ -89,7 +89,7 @@ final class ProgressDisplay: Sendable {
         state.withLock { $0.widest = max($0.widest, widest) }
     }
 
-    /// Records the progress of a download of another process.
+    /// Records the progress of a download that runs in another process.
     func update(_ progress: DownloadProgress) { state.withLock { $0.model.update(progress) } }
 
     func forget(_ id: DownloadID) {
@@ -103,13 +103,14 @@ final class ProgressDisplay: Sendable {
         }
     }
 
-    /// Keeps a failed download, to be shown if there is no room for all rows.
+    /// Keeps the row of a failed download. The row is shown if there is no room for all rows.
     func fail(_ snapshot: DownloadSnapshot) {
         if mode == .bar { state.withLock { $0.model.fail(snapshot) } }
     }
 
-    /// Shows the last line of a download. The line of a complete download scrolls away above the others.
-    /// - Parameter wasComplete: whether the download was complete before, so that nothing was fetched.
+    /// Shows the last line of a download. On a terminal, the line of a complete download is printed above the progress
+    /// block.
+    /// - Parameter wasComplete: Whether the download was complete before this command, so that nothing was fetched.
     func settle(_ snapshot: DownloadSnapshot, wasComplete: Bool = false) {
         switch mode {
         case .bar:

@@ -1,7 +1,7 @@
 import DownloadKit
 import Foundation
 
-/// The state of the display at a moment.
+/// The content of the progress display at one moment.
 struct ProgressFrame: Equatable {
     struct Row: Equatable {
         var id: DownloadID
@@ -19,11 +19,11 @@ struct ProgressFrame: Equatable {
         /// The text shown instead of speed and time: `verifying`, `retry in 4 s: ...`.
         var note: String?
 
-        /// The reason why the download waits, in a word. ``waitingUntil`` is the end of the wait, if it is known.
+        /// What the download waits for, in one word. ``waitingUntil`` is the end of the wait, if it is known.
         var waitingFor: String?
         var waitingUntil: Date?
 
-        /// Whether the download is at work, or will be again without a command.
+        /// Whether the download is running, or waits and will continue without a command.
         var isActive: Bool { state == .running || state == .waiting }
         var time: String? { left.map(Units.left) ?? took.map(Units.duration) }
     }
@@ -35,7 +35,7 @@ struct ProgressFrame: Equatable {
         /// The number of cancelled downloads, which are not counted in ``failed``.
         var cancelled = 0
         var received: Int64
-        /// The size of all downloads in bytes; nil while the size of one of them is unknown.
+        /// The size of all downloads in bytes; nil while the size of any download is unknown.
         var bytes: Int64?
         var speed: Double?
         /// The time left, in seconds.
@@ -43,7 +43,7 @@ struct ProgressFrame: Equatable {
 
         var label: String { downloads == 1 ? "1 download" : "\(downloads) downloads" }
         var counts: String { "\(done) done" + failures }
-        /// The label and the counts in short, for narrow terminals.
+        /// The short form of the label and the counts, for narrow terminals.
         var inShort: String { "\(done)/\(downloads) done" + failures }
         private var failures: String {
             (failed > 0 ? ", \(failed) failed" : "") + (cancelled > 0 ? ", \(cancelled) cancelled" : "")
@@ -51,7 +51,7 @@ struct ProgressFrame: Equatable {
         var time: String? { left.map(Units.left) }
     }
 
-    /// The rows of the downloads, those at work first.
+    /// The rows of the downloads. Running downloads come first.
     var rows: [Row]
     /// The rows of the latest failed downloads, newest first. They are shown if there is no room for all rows.
     var failures: [Row] = []

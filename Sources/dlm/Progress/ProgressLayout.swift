@@ -5,9 +5,9 @@ struct ProgressLayout: Equatable {
     static let speed = 10
     static let time = 7
     static let gap = 2
-    /// The greatest width of the bar. A longer bar shows nothing more.
+    /// The greatest width of the bar. A longer bar would not show more.
     private static let longestBar = 40
-    /// The width below which names are not cut while another column can be left out.
+    /// The shortest width to which names are cut. Before names become shorter, other columns are left out.
     private static let shortestName = 16
 
     private(set) var name = 0
@@ -25,8 +25,9 @@ struct ProgressLayout: Equatable {
     ]
 
     /// - Parameters:
-    ///   - width: the width of the terminal. One column stays free, because some terminals break a full line.
-    ///   - widest: the width of the widest name.
+    ///   - width: The width of the terminal. One column stays free, because some terminals break a line that fills all
+    ///     columns.
+    ///   - widest: The width of the widest name.
     init(width: Int, widest: Int) {
         let room = max(1, width - 1)
         let shortest = min(widest, Self.shortestName)
@@ -48,7 +49,7 @@ struct ProgressLayout: Equatable {
         self.hasTime = hasTime
     }
 
-    /// The width of everything after the name, with the least width of the bar and without free columns.
+    /// The width of everything after the name, with the smallest width of the bar and without free columns.
     private var fixed: Int { Self.gap + Self.percent + details + (bar > 0 ? Self.gap + bar : 0) }
 
     /// The width of size, speed and time together.
@@ -57,8 +58,8 @@ struct ProgressLayout: Equatable {
     /// The width of speed and time together.
     private var numbers: Int { (hasSpeed ? Self.gap + Self.speed : 0) + (hasTime ? Self.gap + Self.time : 0) }
 
-    /// The widths for a note: instead of speed and time (`short`), of these and the size (`long`), or of everything
-    /// after the name (`all`).
+    /// The space for a note in place of other columns: of speed and time (`short`), of size, speed and time (`long`),
+    /// or of everything after the name (`all`).
     var noteRooms: (short: Int, long: Int, all: Int) {
         (max(0, numbers - Self.gap) + spare, max(0, details - Self.gap) + spare, fixed - Self.gap + spare)
     }

@@ -1,7 +1,8 @@
 import DownloadKit
 import Foundation
 
-/// The model that makes frames from the progress of downloads. It keeps speeds and the downloads of other processes.
+/// The model that makes a ``ProgressFrame`` from the progress of downloads. It keeps the measured speeds, and the
+/// progress of downloads in other processes.
 struct ProgressModel {
     /// The meters of the speed and of the time left.
     private struct Meters {
@@ -23,7 +24,8 @@ struct ProgressModel {
     /// The rows of failed downloads, newest first, at most ``rows``.
     private var failures: [ProgressFrame.Row] = []
 
-    /// The number of downloads of other processes beyond which only those at work are kept.
+    /// The greatest number of failed downloads that are kept. If so many downloads of other processes are known,
+    /// further ones are kept only if they run or wait.
     private static let rows = 64
 
     mutating func update(_ progress: DownloadProgress) {
@@ -39,7 +41,7 @@ struct ProgressModel {
         meters[id] = nil
     }
 
-    /// Keeps a failed download for displays that have no room for all rows.
+    /// Keeps the row of a failed download, for a display that has no room for all rows.
     mutating func fail(_ snapshot: DownloadSnapshot) {
         guard let error = snapshot.record.state.error, snapshot.record.state.kind == .failed else { return }
         failures.removeAll { $0.id == snapshot.id }
@@ -50,10 +52,11 @@ struct ProgressModel {
         if failures.count > Self.rows { failures.removeLast() }
     }
 
-    /// Returns the frame for this moment.
+    /// Returns the frame for the current moment.
     /// - Parameters:
-    ///   - here: the downloads at work in this process.
-    ///   - time: the seconds of a monotonic clock; `now` is for the waiting times.
+    ///   - here: The progress of the downloads that run in this process.
+    ///   - time: The time of a monotonic clock in seconds, for the speeds.
+    ///   - now: The time of day, for the ends of waits.
     mutating func frame(_ here: [DownloadProgress], _ ledger: inout Ledger, time: Double, now: Date) -> ProgressFrame {
         let own = here.filter { ledger.here.contains($0.id) }
         let all = own + elsewhere.values.filter { ledger.elsewhere.contains($0.id) }
@@ -86,9 +89,9 @@ struct ProgressModel {
         return ProgressFrame(rows: rows, failures: failures, queued: queued, total: total)
     }
 
-    /// Returns the time until all downloads are done, in seconds: the time for all bytes together, and at least the
-    /// time of the slowest row. A waiting download needs its wait, and then its bytes at the speed of all downloads.
-    /// Returns nil if a wait has no known end.
+    /// Returns the time until all downloads are done, in seconds. It is the time for all bytes together, but at least
+    /// the time of the slowest download. For a waiting download, it is the rest of the wait, and then the time for its
+    /// bytes at the speed of all downloads together. Returns nil if the end of a wait is unknown.
     private func secondsLeft(_ rows: [ProgressFrame.Row], _ now: Date) -> Double? {
         guard var left = totals.secondsLeft, let speed = totals.speed.speed else { return nil }
         for row in rows {
@@ -121,7 +124,7 @@ struct ProgressModel {
         return row
     }
 
-    /// Returns the position of a download among the rows: those at work first, then by id.
+    /// Returns the sort key of a download among the rows: by state, with running downloads first, and then by id.
     private static func rank(_ progress: DownloadProgress) -> (Int, DownloadID) {
         let rank =
             switch progress.state {

@@ -8,9 +8,9 @@ struct ProgressRenderer {
     /// The width of the widest name so far. Columns keep this width, because columns that jump are hard to read.
     var widest = 0
 
-    /// Returns the lines of a frame, for at most half of the terminal, or four rows of a very small one. So the lines
-    /// of complete downloads above them can be read. If there is no room for all rows, downloads at work come first,
-    /// then failed ones, and a line says how many more there are.
+    /// Returns the lines of a frame. They fill at most half of the terminal, or four rows if the terminal is very
+    /// small, so that the lines of complete downloads above them can be read. If there is no room for all rows, active
+    /// downloads come first, then failed downloads, and a line shows the number of the others.
     mutating func lines(_ frame: ProgressFrame) -> [String] {
         var room = max(0, max(height / 2, min(height - 1, 4)) - (frame.total == nil ? 0 : 1))
         var all = frame.rows
@@ -50,14 +50,14 @@ struct ProgressRenderer {
         return joined(cells + numbers(row.speed, row.time, layout))
     }
 
-    /// Returns the cells after the name of a row with a note. The note gets the room that it needs.
+    /// Returns the cells after the name, for a row with a note. A long note replaces more of the other cells.
     private func noted(_ row: ProgressFrame.Row, _ note: String, _ layout: ProgressLayout) -> [String] {
         let (short, long, all) = layout.noteRooms
         let width = DisplayWidth.of(note)
         func told(_ room: Int) -> [String] {
             room > 0 ? [colored(DisplayWidth.cutEnd(note, to: room), row)] : []
         }
-        // Before the first byte, the note says more than an empty bar.
+        // Before the first byte, the note is more useful than an empty bar.
         let saysMore = row.received == 0 && row.total == nil || layout.bar == 0 && width > long && layout.hasTime
         if saysMore { return told(all) }
         let cells = bar(row, layout) + [percent(row.received, row.total)]

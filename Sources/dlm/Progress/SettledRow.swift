@@ -2,9 +2,9 @@ import DownloadKit
 import Foundation
 
 extension ProgressFrame.Row {
-    /// Creates the row of a complete download, with its speed or with what was verified. Returns nil for other
-    /// downloads.
-    /// - Parameter wasComplete: whether the download was complete before this command.
+    /// Creates the last row of a complete download, with its speed or with a note such as `sha256 verified`. Returns
+    /// nil for other downloads.
+    /// - Parameter wasComplete: Whether the download was complete before this command.
     init?(settled record: DownloadRecord, wasComplete: Bool = false) {
         guard record.state == .completed, let file = record.completed else { return nil }
         self.init(
@@ -17,7 +17,7 @@ extension ProgressFrame.Row {
             note = "is current"
         } else if let attempt = record.attempts.last {
             let seconds = (attempt.ended ?? record.updated).timeIntervalSince(attempt.started)
-            // A speed over a shorter time means nothing.
+            // A speed that was measured over a shorter time would be meaningless.
             guard seconds >= 0.1 else { return }
             took = seconds
             speed = Double(attempt.received) / seconds

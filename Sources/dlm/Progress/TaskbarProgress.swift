@@ -1,7 +1,7 @@
 import DownloadKit
 
-/// The progress in the taskbar or the tab of the terminal (the sequence OSC 9;4 of ConEmu), as text to send. The
-/// sequence is sent only to terminals that are known to support it, because others take it for a notification.
+/// The progress in the taskbar or the tab of the terminal (the sequence OSC 9;4 of ConEmu). The sequence is sent only
+/// to terminals that are known to support it, because other terminals would show it as a notification.
 struct TaskbarProgress {
     private let isSupported: Bool
     /// The state that the terminal shows.
@@ -12,7 +12,8 @@ struct TaskbarProgress {
 
     init(environment: [String: String] = [:]) { isSupported = Self.isSupported(environment) }
 
-    /// Returns the text that shows a frame's progress, or an empty text if the terminal shows that progress already.
+    /// Returns the sequence that shows a frame's progress, or an empty text if the terminal already shows this
+    /// progress.
     mutating func text(_ frame: ProgressFrame) -> String {
         let (received, total) =
             frame.total.map { ($0.received, $0.bytes) } ?? frame.rows.first.map { ($0.received, $0.total) } ?? (0, nil)
@@ -21,7 +22,7 @@ struct TaskbarProgress {
         return show("\(frame.rows.contains { $0.state == .running } ? 1 : 4);\(percent)")
     }
 
-    /// Returns the text that removes the progress from the terminal.
+    /// Returns the sequence that removes the progress from the terminal.
     mutating func end() -> String { show(Self.nothing) }
 
     private mutating func show(_ progress: String) -> String {
@@ -30,8 +31,8 @@ struct TaskbarProgress {
         return "\u{1B}]9;4;\(progress)\u{1B}\\"
     }
 
-    /// Returns whether the terminal supports the sequence. Multiplexers are excluded: they pass on the environment of
-    /// the terminal, but not the sequence.
+    /// Returns whether the terminal supports the sequence. Multiplexers such as tmux are excluded, because they pass on
+    /// the environment of the terminal, but not the sequence.
     private static func isSupported(_ environment: [String: String]) -> Bool {
         func has(_ name: String) -> Bool { !(environment[name] ?? "").isEmpty }
         if has("TMUX") || has("STY") || has("ZELLIJ") { return false }

@@ -1,5 +1,6 @@
-/// The notice to the terminal at the end of a command: the bell, and the sequence for notices if the terminal is known
-/// to support it (OSC 9 of iTerm2, OSC 99 of kitty). If the desktop shows its own notices, neither sequence is used.
+/// The notification by the terminal at the end of a command. It is the bell, and also the sequence for notifications if
+/// the terminal is known to support one (OSC 9 of iTerm2, OSC 99 of kitty). On a desktop, which shows notifications
+/// itself, only the bell is used.
 struct TerminalNotice: Sendable, Equatable {
     enum Sequence: Sendable {
         case none, osc9, osc99
@@ -7,8 +8,8 @@ struct TerminalNotice: Sendable, Equatable {
 
     let sequence: Sequence
 
-    /// Chooses the sequence by the environment. Multiplexers are excluded: they pass on the environment of the
-    /// terminal, but not the sequence.
+    /// Chooses the sequence by the environment. Multiplexers such as tmux are excluded, because they pass on the
+    /// environment of the terminal, but not the sequence.
     init(environment: [String: String]) {
         func has(_ name: String) -> Bool { !(environment[name] ?? "").isEmpty }
         if has("TMUX") || has("STY") || has("ZELLIJ") || DesktopNotice.hasDesktop(environment) {

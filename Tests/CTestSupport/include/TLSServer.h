@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// A certificate and what is negotiated with it, for any number of sessions and threads.
+/// A certificate, with the versions and protocols that the server offers, for any number of sessions and threads.
 typedef struct ssl_ctx_st dlmtest_tls_context;
 /// The TLS state of one connection, for one thread at a time.
 typedef struct ssl_st dlmtest_tls;

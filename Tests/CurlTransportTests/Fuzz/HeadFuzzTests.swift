@@ -14,7 +14,7 @@ struct HeadFuzzTests {
         "HTTP/1.0 302 Found\r\nLocation: /\u{FC}\r\n Folded: line\r\nEmpty:\r\nNo colon\r\n\r\n",
     ]
 
-    @Test("A head is final, comes once, and none of its fields breaks a line")
+    @Test("Only final heads are reported, at most one, and no field of a head contains a line break")
     func heads() {
         let fuzzing = Fuzzing(
             "Response heads", corpus: Self.heads, words: ["\n x", "HTTP/1.1 ", "\r\n\r\n", ":", "200"])

@@ -9,7 +9,7 @@ import Testing
 @Suite("pause, cancel, limit, priority and set-url", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct ChangingTests {
     @Test(
-        "A change is passed on for the named downloads, in their order",
+        "A change is passed on for the named downloads, in the order in which they are named",
         arguments: [
             (["pause", "2", "1"], "change [2, 1] pause"), (["cancel", "1-3"], "change [1, 2, 3] cancel"),
             (["limit", "500k", "2"], "change [2] rateLimit(Optional(512000))"),

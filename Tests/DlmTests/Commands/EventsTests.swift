@@ -42,7 +42,7 @@ struct EventsTests {
         #expect(captured.output == #"{"cursor":1,"event":"didFinishEvents","version":1}"# + "\n")
     }
 
-    @Test("events prints new events until its reader is gone")
+    @Test("events prints new events until the reader of its output is gone")
     func live() async throws {
         let service = WaitTests.service()
         var ends: [Int32] = [0, 0]

@@ -81,7 +81,7 @@ struct ResumeTests {
         })
         for id in 1...20 { service.change(Int64(id)) { $0 = .example(id: Int64(id), state: .paused(.user)) } }
         let (_, captured) = try await run(["resume", "--all"], service)
-        #expect(captured.errors == "dlm: 20 downloads continue elsewhere; follow with: dlm watch\n")
+        #expect(captured.errors == "dlm: 20 downloads continue in other processes; follow with: dlm watch\n")
     }
 
     @Test("--all leaves out downloads that a live session works on")

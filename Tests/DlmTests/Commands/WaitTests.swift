@@ -131,7 +131,7 @@ struct WaitTests {
         #expect(captured.errors == "dlm: timed out after 0.1 s: 3 downloads are not finished; see: dlm list\n")
     }
 
-    @Test("wait goes on through a pause and through the end of a session")
+    @Test("wait continues to wait while a download is paused and after a session has ended")
     func paused() async throws {
         let (status, captured) = try await Self.following(["wait", "1"], Self.service(), looks: 1) { service in
             service.changeElsewhere(1, .paused) { $0.state = .paused(.terminate) }

@@ -19,7 +19,7 @@ struct WatchTests {
             ["watch", "1-2"], service, looks: 4
         ) { service, captured in
             // A look at the store may see a change before the log reports it. Therefore each change waits for the line
-            // about the one before.
+            // about the previous change.
             service.changeElsewhere(1, .paused) { $0.state = .paused(.user) }
             try await captured.waitForErrors(lines[0])
             service.changeElsewhere(2, .failed) { $0.state = .failed(.authenticationFailed(status: 401)) }

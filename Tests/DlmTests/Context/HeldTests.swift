@@ -6,7 +6,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("A get whose downloads others pause, resume, cancel and remove", .inTurn, .serialized, .timeLimit(.minutes(1)))
+@Suite("get, while other commands change its downloads", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct HeldTests {
     /// Returns a service whose `add` begins a download in this session and then applies the events of another process.
     static func service(_ events: @escaping @Sendable (FakeService, DownloadRecord) -> Void) -> FakeService {
@@ -20,7 +20,7 @@ struct HeldTests {
         }
     }
 
-    @Test("get stays while the download is paused, reports the pause, and goes on after the resume")
+    @Test("get keeps running while the download is paused, reports the pause, and continues after the resume")
     func paused() async throws {
         let service = Self.service { service, record in
             service.send(.didPause(service.change(record.id) { $0.state = .paused(.user) }))
@@ -67,7 +67,7 @@ struct HeldTests {
         let (status, captured) = try await run(["get"] + urls, service)
         #expect(status == 0)
         #expect(captured.errorLines.count == 11)
-        #expect(captured.errorLines.last == "dlm: more are paused; see: dlm list")
+        #expect(captured.errorLines.last == "dlm: more downloads are paused; see: dlm list")
     }
 
     @Test("A paused download has a row in the display")
@@ -89,7 +89,7 @@ struct HeldTests {
             ["get", "http://a/x"], service, looks: 2
         ) { service, captured in
             // A look at the store may see a change before the log reports it. Therefore each change waits for the line
-            // about the one before.
+            // about the previous change.
             service.changeElsewhere(1, .paused) { $0.state = .paused(.user) }
             try await captured.waitForErrors(paused)
             service.changeElsewhere(1, .resumed) { $0.state = .queued }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("The ledger", .inTurn, .serialized)
+@Suite("Ledger: the downloads that a command waits for", .inTurn, .serialized)
 struct LedgerTests {
     func completed(_ id: DownloadID, bytes: Int64 = 4) -> DownloadSnapshot {
         DownloadSnapshot(record: .example(id: id) { $0.complete(bytes) })
@@ -40,7 +40,7 @@ struct LedgerTests {
         #expect(ledger.count == 1)
     }
 
-    @Test("A download that is named twice is reported once, and awaited twice")
+    @Test("A download that is named again after its end is awaited again, but reported only once")
     func twice() {
         var ledger = Ledger()
         ledger.expect(1, .here)
@@ -54,7 +54,7 @@ struct LedgerTests {
         #expect(ledger.tally.completed == 1)
     }
 
-    @Test("A line that joins a download of this process adds no download")
+    @Test("A second line with a download of this process adds no download")
     func joinsOwn() {
         var ledger = Ledger()
         ledger.expect(1, .here)
@@ -95,7 +95,7 @@ struct LedgerTests {
         #expect(ledger.exitStatus == 11)
     }
 
-    @Test("The earlier bytes of a download are known from its start here, or from the first look if it runs elsewhere")
+    @Test("The earlier bytes of a download come from its start here, or from the first look if another process runs it")
     func offsets() {
         var ledger = Ledger()
         ledger.expect(1, .here)
@@ -141,7 +141,7 @@ struct LedgerTests {
         #expect(ledger.tally.completedBytes == 200)
     }
 
-    @Test("Of the downloads elsewhere, those at work are looked at, or any one if none is at work")
+    @Test("Of the downloads of other processes, those at work are looked at, or any one if none is at work")
     func looks() {
         var ledger = Ledger()
         for id in 1...5 { ledger.expect(Int64(id), .elsewhere) }
@@ -163,7 +163,7 @@ struct LedgerTests {
         #expect(news == [false, true, false, true, false, true])
     }
 
-    @Test("The ledger is done once it is over, even with downloads that have not ended")
+    @Test("With `isOver`, the ledger is done, even with downloads that have not ended")
     func over() {
         var ledger = Ledger()
         ledger.expect(1, .elsewhere)

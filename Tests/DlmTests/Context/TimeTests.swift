@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The clock of a command", .inTurn, .timeLimit(.minutes(2)))
 struct TimeTests {
-    @Test("A whole `dlm get` waits by the clock of its context")
+    @Test("All waits of a `dlm get` use the clock of its context")
     func get() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

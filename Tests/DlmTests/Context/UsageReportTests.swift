@@ -93,7 +93,7 @@ struct UsageReportTests {
             ("get --tries=3 u", "--tries", "here it is '--retries'"),
             ("get -L u", "-L", "redirects are followed without it"), ("list -L", "-L", "run: dlm list --help"),
             ("get -s16 u", "-s16", "here it is '--connections 16'"),
-            ("get -k1M u", "-k1M", "dlm divides files by itself; leave it out"),
+            ("get -k1M u", "-k1M", "dlm itself decides how to divide a file; leave it out"),
             ("get -qO- u", "-qO-", "here it is '--output -'"), ("get -sSL u", "-sSL", "here it is '--quiet'"),
             ("get -LO u", "-LO", "redirects are followed without it"),
             (
@@ -131,7 +131,7 @@ struct UsageReportTests {
             ("help nonsense", "unknown command 'nonsense'; run: dlm --help"),
             ("help gte", "unknown command 'gte'; did you mean 'get'?"),
             ("help daemon strat", "unknown command 'daemon strat'; did you mean 'daemon start'?"),
-            ("help get nonsense", "'nonsense' is not a command, and there are none after 'get'"),
+            ("help get nonsense", "'nonsense' is not a command; dlm get has no subcommands"),
         ])
     func helpForNothing(line: String, message: String) throws {
         let report = try report(line)

@@ -49,7 +49,7 @@ struct BackgroundSessionTests {
     static let gone = DownloadError.sessionUnavailable(.notRunning("background"))
     static let silent = DownloadError.sessionUnavailable(.notAnswering("background", message: "x"))
 
-    @Test("A session that is ending is waited for until it has ended")
+    @Test("connect waits for the end of a session that is ending")
     func ending() async throws {
         try await withSession([Self.ending, Self.ending, Self.gone, Self.ending]) { (session, directory) async throws in
             let connected = try await session.connect(until: .now + .seconds(50))
@@ -58,7 +58,7 @@ struct BackgroundSessionTests {
         }
     }
 
-    @Test("A session that is starting is waited for")
+    @Test("connect waits for a session that is starting")
     func coming() async throws {
         try await withSession([Self.gone, nil]) { (session, _) async throws in
             let connected = try await session.connect(until: .now + .seconds(50))

@@ -33,7 +33,7 @@ struct ReadinessTests {
         #expect(inTime)
     }
 
-    @Test("The end of the pipe and silence are distinguished")
+    @Test("The end of the pipe is distinguished from silence")
     func silence() async throws {
         let ended = try ReadinessPipe()
         close(ended.writer)

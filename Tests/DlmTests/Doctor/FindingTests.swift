@@ -53,7 +53,7 @@ struct FindingTests {
         #expect(results().values.allSatisfy { $0 == .ok })
     }
 
-    @Test("One usable set of authorities is enough, and none is a problem")
+    @Test("One usable set of authorities is enough; if there is none, dlm doctor reports a problem")
     func authorities() {
         var features = TransportFeatures(version: "8")
         features.authorities.origin = "SSL_CERT_FILE"

@@ -138,7 +138,8 @@ struct DropInCommandLineTests {
         ])
     func curl(line: String, expected: String) throws { #expect(try lines(.curl, line) == [Self.words(expected)]) }
 
-    /// The words behind the last option that says what is done where a name is taken.
+    /// Returns the last words of each `dlm get`, which tell where its file goes: from the last `--directory` on, or
+    /// else the last three.
     private func places(_ program: DropInProgram, _ line: String) throws -> [[String]] {
         try lines(program, line).map { words in
             words.lastIndex(of: "--directory").map { Array(words[$0...]) } ?? Array(words.suffix(3))
@@ -146,7 +147,7 @@ struct DropInCommandLineTests {
     }
 
     @Test(
-        "Whatever a URL has in it, its file is in the folder that was asked for",
+        "Whatever a URL contains, its file is in the requested folder",
         arguments: [
             (.wget, "http://h/%2e%2e%2f%2e%2e%2fetc%2fpasswd", "--directory . --output ..%2f..%2fetc%2fpasswd"),
             (.wget, "http://h/a?b=/../c", "--directory . --output a?b=%2F..%2Fc"),
@@ -164,7 +165,7 @@ struct DropInCommandLineTests {
         #expect(try places(program, line) == [Self.words(expected) + [url]])
     }
 
-    @Test("A mark behind a slash hides the slash from characters, and not from the name")
+    @Test("A slash is found even if a combining mark follows, so that both are one Character of Swift")
     func marks() throws {
         let line = try DropInCommandLine(["http://h/a/..\u{2F}\u{338}x"], of: .wget)
         #expect(line.lines.first?.contains("\u{338}x") == true)
@@ -180,7 +181,7 @@ struct DropInCommandLineTests {
         }
     }
 
-    @Test("wget writes several URLs to standard output one after another, and joins letters behind n")
+    @Test("wget writes several URLs to standard output one after another, and -nHd means -nH -nd")
     func wgetOutput() throws {
         let two = try lines(.wget, "-qO- http://h/a http://h/b").map { $0.suffix(3) }
         #expect(two == [["--output", "-", "http://h/a"], ["--output", "-", "http://h/b"]])
@@ -188,19 +189,19 @@ struct DropInCommandLineTests {
         #expect(try lines(.wget, "-nvc http://h/a") == lines(.wget, "-nv -nc http://h/a"))
     }
 
-    @Test("Only the lines of /dev/null are thrown away")
+    @Test("Only downloads to /dev/null are discarded")
     func discarded() throws {
         #expect(try DropInCommandLine(Self.words("-o /dev/null http://h/1 http://h/2"), of: .curl).discarded == [0])
         #expect(try DropInCommandLine(Self.words("-O /dev/null http://h/1 http://h/2"), of: .wget).discarded == [0, 1])
         #expect(try DropInCommandLine(Self.words("-o x http://h/1"), of: .curl).discarded == [])
     }
 
-    @Test("An empty proxy takes back that of the environment")
+    @Test("An empty proxy on the command line overrides the proxy of the environment")
     func noProxy() throws {
         #expect(try lines(.curl, "-x '' http://h/a").first?.starts(with: ["--no-proxy", "*"]) == true)
     }
 
-    @Test("Each URL of curl has its own place, in their order")
+    @Test("The output options of curl apply to its URLs in order")
     func places() throws {
         let names = try lines(.curl, "-L -o a http://h/1 -O http://h/2 http://h/3").map { $0.suffix(3) }
         #expect(
@@ -216,7 +217,7 @@ struct DropInCommandLineTests {
             (.aria2c, "-T x", "aria2c: -T: dlm has no BitTorrent", 28),
             (.aria2c, "--max-tries=x http://h/x", "aria2c: --max-tries: 'x' is not a number of attempts", 28),
             (.aria2c, "--continue=x http://h/x", "aria2c: --continue: give true or false", 28),
-            (.aria2c, "-o", "aria2c: -o: gives no value", 28), (.aria2c, "", "aria2c: no URL given", 28),
+            (.aria2c, "-o", "aria2c: -o: a value is missing", 28), (.aria2c, "", "aria2c: no URL given", 28),
             (.wget, "-r http://h/", "wget: -r: dlm downloads files, not sites", 2),
             (.wget, "-np http://h/", "wget: -np: dlm downloads files, not sites", 2),
             (.wget, "-e timeout=3 http://h/", "wget: -e: dlm does not know the setting 'timeout'", 2),
@@ -224,11 +225,11 @@ struct DropInCommandLineTests {
                 .wget, "-O x http://h/a http://h/b", "wget: -O: dlm does not join several files into one; give one URL",
                 2
             ),
-            (.curl, "-sI http://h/", "curl: -I: dlm downloads the body, and nothing else", 2),
+            (.curl, "-sI http://h/", "curl: -I: dlm downloads only the body", 2),
             (.curl, "-C 5 -o x http://h/x", "curl: -C: dlm finds out by itself where to continue; give -", 2),
             (.curl, "-U a:b http://h/", "curl: the name for the proxy needs the proxy's URL on the command line", 2),
             (.wget, "-nX http://h/", "wget: -nX: dlm does not know this option", 2),
-            (.curl, "-L --write-out x http://h/", "curl: --write-out: dlm downloads the body, and nothing else", 2),
+            (.curl, "-L --write-out x http://h/", "curl: --write-out: dlm downloads only the body", 2),
         ] as [(DropInProgram, String, String, Int32)])
     func refused(program: DropInProgram, line: String, message: String, status: Int32) throws {
         let failure = #expect(throws: DropInFailure.self) { try lines(program, line) }
@@ -243,7 +244,7 @@ struct DropInCommandLineTests {
         #expect(line.notices == ["aria2c: --seed-time is ignored: dlm has no BitTorrent"])
     }
 
-    @Test("Secrets are found in every position, and nothing else is")
+    @Test("Secrets are found in every form of an option, and nothing else is taken for a secret")
     func secrets() throws {
         let (_, found) = try DropInWord.words(
             Self.words("-sSu a:b --user a:b --user=a:b -ua:b -o u --oauth2-bearer t"), of: .curl, path: nil)
@@ -254,7 +255,7 @@ struct DropInCommandLineTests {
     @Test("The version has the text that callers read, and wget's -e sets the proxy")
     func others() throws {
         #expect(try DropInCommandLine(["-v"], of: .aria2c).information == .version)
-        // apt-fast searches for the second text, yt-dlp and aria2p for the first.
+        // apt-fast searches for `Hash Algorithms: sha-1`, yt-dlp and aria2p for `aria2 version 1.`.
         let text = DropInText.version(.aria2c)
         #expect(text.hasPrefix("aria2 version 1.") && text.contains("Hash Algorithms: sha-1"))
         #expect(DropInText.version(.curl).hasPrefix("curl 8."))

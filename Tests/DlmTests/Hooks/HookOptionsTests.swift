@@ -37,7 +37,8 @@ struct HookOptionsTests {
         try HookOptions.parse([]).apply(to: &request, in: "/")
         #expect(request.hooks == nil)
         try HookOptions.parse(["--hook-timeout", "5"]).apply(to: &request, in: "/")
-        // The hooks exist, because another place may name the program.
+        // The request has hooks although no program is given, because config.yaml or the environment may name the
+        // program.
         #expect(request.hooks?.isEmpty == true)
         try HookOptions.parse(["--on-complete", "/bin/true", "--hook-timeout", "2m"]).apply(to: &request, in: "/")
         #expect(request.hooks?.timeLimit == 120 && request.hooks?.onError == nil)

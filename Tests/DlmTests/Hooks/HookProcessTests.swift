@@ -39,7 +39,7 @@ struct HookProcessTests {
         defer { folder.remove() }
         for trap in ["", "trap '' TERM; "] {
             var child: pid_t?
-            // On a busy machine a shell may not come so far in a short time.
+            // On a busy machine, the shell may not have started its child within a short limit.
             for limit in [0.3, 5, 40] where child == nil {
                 let name = "child\(trap.count)"
                 let process = try start("\(trap)sleep 300 & echo $! >\(name); wait", in: folder)

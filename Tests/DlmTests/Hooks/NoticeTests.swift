@@ -80,7 +80,7 @@ struct NoticeTests {
         #expect(throws: Never.self) { try HookOptions.parse(["--on-complete-url", "https://ntfy.example.org/topic"]) }
     }
 
-    @Test("Lists cannot set any of these options")
+    @Test("Lists cannot set the options for notices")
     func list() {
         for name in ["notify", "on-complete-url", "on-complete-bearer-file"] {
             #expect(!OptionScope.item.contains(name) && OptionScope.settings.contains(name), "\(name)")

@@ -51,7 +51,8 @@ struct ShardTests {
     func engines() throws {
         let slurm = ["SLURM_ARRAY_TASK_ID": "7", "SLURM_ARRAY_TASK_MIN": "5", "SLURM_ARRAY_TASK_COUNT": "8"]
         #expect(try find("auto", slurm) == Shard(index: 2, count: 8))
-        // One task of a larger array that is run again alone.
+        // With a given count, the ID of the task is the index, because one task of a larger array may be run again
+        // alone.
         #expect(try find("auto/16", slurm) == Shard(index: 7, count: 16))
         let stepped = slurm.merging(["SLURM_ARRAY_TASK_ID": "9", "SLURM_ARRAY_TASK_STEP": "2"]) { $1 }
         #expect(try find("auto", stepped) == Shard(index: 2, count: 8))

@@ -73,7 +73,7 @@ struct ManifestTests {
         }
     }
 
-    @Test("Zeros that a loss of power has left at the end are taken away, with the line before them if it was torn")
+    @Test("Zeros that a loss of power has left at the end are removed, and so is an incomplete line before them")
     func zeros() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -87,7 +87,7 @@ struct ManifestTests {
         }
     }
 
-    @Test("Two that append to one manifest at once tear no line, even if one of them opens it again and again")
+    @Test("Two writers that append to one manifest at once tear no line, even if one opens it again and again")
     func shared() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -118,7 +118,7 @@ struct ManifestTests {
         #expect(try written(folder("m")).count == 1)
     }
 
-    @Test("A URL of megabytes makes no line that the next run cannot read")
+    @Test("The manifest line of a URL of megabytes can be read by the next run")
     func endlessURL() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

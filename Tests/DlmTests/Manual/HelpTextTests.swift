@@ -54,7 +54,7 @@ struct HelpTextTests {
         #expect(HelpText.text(["list", "--help"]) == nil)
     }
 
-    @Test("No description refers to other text by words such as the latter, and opposites have descriptions")
+    @Test("No description refers to other text by words such as the latter, and --no-x options have their own")
     func words() throws {
         for command in try CommandDescription.root().visibleCommands {
             for argument in command.visibleArguments {

@@ -7,7 +7,7 @@ import Testing
 @Suite("Argument types", .inTurn, .serialized)
 struct ArgumentsTests {
     @Test(
-        "A duration is a number of seconds, minutes or hours",
+        "A duration is a number of seconds, minutes, hours or days",
         arguments: [
             ("30", 30), ("30s", 30), ("5m", 300), ("2h", 7200), ("1.5", 1.5), ("0", 0), ("0.5m", 30),
             ("30d", 2_592_000),
@@ -24,7 +24,7 @@ struct ArgumentsTests {
     }
 
     @Test(
-        "A speed is a number of bytes, k, M or G",
+        "A speed is a number of bytes, or a number with the unit k, M, G or T",
         arguments: [
             ("500k", 512_000), ("2M", 2_097_152), ("1.5GiB", 1_610_612_736), ("100", 100), ("1K", 1024),
             ("3MB/s", 3_145_728), ("none", nil), ("0", nil), ("1T", 1 << 40),

@@ -79,7 +79,7 @@ struct HostSettingsTests {
         #expect(own.connections == 8 && fields(own).last == "D=own")
     }
 
-    @Test("A request that belongs to other URLs has its own host's settings, and no header fields of another host")
+    @Test("The request for a checksum list has the settings of its own host, and no header fields of another host")
     func companion() throws {
         let companion = try maker(["-H", "Authorization: x"]).companion(of: ["http://other/a"])
         #expect(try fields(companion(.example("http://other/SUMS"))).last == "Authorization=x")

@@ -122,7 +122,7 @@ struct ListOptionsTests {
             ("json=true", "json: applies to the whole command"), ("input-file=x", "input-file: applies to the whole"),
             ("checksum-file=x", "checksum-file: applies to the whole command"),
             ("-o=x", "-o: unknown option"), ("help=true", "help: unknown option"), ("=x", "give options for a URL as"),
-            ("just words", "give options for a URL as option=value, one a line"),
+            ("just words", "give options for a URL as option=value, one in each line"),
         ])
     func wrong(option: String, message: String) async throws {
         let (requests, errors) = try await requests("http://h/a\n  limit-rate=1M\n  \(option)\nhttp://h/b\n")

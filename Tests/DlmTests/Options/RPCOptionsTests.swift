@@ -34,11 +34,11 @@ struct RPCOptionsTests {
     }
 
     @Test(
-        "Nothing is served unless it is asked for",
+        "The HTTP server is off without --rpc, and after --no-rpc",
         arguments: [[], ["--no-rpc"], ["--rpc-listen", "6801"], ["--rpc", "--no-rpc"]])
     func off(words: [String]) throws { #expect(try configuration(words) == nil) }
 
-    @Test("Loopback, the folder of downloads, and no other name or page, unless it is said otherwise")
+    @Test("By default the server is on loopback, serves the folder of downloads, and allows no other host or origin")
     func defaults() throws {
         #expect(try configuration(["--rpc"]) == Configuration(folders: ["/home/u/Downloads"]))
         #expect(try configuration(["--rpc"], directory: "/data") == Configuration(folders: ["/data"]))
@@ -47,7 +47,7 @@ struct RPCOptionsTests {
         #expect(throws: (any Error).self) { try configuration(["--rpc"], home: "relative") }
     }
 
-    @Test("Everything that can be said")
+    @Test("Every option is in the configuration of the server")
     func all() throws {
         let words = [
             "--rpc", "--rpc-listen", "[::]:7000", "--rpc-folders", "/a", "--rpc-folders", "b", "--rpc-hosts",
@@ -65,7 +65,7 @@ struct RPCOptionsTests {
         #expect(try RPCOptions.parse(options.arguments).arguments == words)
     }
 
-    @Test("An option of the command counts before one of the settings; lists are not mixed")
+    @Test("An option of the command overrides the setting; the lists of both are not merged")
     func overriding() throws {
         let settings = try RPCOptions.parse([
             "--rpc", "--rpc-listen", "1", "--rpc-folders", "/a", "--rpc-hosts", "h", "--no-rpc-private-hosts",
@@ -81,7 +81,7 @@ struct RPCOptionsTests {
     }
 
     @Test(
-        "What is no address, folder or origin is refused",
+        "Invalid addresses, folders and origins are refused",
         arguments: [
             ["--rpc-listen", "localhost"], ["--rpc-listen", "1.2.3.4:99999"], ["--rpc-listen", ""],
             ["--rpc-folders", ""],

@@ -7,7 +7,7 @@ import Testing
 /// Compares the fast reader of options with the argument parser on the same words.
 @Suite("Command lines without the parser")
 struct ScannedWordsTests {
-    @Test("Each option is read, and all other options are set", arguments: OptionCatalog.get.allNames)
+    @Test("Options are read as by the parser, and all have a value", arguments: OptionCatalog.get.allNames)
     func option(_ name: String) throws {
         let words = ["get", "http://h/a"] + Line.options(name)
         let scanned = try #require(DLM.scanned(words), "\(words)")
@@ -16,7 +16,7 @@ struct ScannedWordsTests {
         #expect(!found.values.contains(unset))
     }
 
-    @Test("Each setting is read, and all other settings are set", arguments: OptionCatalog.settings.allNames)
+    @Test("Settings are read as by the parser, and all have a value", arguments: OptionCatalog.settings.allNames)
     func setting(_ name: String) throws {
         let words = Line.options(name)
         let scanned = try #require(SettingOptions.scanned(words), "\(words)")
@@ -123,7 +123,7 @@ private struct Line {
     /// Whether the line contains something wrong or unusual.
     var isOdd = false
 
-    /// Values for options that need special ones. `a` is valid for all other options.
+    /// Values for options that accept only certain values. `a` is valid for all other options.
     private static let values = [
         "at": ["2036-12-24 18:00"], "aws-sigv4": ["aws:amz:eu-central-1:s3"], "bearer-file": ["token"],
         "checksum": ["md5:d41d8cd98f00b204e9800998ecf8427e"], "color": ["auto", "never"],
@@ -169,7 +169,7 @@ private struct Line {
         "-ba=b", "-da=b", "-d=a=b", "-d==", "-\r\n", "-u", ":p", "--hsts=1",
     ]
 
-    /// Options that must accompany an option, because otherwise it is an error.
+    /// For an option that is an error alone: the words that must accompany the option.
     private static let needed = [
         "private-key": ["--certificate", "a"], "shard": ["-i", "a"], "shard-by": ["-i", "a", "--shard", "0/2"],
         "manifest-digest": ["--manifest", "a"], "retry-failed": ["--manifest", "a"], "spread": ["--name-by", "hash"],

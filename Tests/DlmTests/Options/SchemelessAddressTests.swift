@@ -155,7 +155,7 @@ struct SchemelessAddressTests {
     func file() async throws {
         for path in [#filePath, "/"] {
             let result = try await taken([path], nil)
-            #expect(result.status == 2 && result.errors.contains("is the name of a file here, not a URL"))
+            #expect(result.status == 2 && result.errors.contains("this is a file, not a URL"))
         }
     }
 }

@@ -57,7 +57,7 @@ struct URLPatternsTests {
         }
     }
 
-    @Test("dlm get asks for each, and -o repeats what the patterns stand for")
+    @Test("dlm get requests each URL, and #1 in -o becomes the text of the first pattern")
     func get() async throws {
         let service = FollowerTests.completing()
         let (status, captured) = try await run(

@@ -58,7 +58,7 @@ struct GivenOptionsTests {
         "user", "data", "on-complete-bearer-file",
     ]
 
-    /// Values to try for options that have no line above.
+    /// Values to try for options that are not in `examples`.
     private static let values = ["3", "2s", "de", "5k", "http://h/", "01:00-06:00", "a=b"]
 
     @Test("Every option of a download is shown, or has a line of its own")
@@ -70,7 +70,7 @@ struct GivenOptionsTests {
             let tries = option.isFlag ? [["--" + name], ["--no-" + name]] : Self.values.map { ["--\(name)=\($0)"] }
             let lines = tries.compactMap { try? request($0) }.flatMap { GivenOptions.lines($0) }
             #expect(
-                lines.contains { $0.contains(name) }, "--\(name) is not told; if it is, give it a value in examples")
+                lines.contains { $0.contains(name) }, "--\(name) is not shown; it may need a value in examples")
         }
     }
 

@@ -102,7 +102,8 @@ struct ShowTextTests {
         "The line about resuming shows the validators",
         arguments: [
             (true, EntityTag(opaque: "a", isWeak: true), nil, "weak ETag W/\"a\""),
-            (true, nil, "Tue, 01 Jan 2030 00:00:00 GMT", "Last-Modified Tue"), (true, nil, nil, "no validators"),
+            (true, nil, "Tue, 01 Jan 2030 00:00:00 GMT", "Last-Modified Tue"),
+            (true, nil, nil, "without ETag and Last-Modified"),
             (false, nil, nil, "not resumable"),
         ] as [(Bool, EntityTag?, String?, String)])
     func resumability(acceptsRanges: Bool, etag: EntityTag?, date: String?, part: String) {

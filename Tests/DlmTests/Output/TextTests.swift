@@ -83,14 +83,15 @@ struct TextTests {
         #expect(PausedText.lines(ids: [], snapshots: [], isPartOfList: false) == [])
     }
 
-    @Test("Downloads of other processes are reported as going on")
+    @Test("Downloads of other processes are reported as continuing")
     func joined() {
         #expect(
             PausedText.lines(ids: [], snapshots: [], elsewhere: 1)
                 == ["1 download continues in another process; see: dlm list"])
         #expect(
             PausedText.lines(ids: [4], snapshots: [], elsewhere: 3) == [
-                "1 download paused; continue with: dlm resume 4", "3 downloads continue elsewhere; see: dlm list",
+                "1 download paused; continue with: dlm resume 4",
+                "3 downloads continue in other processes; see: dlm list",
             ])
     }
 

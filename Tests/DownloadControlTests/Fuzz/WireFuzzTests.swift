@@ -16,7 +16,7 @@ struct WireFuzzTests {
             + #""stallTimeout":"inf","maxRedirects":10,"insecure":true,"checksum":"md5:00000000000000000000000000000000"}"#,
     ]
 
-    @Test("Requests that are read are possible, and mean the same when they are sent again")
+    @Test("Requests that are read have possible values, and are the same when they are sent and read again")
     func add() {
         let words = ["\"inf\"", "\"nan\"", "\"urls\":", "\"stallTimeout\":", "\"retryDelay\":", "[[", "{\"groups\":"]
         let fuzzing = Fuzzing("POST downloads", corpus: Self.adds, words: words)
@@ -48,7 +48,7 @@ struct WireFuzzTests {
         return fields.utf8.contains { [0, 10, 13].contains($0) } ? "a line break in a field" : nil
     }
 
-    @Test("Changes that are read are possible")
+    @Test("Changes that are read have possible values")
     func verb() {
         let corpus = [
             #"{"ids":[1,2],"priority":5}"#, #"{"ids":[1],"rateLimit":0}"#, #"{"ids":[1],"url":"http://u:p@h/"}"#,

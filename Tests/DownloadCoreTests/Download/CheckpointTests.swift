@@ -1,4 +1,6 @@
 import DownloadTestSupport
+import HTTPTypes
+import Synchronization
 import Testing
 
 @testable import DownloadCore
@@ -33,5 +35,28 @@ struct CheckpointTests {
         #expect(namesAtSave.value.first == [])
         #expect(store.durable.first?.fileName == "file.bin")
         #expect(store.durable.first?.isFinishing == false)
+    }
+
+    @Test("A save waits for the checkpoint before it, whose older record would replace the name of the partial file")
+    func order() async throws {
+        let store = SaveLog()
+        // A store that is slow with the first checkpoint, which is made before the file has a name.
+        store.change { trouble in
+            trouble.beforeSave = { records in
+                if records[0].fileName == nil { for _ in 0..<10_000 { await Task.yield() } }
+            }
+        }
+        let bench = try RunnerBench(store: store)
+        let record = try await bench.record()
+        let control = RunnerControl(record: record)
+        let head = ResponseHead(
+            status: 200, fields: [.contentLength: "\(Self.content.size)", .eTag: "\"a\""])
+        let transport = EagerTransport { _ in (head, Self.content.bytes(0..<Self.content.size)) }
+        transport.onStart.withLock { $0 = { control.send(.flushed) } }
+        let (outcome, _) = await bench.run(record, on: transport, control)
+        #expect(outcome == .completed)
+        let names = store.records.map(\.fileName)
+        #expect(names.first == .some(nil))
+        #expect(names.drop { $0 == nil }.allSatisfy { $0 == "file.bin" })
     }
 }

@@ -28,7 +28,7 @@ struct CompletedFileFateTests {
         return record
     }
 
-    @Test("A file with the same size and time is there; a file without its name is gone")
+    @Test("An unchanged file is there; a removed file is gone; a folder in its place is a change")
     func looked() throws {
         let record = try completed()
         #expect(record.completedFileFate == .there)
@@ -60,7 +60,7 @@ struct CompletedFileFateTests {
         #expect(record.completedFileFate == .changed)
     }
 
-    @Test("Old records without an identity only check that the file exists; unreadable folders tell nothing")
+    @Test("Old records without an identity only check that the file exists; an unreadable folder gives no result")
     func oldRecords() throws {
         var record = try completed()
         record.completed?.identity = FileIdentity(inode: 0, born: nil)

@@ -37,7 +37,7 @@ struct CompletionTests {
         #expect(try await bench.ending(of: id).state == .completed)
         #expect(try bench.holds("file.bin", content))
         #expect(bench.ranges.first == "0-4194303")
-        // A transfer that is cut may have brought a few bytes more.
+        // A transfer that is cut may have received a few bytes beyond the cut.
         #expect(bench.transport.taken.value <= content.size + content.size / 20)
         #expect(bench.transport.requests.dropFirst().allSatisfy { $0.fields[.ifRange] == "\"a\"" })
         let asked = ByteRanges(bench.ranges.map { range($0, size: content.size) })
@@ -81,11 +81,11 @@ struct CompletionTests {
         #expect(bench.transport.taken.value <= content.size + content.size / 20)
     }
 
-    /// The amount that one answer brings of the requested part.
+    /// The amount of the requested part that one answer contains.
     enum Scant: CaseIterable { case nothing, byte, allButByte }
 
     @Test(
-        "Answers that bring almost nothing count as attempts", arguments: Scant.allCases, [1, 4])
+        "Answers that contain almost nothing count as attempts", arguments: Scant.allCases, [1, 4])
     func scantAnswers(scant: Scant, connections: Int) async throws {
         let content = Content(seed: 4, size: 12_000_000)
         let bench = try await SessionBench { _, asked in
@@ -98,7 +98,7 @@ struct CompletionTests {
                     case .byte: reply.ranges = .wrongEnd(by: -Int64(range.count))
                     case .allButByte: reply.ranges = .wrongBody(by: -1)
                     }
-                    // Chunked, so that only the body's length contradicts the head.
+                    // The body is chunked, so that only its length contradicts the head.
                     if case .wrongBody = reply.ranges { reply.framing = .chunked }
                 })
         }
@@ -187,7 +187,7 @@ struct CompletionTests {
         #expect(bench.transport.requests.map { $0.credential?.user } == ["u", "u", nil])
     }
 
-    @Test("A matching checksum completes a download; another one fails it and keeps the bytes", arguments: [1, 3])
+    @Test("A right checksum completes a download; a wrong one fails it and keeps the bytes", arguments: [1, 3])
     func checksum(connections: Int) async throws {
         let content = Content(seed: 7, size: 9_000_000)
         let bench = try await SessionBench(serving: FaultReply(content, etag: "\"a\""))

@@ -16,7 +16,7 @@ struct CrashAnywhereTests {
         let files: [String: Data]
     }
 
-    /// Copies the state before each save, and every so many bytes.
+    /// Copies the state before each save, and at intervals while bytes arrive.
     private final class Witness: Sendable {
         let moments = Mutex<[Moment]>([])
         private let stored = Mutex<(record: DownloadRecord?, saves: Int)>((nil, 0))

@@ -5,7 +5,8 @@ import Testing
 
 @testable import DownloadCore
 
-/// The process died between two steps. A next process finds the record and the folder of that point, and must end well.
+/// The process died between two steps. The next process finds the record and the folder of that point, and must handle
+/// both correctly.
 @Suite("Downloads whose process died", .inTurn, .timeLimit(.minutes(1)))
 struct CrashTests {
     static let content = Content(seed: 1, size: 900_000)
@@ -17,7 +18,7 @@ struct CrashTests {
 
         var testDescription: String { rawValue }
 
-        /// The ranges that the next process requests. None if all bytes are there.
+        /// The ranges that the next process requests. Empty if all bytes are there.
         var asks: [String] {
             switch self {
             case .beforePartial, .emptyPartial, .unrecordedBytes: ["0-"]

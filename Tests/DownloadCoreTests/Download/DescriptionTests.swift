@@ -71,7 +71,7 @@ struct DescriptionTests {
     }
 
     @Test(
-        "If the server fails, a mirror of the document continues, and must bring the same file",
+        "If the server fails, a mirror of the document continues, and must have the same file",
         arguments: [true, false])
     func mirror(isRight: Bool) async throws {
         let bench = try RunnerBench()
@@ -102,7 +102,7 @@ struct DescriptionTests {
         #expect(outcome != .completed && !bench.folder.exists("file.bin"))
     }
 
-    @Test("A mirror whose file has changed does not decide what the file is")
+    @Test("A mirror whose file has changed cannot complete the download with the other file")
     func changedMirror() async throws {
         let bench = try RunnerBench()
         let mirror = try SourceURL.parse(Self.mirrorURL).get().url
@@ -165,7 +165,7 @@ struct DescriptionTests {
     }
 
     @Test(
-        "What the server or the user says of the file outranks a document of another version",
+        "Facts about the file from the server or the user outrank a document of another version",
         arguments: ["server", "user"])
     func otherVersion(who: String) async throws {
         let bench = try RunnerBench()

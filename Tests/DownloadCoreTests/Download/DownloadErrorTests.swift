@@ -93,7 +93,7 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             "needs Cookie, X-Key again: secrets are not stored"),
         ErrorMeaning(
             .requestInvalid(.unusableValidation("zip")), 2, "request", "unusableValidation",
-            "zip: is not a media type or status code"),
+            "zip: not a media type or a status code"),
         ErrorMeaning(
             .requestInvalid(.schemeNotAllowed("http://h/a", only: "https")), 2, "request", "schemeNotAllowed",
             "http://h/a: only https URLs are allowed"),
@@ -264,8 +264,8 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             .verificationFailed(
                 .serverDigest(expected: Checksum(algorithm: .md5, digest: "00"), actual: "11")), 9, "verification",
             "serverDigest",
-            "does not match the digest that the server sent: expected md5:00, got 11; the file is fetched anew the next "
-                + "time"),
+            "does not match the digest that the server sent: expected md5:00, got 11; the next attempt "
+                + "fetches the file again"),
         ErrorMeaning(
             .verificationFailed(.endUnproved), 9, "verification", "unverifiable",
             "the server sent no size and closed the connection, so nothing proves that the file is complete"),
@@ -293,8 +293,8 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             "session s does not answer: 3 s; is its process stopped?"),
         ErrorMeaning(
             .sessionUnavailable(.incompatible("s", version: 7)), 12, "session", "incompatible",
-            "session s uses version 7 of the control API, and this process version 1; end that session and start it again"
-        ),
+            "session s uses version 7 of the control API, and this process uses version 1; end that session and start "
+                + "it again"),
         ErrorMeaning(
             .sessionUnavailable(.badExchange("s", message: "m")), 12, "session", "badExchange", "session s: m"),
         ErrorMeaning(

@@ -35,7 +35,7 @@ import Testing
         #expect(Set(DownloadState.Kind.allCases.filter { state.canMove(to: $0) }) == Set(legal))
     }
 
-    @Test("Every state can be left and reached", arguments: DownloadState.Kind.allCases)
+    @Test("From every state, every other state can be reached", arguments: DownloadState.Kind.allCases)
     func liveness(_ kind: DownloadState.Kind) {
         var reached: Set<DownloadState.Kind> = [kind]
         for _ in DownloadState.Kind.allCases {

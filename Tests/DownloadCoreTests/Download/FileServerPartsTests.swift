@@ -6,8 +6,9 @@ import Testing
 
 @testable import DownloadCore
 
-/// Files without HTTP, whose answers have the form of HTTP: over several connections, and copied under a rate limit.
-@Suite("Parts of files from servers without HTTP", .inTurn, .timeLimit(.minutes(1)))
+/// Files from FTP and SSH servers, whose answers get the form of HTTP answers, over several connections; and copies of
+/// local files under a rate limit.
+@Suite("Parts of files from FTP and SSH servers", .inTurn, .timeLimit(.minutes(1)))
 struct FileServerPartsTests {
     static let content = Content(seed: 31, size: 24 << 20)
     static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
@@ -44,7 +45,7 @@ struct FileServerPartsTests {
     }
 
     /// Stops the connections after 1 MiB until a number of them is requested. Otherwise the first connection could
-    /// bring the whole file before its runner looks.
+    /// fetch the whole file before the attempt opens another.
     private final class Turnstile: Sendable {
         private let isOpen = DispatchSemaphore(value: 0)
         private let connections: Int
@@ -83,8 +84,8 @@ struct FileServerPartsTests {
         #expect(bench.ranges.first == "0-")
         #expect(bench.transport.mostAtOnce == max(1, connections))
         if connections <= 1 { #expect(bench.ranges == ["0-"]) }
-        // A connection takes at most one buffer beyond the place where the next one began. A last piece of which it
-        // needs only a part is not counted.
+        // A connection takes at most one buffer beyond the place where the next connection began. If a connection needs
+        // only a part of its last piece, this piece is not counted.
         let joins = Int64(bench.ranges.count - 1)
         let more = bench.transport.taken.value - Self.content.size
         #expect((-joins * (64 << 10)...joins * (256 << 10)).contains(more), "\(more) bytes more, \(bench.ranges)")
@@ -123,7 +124,7 @@ struct FileServerPartsTests {
         #expect(try bench.holds("file.bin", new))
     }
 
-    @Test("Refused connections are left out, whatever error the server gives")
+    @Test("Connections that the server refuses are left out, whatever the error")
     func refused() async throws {
         let lost = DownloadError.networkFailed(.connectionLost, TransportDiagnosis(code: 2, message: "no banner"))
         let bench = try await SessionBench { request, asked in
@@ -183,7 +184,7 @@ struct FileServerPartsTests {
 
     // MARK: Copies
 
-    @Test("A copy asks the limits of its session and its own for every byte, and waits if they allow none")
+    @Test("A copy asks the session's limits and its own limits for every byte, and waits if they allow none")
     func paced() async throws {
         let pace = Pace()
         let bench = try await SessionBench(pace: pace) { _, _ in .failure(.unexpected("no transfer is wanted")) }

@@ -41,7 +41,7 @@ struct InterruptionTests {
     func stopSeveral() async throws {
         let content = Content(seed: 2, size: 60_000_000)
         let reply = FaultReply(content, etag: "\"a\"")
-        // The probe brings its 4 MiB; then each of three connections stalls after 1,000,000 bytes.
+        // The probe fetches its 4 MiB; then each of three connections stalls after 1,000,000 bytes.
         let first = try await SessionBench { _, asked in
             .reply(reply.with { $0.cut = asked.number == 1 ? nil : .stall(after: 1_000_000) })
         }
@@ -49,7 +49,8 @@ struct InterruptionTests {
         #expect(await first.transport.taken.wait { $0 == 4 << 20 + 3_000_000 })
         await first.manager.pauseAll(.terminate)
         let paused = try await first.record(id)
-        // Two of the three begin with some bytes of their neighbour. Bytes that are on disk already do not count.
+        // Two of the three connections begin with some bytes of the part before theirs. Bytes that are on disk already
+        // do not count again.
         #expect(paused.resume.written.count == 4 << 20 + 3_000_000 - Overlap.joined)
         await first.manager.close()
 
@@ -58,7 +59,8 @@ struct InterruptionTests {
         overrides.connections = 2
         _ = try await second.manager.resume([id], overrides: overrides)
         #expect(try await second.ending(of: id).state == .completed)
-        // The last piece of a cut transfer counts as refused, and a few bytes before the cut may have come.
+        // The sink may take a little less than the missing bytes, because the last piece of a cut transfer counts as
+        // refused. It may take a little more, because some bytes arrive before the cut.
         let missing = content.size - paused.resume.written.count
         #expect((missing - missing / 20...missing + missing / 20).contains(second.transport.taken.value))
         #expect(try second.holds("file.bin", content))
@@ -111,7 +113,7 @@ struct InterruptionTests {
         #expect(try bench.holds("file.bin", new.content))
     }
 
-    @Test("A body that ends with its connection is no file until something proves its end")
+    @Test("A body that ends with its connection is not accepted until something proves its end")
     func endOfConnection() async throws {
         let reply = FaultReply(Self.content).with {
             $0.framing = .closeDelimited
@@ -143,7 +145,7 @@ struct InterruptionTests {
         let id = try await bench.add { $0.connections = connections }
         #expect(try await bench.ending(of: id).state == .completed)
         #expect(try bench.holds("file.bin", Self.content))
-        // If the first connection is slow, several may share the file; then one of them continues.
+        // With several connections, another connection may have a part of the file and continue, so the numbers vary.
         guard connections == 1 else { return }
         #expect(bench.transport.taken.value == Self.content.size + 3 * Overlap.resumed)
         // Each attempt first compares the last bytes on disk.
@@ -216,7 +218,7 @@ struct InterruptionTests {
     }
 
     @Test(
-        "No download bothers a busy server before its Retry-After, but a missing file holds up no other",
+        "No download contacts a busy server before its Retry-After, but a missing file delays no other download",
         arguments: [429, 503, 504])
     func retryAfterForAll(status: Int) async throws {
         let bench = try await SessionBench(maxConcurrent: 1) { request, _ in
@@ -267,12 +269,13 @@ struct InterruptionTests {
         _ = try await second.manager.resume([id], overrides: RequestOverrides())
         #expect(try await second.ending(of: id).state == .completed)
         #expect(second.words(id) == ["resume", "start \(Self.content.size - 65536)", "complete"])
-        // The bytes that a cut between chunks makes doubtful, and as many bytes to compare.
+        // The second session fetches the bytes that are doubtful after a cut between chunks, and as many bytes to
+        // compare.
         #expect(second.transport.taken.value <= 128 << 10)
         #expect(try second.holds("file.bin", Self.content))
     }
 
-    @Test("A lost or refused connection does not end the others", arguments: [true, false])
+    @Test("A lost or refused connection does not end the other connections", arguments: [true, false])
     func oneOfSeveral(isRefused: Bool) async throws {
         let content = Content(seed: 4, size: 30_000_000)
         let reply = FaultReply(content, etag: "\"a\"")

@@ -28,7 +28,7 @@ struct MisplacedPartTests {
         #expect(second.ranges == ["583616-", nil])
     }
 
-    @Test("Several connections that bring bytes from wrong places still end in the right file", arguments: [2, 4])
+    @Test("Several connections with bytes from wrong places still result in the right file", arguments: [2, 4])
     func several(connections: Int) async throws {
         let bench = try await SessionBench { _, asked in
             let good = Self.reply(Self.content)
@@ -108,7 +108,7 @@ struct MisplacedPartTests {
 }
 
 extension SessionBench {
-    /// Waits until 2,000,000 bytes are here, pauses the downloads of the session, and returns the record.
+    /// Waits until 2,000,000 bytes have arrived, pauses the downloads of the session, and returns the record.
     fileprivate func endingOrPause(of id: DownloadID) async throws -> DownloadRecord {
         #expect(await transport.taken.wait { $0 >= 2_000_000 })
         await manager.pauseAll(.user)

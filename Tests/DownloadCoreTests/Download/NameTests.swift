@@ -110,7 +110,7 @@ struct NameTests {
         #expect(bench.folder.names() == ["file.bin"])
     }
 
-    @Test("Renaming takes the first free name, also beside partial files of others")
+    @Test("Renaming takes the first name that neither a file nor a partial file has")
     func rename() async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content))
         for name in ["file.bin", "file (1).bin", "file (2).bin.part"] { try bench.folder.write("mine", to: name) }
@@ -181,7 +181,7 @@ struct NameTests {
         #expect(bench.folder.names() == ["file.bin"])
     }
 
-    @Test("With `newer`, a file with the server's time, to the second, stays")
+    @Test("With `newer`, a file whose time equals the server's to the second is kept")
     func sameTime() async throws {
         let date = Date(timeIntervalSince1970: 1_500_000_000)
         let bench = try await SessionBench(serving: FaultReply(Self.content, lastModified: HTTPDate.string(date)))
@@ -213,7 +213,7 @@ struct NameTests {
         #expect(bench.folder.names() == ["plain"])
     }
 
-    // MARK: Asked for again
+    // MARK: Requested again
 
     @Test(
         "An unchanged complete file is not fetched again, whether the server answers 304 or ignores conditions",

@@ -102,7 +102,7 @@ struct NeverMixTests {
         for range in record.resume.written.ranges { #expect(try file.read(range) == content.bytes(range), "\(range)") }
     }
 
-    @Test("A page instead of the rest ends the attempt, and the bytes on disk are kept")
+    @Test("A web page instead of the rest of the file ends the attempt, and the bytes on disk are kept")
     func captivePortal() async throws {
         let reply = FaultReply(Self.old, etag: "\"a\"").with { $0.fields = [("Content-Type", "application/zip")] }
         let first = try await SessionBench(serving: reply.with { $0.cut = .stall(after: 600_000) })
@@ -159,7 +159,7 @@ struct NeverMixTests {
             FakeTransport { _, _ in
                 .reply(FaultReply(new, etag: "\"b\"", lastModified: Self.date).with { $0.fields = Self.now })
             })
-        // The first piece is only a part of what is compared. No other piece comes before the checkpoint.
+        // The first piece has only a part of the bytes to compare. No other piece comes before the checkpoint.
         let control = RunnerControl(record: record)
         transport.onTaken.withLock {
             $0 = { number in
@@ -181,7 +181,7 @@ struct NeverMixTests {
         #expect(bench.events.value.map(\.word) == ["restart", "start 600000", "restart", "start 0"])
     }
 
-    @Test("A stop is obeyed while a changed file is started over")
+    @Test("A stop takes effect while a changed file is started over")
     func stopWhileStartingOver() async throws {
         let bench = try RunnerBench()
         let record = try await bench.record { $0.connections = 3 }
@@ -195,7 +195,7 @@ struct NeverMixTests {
                 default: .reply(FaultReply(Content(seed: 12, size: 100), etag: "\"b\"").with { $0.ranges = .refused })
                 }
             })
-        // A stalled transfer is cancelled because another transfer saw the change, or before that by the planner.
+        // A stalled transfer is cancelled because another transfer saw the change, or earlier by the planner.
         transport.onCancel.withLock {
             $0 = { [weak transport] in if transport?.requests.count ?? 0 >= 4 { control.stop() } }
         }
@@ -225,14 +225,14 @@ struct NeverMixTests {
     }
 
     @Test(
-        "An expired redirect target is asked for again, and the bytes fetched from it are kept if unchanged",
+        "If a redirect target has expired, the original URL is requested again; fetched bytes are kept if unchanged",
         arguments: [true, false])
     func staleLocation(hasChanged: Bool) async throws {
         let old = FaultReply(Content(seed: 14, size: 40_000_000), etag: "\"a\"")
         let new = FaultReply(Content(seed: 15, size: 40_000_000), etag: "\"b\"")
         let bench = try await SessionBench { request, asked in
             guard request.url.path == "/signed" else { return .reply(.redirect(to: "/signed")) }
-            // The probe brings its bytes; then the signature has expired. After another redirect it is valid again.
+            // The probe fetches its bytes; then the signature has expired. After another redirect it is valid again.
             switch asked.number {
             case 2: return .reply(old)
             case 3, 4: return .reply(FaultReply(status: 403))

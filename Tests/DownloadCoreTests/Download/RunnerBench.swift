@@ -70,7 +70,8 @@ final class RunnerBench: Sendable {
     }
 }
 
-/// A transport that delivers everything its sink takes before `start` returns, so before the runner looks.
+/// A transport that delivers all bytes that its sink takes before `start` returns, and so before the attempt handles
+/// any.
 final class EagerTransport: Transport {
     private let script: @Sendable (TransferRequest) -> (head: ResponseHead, body: [UInt8])
     let onStart = Mutex<(@Sendable () -> Void)?>(nil)

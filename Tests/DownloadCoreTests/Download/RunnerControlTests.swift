@@ -6,13 +6,13 @@ import Testing
 
 @Suite("RunnerControl: checkpoints by bytes", .timeLimit(.minutes(1)))
 struct RunnerControlTests {
-    private static let step = RunnerControl.bytesBetweenRecords
+    private static let step = RunnerControl.bytesBetweenCheckpoints
 
     private func messages(_ control: RunnerControl, after body: () -> Void) async -> Int {
         body()
         control.close()
         var count = 0
-        for await message in control.messages { if case .recordDue = message { count += 1 } }
+        for await message in control.messages { if case .checkpointDue = message { count += 1 } }
         return count
     }
 
@@ -21,14 +21,14 @@ struct RunnerControlTests {
         let control = RunnerControl(record: try await RunnerBench().record())
         let count = await messages(control) {
             for _ in 0..<4 { control.add(received: Int(Self.step) / 4) }
-            #expect(control.isRecordDue)
+            #expect(control.isCheckpointDue)
             control.add(received: Int(Self.step))
-            control.beginRecord(connections: 2)
-            #expect(!control.isRecordDue)
+            control.beginCheckpoint(connections: 2)
+            #expect(!control.isCheckpointDue)
             control.add(received: Int(Self.step))
-            #expect(!control.isRecordDue)
+            #expect(!control.isCheckpointDue)
             control.add(received: Int(Self.step))
-            #expect(control.isRecordDue)
+            #expect(control.isCheckpointDue)
         }
         #expect(count == 2)
     }

@@ -6,7 +6,7 @@ import Synchronization
 /// another session.
 final class SaveLog: ForwardingStore {
     struct Trouble: Sendable {
-        /// Called before each save, which waits for it.
+        /// Called before each save. The save waits until the call has returned.
         var beforeSave: (@Sendable ([DownloadRecord]) async throws -> Void)?
         var afterQueued: (@Sendable ([DownloadRecord]) async -> Void)?
         var lost: Set<DownloadID> = []

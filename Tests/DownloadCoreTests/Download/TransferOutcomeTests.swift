@@ -26,12 +26,12 @@ struct TransferOutcomeTests {
     }
 
     @Test(
-        "A complete transfer means what its head says",
+        "The outcome of a complete transfer depends on its head",
         arguments: [
             (body, .complete), (newer, .complete), (.changed(why: "newer"), .changed(why: "newer")),
             (.redirect(to: "u"), .redirected(to: "u")), (.failed(busy), .declined(busy)),
-            (.current, .declined(wrong("the whole file for a part of it"))),
-            (.askWithoutRange, .declined(wrong("the whole file for a part of it"))),
+            (.current, .declined(wrong("the whole file instead of a part"))),
+            (.askWithoutRange, .declined(wrong("the whole file instead of a part"))),
             (nil, .declined(.protocolViolated(.malformedReply("no response head")))),
         ] as [(ResponseJudge.Verdict?, TransferOutcome)])
     func ended(verdict: ResponseJudge.Verdict?, expected: TransferOutcome) {
@@ -44,7 +44,7 @@ struct TransferOutcomeTests {
             (body, .cut, .cut), (body, .fileRefused, .fileRefused),
             (body, .tooLong, .failed(wrong("more bytes than announced"))),
             (body, .tooLarge, .failed(.verificationFailed(.tooLarge(limit: 5, size: nil)))),
-            (body, .verdict, .declined(wrong("the whole file for a part of it"))),
+            (body, .verdict, .declined(wrong("the whole file instead of a part"))),
             (newer, .verdict, .changed(why: "newer")), (.changed(why: "newer"), .verdict, .changed(why: "newer")),
             (.failed(busy), .verdict, .declined(busy)),
         ] as [(ResponseJudge.Verdict, SegmentWriter.Refusal, TransferOutcome)])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// What a file must hash to, across the deaths of processes and changes of the request.
+/// The digest that a file must have, also after a process has died or the request has changed.
 @Suite("Verified downloads", .inTurn, .timeLimit(.minutes(2)))
 struct VerificationTests {
     static let content = CrashTests.content
@@ -12,7 +12,7 @@ struct VerificationTests {
     static let wrong = Checksum(algorithm: .sha256, digest: String(repeating: "0", count: 64))
 
     @Test(
-        "A verification for a dead process does not count for a new request with another checksum",
+        "A verification by a process that died does not count for a new request with another checksum",
         arguments: [CrashTests.Point.whole, .finishing, .renamed, .renamedToAlternative, .linkedTwice])
     func askedAnew(point: CrashTests.Point) async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))

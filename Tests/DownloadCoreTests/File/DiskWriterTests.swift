@@ -7,7 +7,7 @@ import Testing
 
 @Suite("DiskWriter and BufferPool", .inTurn, .timeLimit(.minutes(1)))
 struct DiskWriterTests {
-    @Test("Writes are done in their order, then the work that waits for them, and each buffer comes back")
+    @Test("Writes are done in order, then the work that waits for them; each buffer returns to the pool")
     func order() async throws {
         let bench = try WriterBench(buffers: 3)
         let file = try bench.file()
@@ -26,7 +26,7 @@ struct DiskWriterTests {
         #expect(bench.poolIsWhole())
     }
 
-    @Test("Work for soon comes after the writes before it, however busy the disk is")
+    @Test("Work that is given to `soon` comes after the writes before it, however busy the disk is")
     func soon() async {
         let time = ManualTime()
         let disk = DiskWriter(pool: BufferPool(), time: time)

@@ -39,7 +39,7 @@ import Testing
         #expect(FileNaming.isUsable(name))
     }
 
-    @Test("No text whatever makes an unsafe name")
+    @Test("No text of a server results in an unsafe name")
     func random() {
         var generator = SplitMix64(seed: 7)
         let pieces: [String] = [

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("FileStatus: the kind and identity of a file", .inTurn)
 struct FileStatusTests {
-    @Test("A renamed file keeps its identity, and another file with its old name has another")
+    @Test("A renamed file keeps its identity; another file with the old name has another identity")
     func identity() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

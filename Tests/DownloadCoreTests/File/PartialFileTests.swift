@@ -64,7 +64,7 @@ struct PartialFileTests {
         }
     }
 
-    @Test("Asking whether a file is locked never keeps another from opening the file")
+    @Test("Asking whether a file is locked never prevents another process from opening the file")
     func locked() throws {
         try with { folder in
             let file = try create(folder)
@@ -196,7 +196,7 @@ struct PartialFileTests {
         }
     }
 
-    @Test("Two runs of bytes are joined only after bytes behind their border came again unchanged")
+    @Test("Two runs of bytes are joined only after bytes beyond their border have come again unchanged")
     func joins() throws {
         try with { folder in
             let file = try create(folder)
@@ -210,7 +210,7 @@ struct PartialFileTests {
         }
     }
 
-    @Test("Starting over empties the file and what is known of its syncs")
+    @Test("Starting over empties the file, and forgets what was synced")
     func startOver() throws {
         try with { folder in
             let file = try create(folder)
@@ -276,7 +276,7 @@ struct PartialFileTests {
         }
     }
 
-    @Test("A free name is taken, whether replacing is permitted or not", arguments: [true, false])
+    @Test("A free final name is used, whether replacing is permitted or not", arguments: [true, false])
     func renameFree(replacing: Bool) throws {
         try with { folder in
             let file = try create(folder)
@@ -302,7 +302,7 @@ struct PartialFileTests {
         }
     }
 
-    @Test("A rename that stopped after its link is finished", arguments: [true, false])
+    @Test("A rename that stopped after the link step is completed by the next rename", arguments: [true, false])
     func linked(replacing: Bool) throws {
         try with { folder in
             let file = try create(folder)

@@ -18,7 +18,7 @@ struct PieceVerifierTests {
         Self.bytes.prefix(Int(written)).withUnsafeBytes { file.write($0, at: 0) }
         file.trust(written: ByteRanges([0..<2 * Self.length]), durable: ByteRanges())
         try folder.write(String(repeating: "\u{7}", count: 1 << 10), to: "b")
-        // The digests of the first piece and of something else.
+        // The digest of the first piece is right, and that of the second piece is wrong.
         let first = try await FileHash.of(folder("b"), .md5, on: Self.queue)
         let pieces = try #require(
             PieceHashes(

@@ -73,7 +73,8 @@ struct StreamOutputTests {
     }
 
     @Test(
-        "If all bytes are doubted, any difference is found before more is written", arguments: [0, 1, 70_000])
+        "If all written bytes are doubted, a difference anywhere is found before more is written",
+        arguments: [0, 1, 70_000])
     func anyDiffers(position: Int) throws {
         let bench = try Bench()
         try bench.stream.beginDigest(.sha256)

@@ -51,7 +51,7 @@ struct WriterWatchTests {
         #expect(files.map(\.isWrittenByOthers) == [false, true, false])
     }
 
-    @Test("An earlier attempt that ends while the next one begins its watch is not another program")
+    @Test("An earlier attempt that ends while the next one begins its watch does not count as another program")
     func attemptsAtOnce() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -67,7 +67,7 @@ struct WriterWatchTests {
         }
     }
 
-    @Test("An earlier attempt of the same file is not another program, even if it ends late")
+    @Test("An earlier attempt of the same file does not count as another program, even if it ends late")
     func attempts() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

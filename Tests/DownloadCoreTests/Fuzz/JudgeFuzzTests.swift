@@ -82,13 +82,13 @@ struct JudgeFuzzTests {
             if head.status == 200 { return offset == 0 ? nil : "a whole file from \(offset)" }
             guard judge.asksRange, offset == judge.start else { return "a part from \(offset)" }
             guard let end, end > offset, end <= judge.end ?? .max else { return "an end that was not asked for" }
-            return total == nil ? "a part of nobody knows how much" : nil
+            return total == nil ? "a part of a file of unknown size" : nil
         case .newVersion(let total, _):
-            return judge.known != nil && head.status == 200 && (total ?? 0) >= 0 ? nil : "a new version of nothing"
-        case .changed: return judge.known == nil ? "a change of nothing" : nil
-        case .current: return judge.isConditional && head.status == 304 ? nil : "current without being asked"
+            return judge.known != nil && head.status == 200 && (total ?? 0) >= 0 ? nil : "new without a known version"
+        case .changed: return judge.known == nil ? "a change without a known version" : nil
+        case .current: return judge.isConditional && head.status == 304 ? nil : "304 without a condition"
         case .redirect: return "a redirect to nowhere"
-        case .askWithoutRange: return judge.asksRange ? nil : "ask without what was not asked for"
+        case .askWithoutRange: return judge.asksRange ? nil : "a second request without a range"
         case .failed: return nil
         }
     }

@@ -23,7 +23,7 @@ struct MetalinkFuzzTests {
         <url type="bittorrent">http://a/b.torrent</url></resources></file></files></metalink>
         """
 
-    @Test("What is read of a document is consistent, and its names stay in the folder")
+    @Test("The facts that are read from a document are consistent, and its names stay in the folder")
     func documents() {
         let words = [
             "<file name=\"", "</file>", "<url", "&amp;", "<![CDATA[", "]]>", "<!--", "-->", "<!DOCTYPE", "../", "~/",
@@ -86,7 +86,7 @@ struct MetalinkFuzzTests {
     }
 
     @Test(
-        "Names that lead elsewhere or are hidden are refused",
+        "Names that lead out of the folder or are hidden are refused",
         arguments: [
             "", "/etc/passwd", "~/x", "../x", "a/../x", "a/..", "a//b", "a/", ".bashrc", ".ssh/authorized_keys",
             "a/./b", "a\\b",
@@ -99,7 +99,7 @@ struct MetalinkFuzzTests {
     }
 
     @Test(
-        "A document that is not Metalink is an error that says where",
+        "A document that is not valid Metalink is an error that names the fault",
         arguments: [
             ("", "no element"), ("<html/>", "not a Metalink document"), ("<metalink/>", "no file"),
             ("<!DOCTYPE x [<!ENTITY a \"b\">]><metalink/>", "document type"), ("<metalink>&x;</metalink>", "entity"),

@@ -24,7 +24,7 @@ struct RecordFuzzTests {
     }
 
     @Test(
-        "A set of ranges near the largest offset behaves as one near zero",
+        "A set of ranges near the largest offset behaves like a set near zero",
         arguments: 1...4 as ClosedRange<UInt64>)
     func limits(_ seed: UInt64) {
         var random = SplitMix64(seed: seed)
@@ -49,7 +49,7 @@ struct RecordFuzzTests {
         }
     }
 
-    @Test("Leases of a file of any size: each byte once, none beyond", arguments: 1...40 as ClosedRange<UInt64>)
+    @Test("In a file of any size, each byte is leased once, and none beyond", arguments: 1...40 as ClosedRange<UInt64>)
     func leases(_ seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let connections = Int.random(in: 1...64, using: &random)
@@ -72,7 +72,7 @@ struct RecordFuzzTests {
             for decision in planner.handle(event, at: turn) {
                 switch decision {
                 case .ask(let connection, let range): running.append((connection, range))
-                case .duplicate: Issue.record("nothing stands still")
+                case .duplicate: Issue.record("no connection stalls")
                 case .cut(let connection, let end):
                     guard let index = running.firstIndex(where: { $0.connection == connection }) else { continue }
                     running[index].range = running[index].range.lowerBound..<end

@@ -27,7 +27,7 @@ import Testing
         #expect(disposition?.extendedFileName == nil)
     }
 
-    @Test("A disposition without a file name is read without one", arguments: NameCase.namelessFields)
+    @Test("A disposition without a file name is valid, and has no name", arguments: NameCase.namelessFields)
     func nameless(_ text: String) {
         let disposition = ContentDisposition(fieldValue: text)
         #expect(disposition != nil)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("ResponseJudge: answers for servers without HTTP", .inTurn, .timeLimit(.minutes(1)))
+@Suite("ResponseJudge: answers of FTP and SSH servers", .inTurn, .timeLimit(.minutes(1)))
 struct FileServerJudgeTests {
     static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
     static let known = ResponseJudge.Version(

@@ -177,7 +177,7 @@ struct ResponseJudgeResumeTests {
         }
     }
 
-    @Test("A page instead of the file is refused, without declaring the file changed", arguments: Known.allCases)
+    @Test("A web page instead of the file is refused, and does not count as a change", arguments: Known.allCases)
     func page(known: Known) {
         let html = [(name: "Content-Type", value: "text/html; charset=utf-8")]
         let error = Verdict.failed(.verificationFailed(.unexpectedType(was: "application/zip", is: "text/html")))
@@ -199,7 +199,7 @@ struct ResponseJudgeResumeTests {
         #expect(isWrongRange(judge(.of(416), known)))
     }
 
-    @Test("A status that means a retry without a range for a new file is final here", arguments: [400, 501, 503, 404])
+    @Test("A resumed download never asks without a range after an error status", arguments: [400, 501, 503, 404])
     func refusal(status: Int) {
         #expect(judge(.of(status), .strong) == .failed(.serverRefused(status: status, phrase: "")))
     }

@@ -82,7 +82,7 @@ struct ServerDigestTests {
         #expect(try Self.checksums(fields, status: 206).count == count)
     }
 
-    @Test("Content-MD5 counts only for whole answers, and old fields do not count for encoded ones")
+    @Test("Content-MD5 counts only for whole answers; Content-MD5 and Digest do not count for encoded answers")
     func contentMD5() throws {
         let field = [("Content-MD5", " \(Self.md5) ")]
         #expect(try Self.checksums(field, status: 200) == ["md5:5d41402abc4b2a76b9719d911017c592"])

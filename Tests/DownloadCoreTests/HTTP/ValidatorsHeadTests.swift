@@ -13,7 +13,7 @@ import Testing
         return Validators(head: head, now: Date())
     }
 
-    @Test("A head without validators has none")
+    @Test("A head without ETag and Last-Modified gives no validators")
     func none() {
         let validators = Self.validators([(.date, Self.modified), (.contentLength, "3")])
         #expect(validators.isEmpty)

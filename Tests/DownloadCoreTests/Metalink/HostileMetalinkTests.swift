@@ -101,7 +101,7 @@ struct HostileMetalinkTests {
     }
 
     @Test(
-        "The most pieces of the greatest length fit only a file of their size, and the last one ends with the file",
+        "Pieces of the greatest permitted number and length are accepted only if they fit the size of the file",
         arguments: [
             (Int64.max, false), ((1 << 57) + 1, false), (1 << 57, true), ((1 << 57) - (1 << 40) + 1, true),
             ((1 << 57) - (1 << 40), false),

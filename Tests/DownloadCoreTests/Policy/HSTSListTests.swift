@@ -42,7 +42,7 @@ struct HSTSListTests {
         #expect(!news5)
     }
 
-    @Test("A repeated field within a minute is not news; a huge max-age never ends")
+    @Test("A repeated field within a minute changes nothing; a huge max-age never ends")
     func news() {
         var list = HSTSList()
         let news6 = list.learn("max-age=31536000", of: "a.example", at: now)

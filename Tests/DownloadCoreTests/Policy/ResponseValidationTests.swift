@@ -40,7 +40,7 @@ import Testing
     func noRange(text: String) { #expect(MediaRange(text) == nil) }
 
     @Test(
-        "Status codes are numbers and ranges of them",
+        "Status codes are given as numbers and as ranges of numbers",
         arguments: [
             ("200", [200], [199, 201]), ("403,520-529", [403, 520, 529], [402, 519, 530]),
             (" 200 , 203 ", [200, 203], [201]),
@@ -66,7 +66,7 @@ import Testing
         #expect(verdict(Self.types("image/*", "application/zip"), of: head) == .body(offset: 0, end: 10, total: 10))
     }
 
-    @Test("Another type, or none, is refused, and for a page the error guesses a login")
+    @Test("Another type, or no type, is refused; if it is HTML, the error suggests a login page")
     func unwantedType() throws {
         let page = ResponseHead.whole(10, [("Content-Type", "text/html; charset=utf-8")])
         let failure = try #require(self.failure(Self.types("application/zip", "image/*"), of: page))

@@ -9,7 +9,7 @@ struct ServerTrustPolicyTests {
         String(decoding: try JSONEncoder().encode([policy]), as: UTF8.self)
     }
 
-    @Test("The two old words are read and written as before")
+    @Test("The policies `system` and `insecure` are still encoded and decoded as one word, as in older versions")
     func words() throws {
         #expect(try coded(.system) == #"["system"]"#)
         #expect(try coded(.insecure) == #"["insecure"]"#)
@@ -17,7 +17,7 @@ struct ServerTrustPolicyTests {
         #expect(read == [.insecure, .system])
     }
 
-    @Test("A policy with more than these words is decoded as it was encoded")
+    @Test("A policy with further properties is the same after encoding and decoding")
     func whole() throws {
         var policy = ServerTrustPolicy.insecure
         policy.authorities = "/ca"
@@ -30,7 +30,7 @@ struct ServerTrustPolicyTests {
         #expect(read == [policy])
     }
 
-    @Test("An unknown word is an error")
+    @Test("An unknown policy name is an error")
     func unknown() {
         #expect(throws: (any Error).self) {
             try JSONDecoder().decode([ServerTrustPolicy].self, from: Data(#"["everybody"]"#.utf8))

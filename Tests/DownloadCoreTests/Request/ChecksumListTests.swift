@@ -84,14 +84,14 @@ struct ChecksumListTests {
     }
 
     @Test(
-        "A list whose name tells an unsupported algorithm is refused",
+        "A list whose name contains an unsupported algorithm is refused",
         arguments: ["B2SUMS", "b2sums.txt", "x.iso.b2", "a/x.blake3", "x.sha3", "https://e.org/x.b2sum", "B3SUMS"])
     func foreign(_ source: String) {
         #expect(throws: DownloadError.self) { try Self.list("\(hex("a"))  x", source: source) }
     }
 
     @Test(
-        "A name that only resembles such a list is accepted",
+        "A list whose name only resembles one with an unsupported algorithm is accepted",
         arguments: ["b2.txt", "x.b2b", "ab2", "sha3sum.iso.sha256", "b2"])
     func notForeign(_ source: String) throws {
         #expect(try Self.list("\(hex("a"))  x", source: source).entries.count == 1)
@@ -164,7 +164,7 @@ struct ChecksumListTests {
         #expect(stored == open)
     }
 
-    @Test("A list without the file that is too long to keep is refused before anything is fetched")
+    @Test("A list that is too long to keep, and does not have the file, is refused before anything is fetched")
     func tooLong() throws {
         let text = (0...ChecksumList.longestCarried).map { "\(hex("a"))  n\($0)\n" }.joined()
         #expect(try settled(text, "http://e.org/n7").checksum != nil)

@@ -1,11 +1,12 @@
-import DownloadCore
-import Foundation
 import DownloadTestSupport
+import Foundation
 import Testing
+
+@testable import DownloadCore
 
 @Suite(.inTurn) struct ChecksumTests {
     @Test(
-        "Each algorithm is read with exactly its digits",
+        "Each algorithm is read only with its exact number of digits",
         arguments: zip(Checksum.Algorithm.allCases, [32, 40, 56, 64, 96, 128]))
     func algorithms(_ algorithm: Checksum.Algorithm, _ digits: Int) {
         let digest = String(repeating: "0f", count: digits / 2)
@@ -42,5 +43,11 @@ import Testing
     func codable() throws {
         let checksum = try #require(Checksum("md5:D41D8CD98F00B204E9800998ECF8427E"))
         #expect(try JSONDecoder().decode(Checksum.self, from: JSONEncoder().encode(checksum)) == checksum)
+    }
+
+    @Test("Every algorithm has a place in the order of preference")
+    func preferred() {
+        #expect(Checksum.Algorithm.preferred.count == Checksum.Algorithm.allCases.count)
+        #expect(Set(Checksum.Algorithm.preferred) == Set(Checksum.Algorithm.allCases))
     }
 }

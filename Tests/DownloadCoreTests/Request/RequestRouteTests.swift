@@ -56,7 +56,7 @@ struct RequestRouteTests {
     }
 
     @Test(
-        "A host that only wants https is asked over https; credentials go only to the request's own origin")
+        "A host known to want https gets its requests over https; only the request's own origin gets credentials")
     func strictHosts() throws {
         let folder = try TemporaryFolder()
         let hosts = HSTSStore(path: folder.path + "/hsts")

@@ -105,7 +105,7 @@ struct BackPressureTests {
         #expect(bench.poolIsWhole())
     }
 
-    @Test("A writer with a buffer writes what it has while others wait for buffers")
+    @Test("A writer writes its partly filled buffer while other writers wait for buffers")
     func handedOn() async throws {
         let bench = try WriterBench(buffers: 1)
         let file = try bench.file()
@@ -155,7 +155,7 @@ struct BackPressureTests {
     }
 
     @Test(
-        "With hardly a buffer each, writers on several threads all write the right bytes",
+        "With fewer buffers than writers, writers on several threads all write the right bytes",
         arguments: [(1, 6, 1), (2, 16, 2), (3, 40, 4)], [3, 4])
     func crowd(numbers: (buffers: Int, writers: Int, engines: Int), seed: UInt64) async throws {
         let bench = try WriterBench(buffers: numbers.buffers)

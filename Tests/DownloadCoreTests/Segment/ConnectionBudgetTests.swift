@@ -15,7 +15,7 @@ struct ConnectionBudgetTests {
         #expect(budget.grant(only, has: 16, wants: 2) == 2)
     }
 
-    @Test("Downloads that want many get equal shares; downloads that want few get these")
+    @Test("Downloads that want many connections get equal shares; downloads that want few get what they want")
     func fair() {
         var budget = ConnectionBudget(limit: 16)
         let all = (0..<5).map { _ in budget.join(isFixed: false) }
@@ -23,7 +23,7 @@ struct ConnectionBudgetTests {
         // The other downloads want no more yet.
         #expect(budget.grant(all[4], has: 1, wants: 16) == 12)
         #expect(budget.grant(all[0], has: 1, wants: 16) == 1)
-        // At its next question the download learns its share, which it has after closing the other connections.
+        // When the download asks again, it gets its smaller share, and must close its other connections.
         #expect(budget.grant(all[4], has: 12, wants: 16) == 6)
         #expect(budget.grant(all[0], has: 1, wants: 16) == 1)
         #expect(budget.grant(all[4], has: 6, wants: 16) == 6)
@@ -91,7 +91,7 @@ struct ConnectionBudgetTests {
         #expect(budget.grant(other, has: 1, wants: 16) == 16)
     }
 
-    @Test("What the host refused one download, no other requests")
+    @Test("If the host refuses connections of one download, the other downloads do not request more, either")
     func refused() {
         var budget = ConnectionBudget(limit: 16)
         let (one, other) = (budget.join(isFixed: false), budget.join(isFixed: false))
@@ -124,7 +124,7 @@ struct ConnectionBudgetTests {
         let (host, now) = ("https://a.example:443", Date(timeIntervalSince1970: 1_000_000))
         var first: ConnectionShare? = memory.share(of: host, isFixed: false, limit: 16, at: now)
         let second = memory.share(of: host, isFixed: false, limit: 16, at: now)
-        // The second download has one connection and wants no more yet. The first may have all others.
+        // The second download has one connection and wants no more yet, so the first may have all other connections.
         #expect(first?.grant(has: 1, wants: 16) == 15)
         #expect(second.grant(has: 1, wants: 16) == 1)
         #expect(
@@ -134,7 +134,7 @@ struct ConnectionBudgetTests {
         #expect(second.grant(has: 1, wants: 16) == 16)
 
         #expect(second.refused(serving: 5, at: now) == HostKnowledge(best: 5, cap: 5, learned: now))
-        // More useful connections are not more permitted connections, and the cap keeps its age.
+        // A higher number of useful connections does not raise the cap, and the cap keeps its age.
         #expect(second.learn(best: 8, at: now + 60) == HostKnowledge(best: 5, cap: 5, learned: now))
         let later = now + 2 * 24 * 3600
         #expect(memory.knowledge(of: host, at: later) == nil)

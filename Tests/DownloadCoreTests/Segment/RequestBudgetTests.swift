@@ -3,12 +3,12 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("RequestBudget: requests that bring almost nothing", .inTurn)
+@Suite("RequestBudget: requests that fetch almost nothing", .inTurn)
 struct RequestBudgetTests {
     private static let progress = RequestBudget.leastProgress
 
     @Test(
-        "A request makes progress if it brings everything it asked for, or enough of it",
+        "A request makes progress if it fetches all requested bytes, or enough of them",
         arguments: [
             (0, 1, false), (1, 1, true), (1, 2, false), (progress - 1, progress, false), (progress, .max, true),
             (progress, progress, true), (0, progress, false), (-5, 10, false),

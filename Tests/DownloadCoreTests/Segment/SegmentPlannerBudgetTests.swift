@@ -3,11 +3,11 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("SegmentPlanner: requests that bring almost nothing", .inTurn)
+@Suite("SegmentPlanner: requests that fetch almost nothing", .inTurn)
 struct SegmentPlannerBudgetTests {
     private static let mib: Int64 = 1 << 20
 
-    /// Returns a planner with `count` connections, each with 16 MiB. The first connection has brought its first 4 MiB.
+    /// Returns a planner with `count` connections, each with 16 MiB. The first connection has fetched its first 4 MiB.
     private func planner(_ count: Int, fruitlessLimit: Int = 3) -> SegmentPlanner {
         var planner = SegmentPlanner(
             missing: ByteRanges([0..<Int64(count) * 16 * Self.mib]), first: (0, 0..<4 * Self.mib), wish: count,
@@ -35,7 +35,7 @@ struct SegmentPlannerBudgetTests {
         #expect(planner.handle(.tick, at: 2).isEmpty)
     }
 
-    @Test("One byte of many is no progress; the last missing byte is")
+    @Test("One byte of many is not progress, but the last missing byte is")
     func byteByByte() {
         var planner = planner(1)
         var position = 4 * Self.mib
@@ -53,14 +53,14 @@ struct SegmentPlannerBudgetTests {
         #expect(last.isDone)
     }
 
-    @Test("Each other connection tries a part that one was refused once, and all bring the rest of theirs")
+    @Test("If one connection gets nothing more, each other one tries its part once, and all finish their own parts")
     func several() {
         var planner = planner(3, fruitlessLimit: 2)
         let hole = 4 * Self.mib
         _ = planner.handle(.ended(0, position: hole, .complete), at: 1)
         var requests = 3
         var fruitless = 0
-        // The first connection brings nothing more, and neither does any other connection that requests its part.
+        // The first connection fetches nothing more, and neither does any other connection that requests its part.
         var running: [Int: Range<Int64>] = [0: hole..<16 * Self.mib]
         for connection in planner.connections where connection.id > 0 {
             running[connection.id] = connection.position..<connection.leaseEnd
@@ -79,7 +79,8 @@ struct SegmentPlannerBudgetTests {
                 running[id] = range
             }
         }
-        // Two requests, those that the other connections earn with their parts, and one last request of each.
+        // At most these requests are fruitless: two of the budget, one for each request that made progress, and a last
+        // one of each connection.
         #expect(fruitless <= 2 + (requests - fruitless) + 3, "\(requests) requests")
         #expect(!planner.isDone && planner.connections.isEmpty)
     }

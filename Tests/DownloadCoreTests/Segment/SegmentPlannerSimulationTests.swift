@@ -41,8 +41,8 @@ struct SegmentPlannerSimulationTests {
         Trial(testDescription: "answers take up to three seconds", megabytes: 268, least: 0.69) { $0.hesitation = 3 },
         Trial(testDescription: "very uneven", least: 0.93) { $0.sigma = 1 },
         Trial(testDescription: "connections break", least: 0.94) { $0.losses = 0.05 },
-        Trial(testDescription: "five are allowed", least: 0.92) { $0.limit = 5 },
-        Trial(testDescription: "a long way", least: 0.9) { $0.roundTrip = 0.3 },
+        Trial(testDescription: "the server allows five connections", least: 0.92) { $0.limit = 5 },
+        Trial(testDescription: "a round trip of 0.3 s", least: 0.9) { $0.roundTrip = 0.3 },
         Trial(testDescription: "bursts and pieces", least: 0.9) {
             $0.burst = 1 << 20
             $0.piece = 1 << 18
@@ -51,7 +51,7 @@ struct SegmentPlannerSimulationTests {
             server.lanes = [3, 0.5, 14, 1, 6, 2, 1.5, 4].map { $0 * 1_048_576 }
         },
         Trial(testDescription: "one connection", megabytes: 50, wish: 1, connections: 1, least: 0.95) { _ in },
-        Trial(testDescription: "auto, a line for all", megabytes: 100, wish: nil, connections: 16, least: 0.85) {
+        Trial(testDescription: "auto, one shared line", megabytes: 100, wish: nil, connections: 16, least: 0.85) {
             $0.line = 5_000_000
         },
         Trial(testDescription: "auto, uneven", wish: nil, connections: 16, least: 0.85) { _ in },
@@ -83,7 +83,8 @@ struct SegmentPlannerSimulationTests {
     }
 
     @Test(
-        "At 8 MiB/s a connection, 16 connections are used if requested, and found otherwise", arguments: [false, true])
+        "At 8 MiB/s a connection, 16 connections are used if requested; without a request the planner finds 16",
+        arguments: [false, true])
     func throttled(inPieces: Bool) {
         var server = SimulatedServer()
         Self.throttle(&server)
@@ -118,7 +119,7 @@ struct SegmentPlannerSimulationTests {
         #expect(found.mostConnections == 6)
         #expect(found.knowledge?.best == 6)
         #expect(server.ideal(size: size, connections: 6) / found.time >= 0.9)
-        // What an earlier download with a higher limit learned does not permit more connections.
+        // The host profile of an earlier download with a higher limit does not permit more connections.
         let knowledge = HostKnowledge(best: 16, cap: nil, learned: .distantPast)
         let known = SimulatedDownload.run(server, size: size, wish: nil, knowledge: knowledge, step: 0.002)
         #expect(known.mostConnections == 6)
@@ -153,7 +154,7 @@ struct SegmentPlannerSimulationTests {
         #expect(known.mostConnections == 5)
     }
 
-    @Test("A line that one connection fills gets few connections, and one is remembered as best")
+    @Test("If one connection fills the line, few connections are opened, and one is remembered as best")
     func sharedLine() {
         var server = SimulatedServer()
         Self.throttle(&server)

@@ -11,8 +11,9 @@ struct SegmentPlannerStallTests {
     private static let still = 10 * mib
     private static let kept = still + reserve
 
-    /// Returns a planner with `count` connections, each with a lease to the end of its 16 MiB. The first has brought 10
-    /// MiB and has been stalled for 5 s. The second is done and takes what it can.
+    /// Returns a planner with `count` connections, each with a lease to the end of its 16 MiB. The first connection has
+    /// fetched 10 MiB and has been stalled for 5 s. The second connection has fetched its own range, and takes over the
+    /// range of the first, except for the bytes that the first keeps.
     private func standing(_ count: Int = 2) -> SegmentPlanner {
         var planner = SegmentPlanner(
             missing: ByteRanges([0..<Int64(count) * 16 * Self.mib]), first: (0, 0..<16 * Self.mib), wish: count, now: 0)
@@ -32,7 +33,7 @@ struct SegmentPlannerStallTests {
         return planner
     }
 
-    /// Returns the planner after the second connection has brought these bytes, too.
+    /// Returns the planner after the second connection has fetched that range, and requests the kept bytes, too.
     private func repeating() -> SegmentPlanner {
         var planner = standing()
         planner.answered(1, after: 0.01, at: 6.1)
@@ -42,7 +43,7 @@ struct SegmentPlannerStallTests {
         return planner
     }
 
-    @Test("A stalled connection keeps a little; when it continues, it takes from the others again")
+    @Test("A stalled connection keeps a little; when it continues, it takes bytes from the others again")
     func goesOn() {
         var planner = standing()
         planner.answered(1, after: 0.01, at: 6.01)
@@ -55,19 +56,19 @@ struct SegmentPlannerStallTests {
         #expect(range == end..<16 * Self.mib)
     }
 
-    @Test("What it keeps is asked for twice; the new one brings it")
+    @Test("The bytes that a stalled connection keeps are requested twice, and the new connection fetches them")
     func replaced() {
         var planner = repeating()
         planner.answered(1, after: 0.01, at: 6.21)
         planner.progress([(0, Self.still), (1, Self.still + 1)], at: 6.3)
         #expect(planner.handle(.tick, at: 6.3) == [.cut(connection: 0, at: Self.still)])
         _ = planner.handle(.ended(0, position: Self.still, .cut), at: 6.4)
-        // All the rest is requested once.
+        // Each of the remaining bytes is requested once.
         #expect(planner.connections.map(\.left).reduce(0, +) == Self.reserve - 1)
         #expect(planner.connections.allSatisfy { $0.duplicates == nil && $0.duplicatedBy == nil })
     }
 
-    @Test("The bytes that a stalled connection keeps are requested twice, and the old connection brings them")
+    @Test("The bytes that a stalled connection keeps are requested twice, and the old connection fetches them")
     func wakes() {
         var planner = repeating()
         planner.progress([(0, Self.still + 1)], at: 6.3)
@@ -101,7 +102,7 @@ struct SegmentPlannerStallTests {
         return planner
     }
 
-    @Test("If the second connection stalls, too, a third requests the range, and the first one to bring bytes goes on")
+    @Test("If the second connection stalls, too, a third requests the range, and the first with bytes continues")
     func secondStands() {
         for first in 0...2 {
             var planner = threefold()
@@ -131,7 +132,7 @@ struct SegmentPlannerStallTests {
     @Test("A connection waiting for its first byte gives nothing of its range away")
     func awaited() {
         var planner = standing()
-        // The first connection continues, is done at once, and finds the other one still waiting.
+        // The first connection continues and ends at once, while the other connection still waits for its first byte.
         planner.progress([(0, Self.kept)], at: 6.05)
         #expect(planner.handle(.ended(0, position: Self.kept, .cut), at: 6.05).isEmpty)
         #expect(planner.connections.map(\.id) == [1])
@@ -146,7 +147,7 @@ struct SegmentPlannerStallTests {
         planner.progress([(0, Self.kept)], at: 6.05)
         #expect(planner.handle(.ended(0, position: Self.kept, .cut), at: 6.05).isEmpty)
         guard case .duplicate(2, let range, of: 1)? = planner.handle(.tick, at: 9).first else {
-            Issue.record("nobody is asked instead")
+            Issue.record("no other connection requests the range")
             return
         }
         #expect(range == Self.kept..<16 * Self.mib)
@@ -185,7 +186,7 @@ struct SegmentPlannerStallTests {
             #expect(decisions == [.ask(connection: 0, range: Self.still..<Self.kept)])
             #expect(planner.free == ByteRanges([believed..<Self.still]))
         }
-        // The connection that took over is not cut for bytes that it has not brought.
+        // The connection that took over is not cut for bytes that it has not fetched.
         #expect(planner.connections.first { $0.id == 1 }?.left == Self.reserve)
     }
 
@@ -198,8 +199,8 @@ struct SegmentPlannerStallTests {
         planner.answered(1, after: 0.01, at: 0)
         planner.progress([(0, 15 * Self.mib), (1, 31 * Self.mib)], at: 1)
         #expect(planner.handle(.tick, at: 1).isEmpty)
-        // So few bytes of the first connection are left that no other could bring them sooner. Then the first one
-        // stalls.
+        // The first connection has so few bytes left that no other connection could fetch them sooner. Then the first
+        // connection stalls.
         let almost = 16 * Self.mib - 1000
         planner.progress([(0, almost), (1, 32 * Self.mib)], at: 2)
         #expect(planner.handle(.ended(1, position: 32 * Self.mib, .complete), at: 2).isEmpty)

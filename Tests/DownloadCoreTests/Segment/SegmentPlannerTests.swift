@@ -79,7 +79,7 @@ struct SegmentPlannerTests {
         }
         #expect(asked == ByteRanges([0..<128 * Self.mib]))
         #expect(planner.demand.has == 4)
-        // One connection too many is refused. The others go on, and one of them brings its range in the end.
+        // One connection too many is refused. The others continue, and one of them fetches its range in the end.
         #expect(planner.handle(.ended(3, position: planner.connections[3].position, .refused), at: 0.1).isEmpty)
         #expect(planner.target == 3)
         let first = planner.connections[0]
@@ -103,7 +103,7 @@ struct SegmentPlannerTests {
     @Test("A connection that is done takes bytes that another has not requested yet, without a cut")
     func uncut() {
         var planner = pair()
-        // The second connection suddenly brings its whole range.
+        // The second connection suddenly fetches its whole range.
         planner.progress([(0, 6 * Self.mib)], at: 1.2)
         var decisions = planner.handle(.ended(1, position: 80 * Self.mib, .complete), at: 1.2)
         #expect(decisions == [.ask(connection: 1, range: 80 * Self.mib..<96 * Self.mib)])
@@ -127,7 +127,7 @@ struct SegmentPlannerTests {
         _ = planner.handle(.tick, at: 0)
         planner.answered(1, after: 0.01, at: 0)
         planner.progress([(0, 4 * Self.mib)], at: 1)
-        // The second connection brings its whole range in the same second.
+        // The second connection fetches its whole range in the same second.
         while let end = planner.connections.first(where: { $0.id == 1 })?.leaseEnd, end < 64 * Self.mib {
             #expect(planner.handle(.ended(1, position: end, .complete), at: 1).count == 1)
         }
@@ -159,7 +159,7 @@ struct SegmentPlannerTests {
             Issue.record("\(decisions)")
             return
         }
-        // The second connection is four times as fast, and requests what it can bring until then.
+        // The second connection is four times as fast, and requests the bytes that it can fetch until both end.
         #expect(range.lowerBound == end)
         #expect(abs(Double(end - 4 * Self.mib) / Double(12 * Self.mib) - 0.2) < 0.05)
     }
@@ -188,7 +188,7 @@ struct SegmentPlannerTests {
         #expect(planner.target == 1)
     }
 
-    @Test("A refused connection is not retried; a server that refuses served connections gets half as many")
+    @Test("A refused connection is not retried; if a served connection is refused, half as many are used")
     func refused() {
         var planner = SegmentPlanner(missing: ByteRanges([0..<1 << 30]), first: (0, 0..<4 << 20), wish: 8, now: 0)
         #expect(planner.handle(.tick, at: 0).count == 7)
@@ -216,7 +216,7 @@ struct SegmentPlannerTests {
                 == [.ask(connection: 1, range: 80 * Self.mib..<96 * Self.mib)])
     }
 
-    @Test("A first answer long before its file exists is not a stall")
+    @Test("A first answer long before the partial file is created does not count as a stall")
     func lateBeginning() {
         var planner = SegmentPlanner(
             missing: ByteRanges([0..<32 * Self.mib]), first: (0, 1..<4 * Self.mib), wish: 2, now: 0)
@@ -227,7 +227,7 @@ struct SegmentPlannerTests {
         }
     }
 
-    // MARK: How many
+    // MARK: Number of connections
 
     @Test("A host profile is fresh for a week, and for a day if it has a cap")
     func knowledgeAges() {
@@ -260,7 +260,7 @@ struct SegmentPlannerTests {
         #expect(fixed.target == 8)
     }
 
-    @Test("Connections are opened as far as they are granted, and a grant teaches nothing about the host")
+    @Test("Connections are opened as far as they are granted, and a grant does not change the host profile")
     func grants() {
         let knowledge = HostKnowledge(best: 6, cap: nil, learned: Date(timeIntervalSince1970: 0))
         var planner = SegmentPlanner(
@@ -268,7 +268,7 @@ struct SegmentPlannerTests {
         planner.answered(0, after: 0.001, at: 0)
         planner.grant(1)
         var tick = 0
-        /// Runs the planner while each connection brings 10 MiB a second. Returns the number of opened connections.
+        /// Runs the planner while each connection fetches 10 MiB a second. Returns the number of opened connections.
         func run(until isOver: (SegmentPlanner) -> Bool) -> Int {
             var opened = 0
             for _ in 1...80 where !isOver(planner) {
@@ -295,7 +295,7 @@ struct SegmentPlannerTests {
         planner.grant(2)
         #expect(planner.target == 2)
         let first = planner.connections[0]
-        // A connection that ends is not replaced until there are no more than granted.
+        // A connection that ends is not replaced while there are as many connections as granted, or more.
         #expect(planner.handle(.ended(first.id, position: first.leaseEnd, .complete), at: 10).isEmpty)
         #expect(planner.demand.has == 5)
         #expect(planner.learned == nil)

@@ -12,7 +12,7 @@ struct SegmentWriterHeadTests {
         validators: Validators(etag: EntityTag(opaque: "a")), total: 1000, contentType: nil)
 
     @Test(
-        "The first transfer accepts bodies, discards pages, and refuses other heads",
+        "The first transfer accepts bodies, discards error pages, and refuses other heads",
         arguments: [
             (.part(100..<1000, of: 1000, etag), .accept, nil),
             (.whole(1000, etag), .accept, nil),
@@ -65,7 +65,7 @@ struct SegmentWriterHeadTests {
         }
     }
 
-    @Test("The whole file in place of its rest is written from its first byte")
+    @Test("If the server sends the whole file instead of the rest, it is written from its first byte")
     func wholeInsteadOfRest() async throws {
         let bench = try WriterBench()
         let content = Content(seed: 1, size: 1000)

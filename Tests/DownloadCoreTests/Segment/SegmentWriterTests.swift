@@ -270,7 +270,7 @@ struct SegmentWriterTests {
         #expect(bench.poolIsWhole())
     }
 
-    @Test("A cancelled transfer with chunks may lose its bytes, so another connection must bring them")
+    @Test("A cancelled transfer with chunks may lose its bytes, so another connection must fetch them")
     func shortenedChunks() async throws {
         let bench = try WriterBench()
         let writer = bench.writer(0..<100_000, file: try bench.file())
@@ -286,7 +286,7 @@ struct SegmentWriterTests {
     }
 }
 
-/// A transport that calls a closure between the start of a transfer and its return.
+/// A transport that calls a closure after a transfer was started, and before `start` returns.
 private final class InterruptedTransport: Transport, Transfer {
     let isCancelled = Observed(false)
     private let meanwhile: @Sendable () -> Void

@@ -73,7 +73,7 @@ struct SourcePoolTests {
         _ = pool.grant(wants: 6, running: [0])
         let members = (0..<6).map { pool.member(for: $0, running: 0..<$0) }
         #expect(members == [0, 1, 0, 1, 0, 1])
-        // The fourth connection is over, and the first source refused more than two.
+        // The fourth connection is over, and the first source has refused more than two connections.
         pool.limit(0, to: 1, without: 2)
         #expect(pool.member(for: 0, running: [0, 1, 3]) == 0)
         #expect(pool.member(for: 4, running: [0, 1, 3]) == 1)
@@ -96,7 +96,7 @@ struct SourcePoolTests {
         hosts.flush()
     }
 
-    @Test("A wrong piece is blamed on a source only if the source brought the whole piece")
+    @Test("A wrong piece is blamed on a source only if the source sent the whole piece")
     func blamed() throws {
         let pool = try pool("http://a/f", "http://b/f")
         // The beginning of the piece came in an earlier attempt.
@@ -110,7 +110,7 @@ struct SourcePoolTests {
         #expect(pool.usable == 0)
     }
 
-    @Test("A piece that stays wrong is blamed on all sources that bring parts of it")
+    @Test("A piece that stays wrong is blamed on all sources that send parts of it")
     func blamedTogether() throws {
         let pool = try pool("http://a/f", "http://b/f")
         for time in 1...3 {

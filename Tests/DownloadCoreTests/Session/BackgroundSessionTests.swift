@@ -37,8 +37,8 @@ struct BackgroundSessionTests {
         #expect(kept.allSatisfy { $0.session == SessionIdentifier.background })
         await first.manager.close()
 
-        // No download may complete, because its slot would go to the third, perhaps before the other has sent its
-        // request.
+        // Neither of the two running downloads may complete. The next queued download would get the slot, perhaps
+        // before the second running download has sent its request.
         let second = try await Self.bench(after: first) { _, _ in
             .reply(Self.reply.with { $0.cut = .stall(after: 1) })
         }
@@ -68,7 +68,7 @@ struct BackgroundSessionTests {
         let id = try await bench.store.add([request], session: SessionIdentifier.background)[0].record.id
         try await bench.manager.start()
         _ = try await bench.manager.resume([id], overrides: overrides)
-        // The first attempt, without the password, has ended before.
+        // The first end is that of the attempt without the password, so the test waits for the second end.
         #expect(try await bench.ending(of: id, times: 2).state == .completed)
         await bench.manager.close()
     }
@@ -110,7 +110,7 @@ struct BackgroundSessionTests {
         await bench.manager.close()
     }
 
-    @Test("The reason of a shutdown reaches the runner of the session, and the status shows what runs")
+    @Test("The mode of a shutdown request reaches the process of the session; the status shows the running downloads")
     func statusAndShutdown() async throws {
         let bench = try await Self.bench { _, _ in .reply(Self.stalling) }
         try await bench.manager.start()

@@ -77,7 +77,7 @@ struct ChangingRaceTests {
         }
         let id = try await bench.add("/a")
         #expect(await bench.events.wait { $0.contains { $0.word == "retry" } })
-        // One of these takes the slot, so a few more are needed to fill the window.
+        // One of these downloads takes the slot, so a few more are needed to fill the window.
         var others: [DownloadID] = []
         for part in [0..<600, 600..<610] {
             others += try await bench.manager.add(
@@ -161,7 +161,7 @@ struct ChangingRaceTests {
         #expect(isComplete)
     }
 
-    @Test("A change that the store refuses leaves the download its turn")
+    @Test("A download keeps its turn if the store refuses a change")
     func refusedChange() async throws {
         let store = GatedStore()
         let gate = StoreGate()
@@ -186,7 +186,7 @@ struct ChangingRaceTests {
         #expect(isComplete)
     }
 
-    @Test("A download that was stopped for a removal which failed is announced as paused")
+    @Test("If a download was stopped for a removal, and the removal fails, it is announced as paused")
     func refusedRemoval() async throws {
         let store = GatedStore()
         store.change { $0.beforeRemove = { throw DownloadError.unexpected("disk full") } }

@@ -81,7 +81,7 @@ struct ChangingTests {
         #expect(try await bench.store.records(.ids(ids)).allSatisfy { $0.state.kind == .paused && $0.session == nil })
     }
 
-    @Test("A new priority takes effect at once, in the window and in the store")
+    @Test("A new priority takes effect at once, for the queued downloads in memory and in the store")
     func priority() async throws {
         let bench = try await SessionBench(maxConcurrent: 1) { request, _ in
             .reply(request.url.path == "/0" ? Self.reply.with { $0.cut = .stall(after: 1) } : FaultReply(status: 404))
@@ -117,7 +117,7 @@ struct ChangingTests {
         #expect(bench.transport.requests[1].rateLimits.map(\.bytesPerSecond) == [nil, nil])
     }
 
-    @Test("A new URL brings the rest of a file if it has the same file", arguments: [false, true])
+    @Test("The rest of a file is fetched from a new URL if it has the same file", arguments: [false, true])
     func otherAddress(_ isRunning: Bool) async throws {
         let bench = try await SessionBench { request, asked in
             switch request.url.path {
@@ -183,7 +183,7 @@ struct ChangingTests {
 
     @Test("A hundred rounds of pause and resume end with the right file and no lost buffer")
     func rounds() async throws {
-        // Each round brings 10,000 bytes, and an eighth as many bytes before them for the overlap check.
+        // Each round fetches 10,000 bytes, and an eighth as many bytes before them for the overlap check.
         let bench = try await SessionBench { _, asked in
             let count: Int64 = asked.number == 1 ? 10_000 : 11_250
             return .reply(asked.number <= 100 ? Self.reply.with { $0.cut = .stall(after: count) } : Self.reply)

@@ -110,7 +110,7 @@ struct CommitterTests {
         #expect(calls.withLock { $0 } < 30)
     }
 
-    @Test("A file of another session's download gets no name", arguments: [true, false])
+    @Test("A file of another session's download gets no final name", arguments: [true, false])
     func lost(isStoreBroken: Bool) async throws {
         let bench = try Bench()
         defer { bench.folder.remove() }
@@ -131,7 +131,7 @@ struct CommitterTests {
         #expect(bench.folder.names() == ["a.part"])
     }
 
-    @Test("If the name is taken meanwhile, the file is renamed or replaces the other, as the rule says")
+    @Test("If the name is taken meanwhile, the file is renamed or replaces the other, as `ifExists` says")
     func taken() async throws {
         let bench = try Bench()
         defer { bench.folder.remove() }

@@ -64,7 +64,7 @@ struct HistoryTests {
         ) { _, _ in .reply(Self.reply) }
     }
 
-    @Test("Old ended downloads go with their partial files; finished files, and younger or paused downloads stay")
+    @Test("Old ended downloads are removed with their partial files; finished files, young and paused downloads stay")
     func clears() async throws {
         let (first, ended, paused) = try await left()
         let store = ClaimLog(try await aged(first))
@@ -82,7 +82,7 @@ struct HistoryTests {
         #expect(try await store.events(after: 0, limit: 100).filter { $0.kind == .removed }.map(\.id) == ended)
     }
 
-    @Test("No download is removed before its time or without an age limit", arguments: [3 * Self.hour, nil])
+    @Test("No download is removed before it is old enough, or without an age limit", arguments: [3 * Self.hour, nil])
     func keeps(limit: Double?) async throws {
         let (first, ended, paused) = try await left()
         let store = try await aged(first)

@@ -22,12 +22,13 @@ struct OutageTests {
     }
 
     @Test(
-        "A download waits for the network without a retry, and goes on at the first news of a network",
+        "A download waits for the network without a retry, and continues as soon as a change of the network is known",
         arguments: [true, false])
     func waits(tells: Bool) async throws {
         let network = FakeNetwork()
         network.set(up: false)
-        // The session asks for news every 0.5 s. Without news it checks the network every 5 s.
+        // The session asks every 0.5 s whether the network has changed. If nothing changes, it checks the network every
+        // 5 s.
         let time = ManualTime(leaps: !tells)
         let bench = try await bench(network, time: time)
         let id = try await bench.add { $0.retry.limit = 1 }
@@ -72,7 +73,7 @@ struct OutageTests {
         #expect(bench.transport.requests.count { $0.url.path == "/other" } == 1)
     }
 
-    @Test("After sleep every connection is left, which costs no retry")
+    @Test("After sleep, the loss of every connection costs no retry")
     func slept() async throws {
         let network = FakeNetwork()
         let changed = DownloadError.networkFailed(

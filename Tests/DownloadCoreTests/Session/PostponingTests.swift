@@ -140,7 +140,7 @@ struct PostponingTests {
         #expect(time.now - begin >= .seconds(1.4))
     }
 
-    @Test("However many hosts are held back, one timer waits for the first of them")
+    @Test("However many hosts must wait, one timer waits for the first of them")
     func oneTimer() async throws {
         let time = ManualTime()
         let bench = try await SessionBench(maxConcurrent: 40, time: time) { _, _ in .reply(Self.reply) }
@@ -152,7 +152,7 @@ struct PostponingTests {
         }
         _ = try await bench.manager.add(requests)
         #expect(await bench.ends.wait { $0.count == 20 })
-        // The tick, the timer, and nothing for each of the 20 hosts.
+        // Only the tick and the timer sleep, and nothing sleeps for each of the 20 hosts.
         #expect(await time.sleepers(atLeast: 2))
         #expect(time.sleeperCount < 10)
         time.advance(by: .seconds(0.2))

@@ -34,7 +34,7 @@ struct RetryTimeTests {
         #expect(bench.transport.requests.count == 1)
     }
 
-    @Test("The time limit ends an attempt that brings no more bytes")
+    @Test("The time limit ends an attempt that receives no more bytes")
     func deadline() async throws {
         let time = ManualTime()
         let bench = try await SessionBench(time: time) { _, _ in

@@ -151,7 +151,7 @@ struct SchedulerTests {
         #expect(started.sorted() == origins.keys.sorted())
     }
 
-    @Test("No download of a held origin starts before the end of the hold; the longer hold counts")
+    @Test("`hold` keeps the downloads of an origin from starting until a time; of two calls, the later time counts")
     func holds() {
         var scheduler = scheduler([(1, "a", 9), (2, "b", 0), (3, "a", 0)])
         let now = ContinuousClock.now

@@ -56,7 +56,7 @@ struct SessionRaceTests {
         #expect(bench.transport.requests.map { $0.fields[.authorization] } == ["secret"])
     }
 
-    @Test("A download that is left to the store while other hosts are read is found")
+    @Test("A download that is left to the store while the queue of other hosts is read is found later")
     func leftDuringLoad() async throws {
         let store = GatedStore()
         let gate = StoreGate()
@@ -75,7 +75,7 @@ struct SessionRaceTests {
         #expect(try await bench.ending(of: id).state == .completed)
     }
 
-    @Test("A download that is left to the store after its answer is found, too")
+    @Test("A download that is left to the store after the store has read the queue is found, too")
     func leftAfterAnswer() async throws {
         let store = GatedStore()
         let gate = StoreGate()
@@ -85,7 +85,7 @@ struct SessionRaceTests {
         let manager = bench.manager
         let starting = Task { try await manager.start() }
         #expect(await gate.isReached())
-        // More downloads than fit into the window.
+        // These are more downloads than fit into the window.
         _ = try await manager.add((0..<530).map { try bench.request("/\($0)") })
         gate.open()
         try await starting.value

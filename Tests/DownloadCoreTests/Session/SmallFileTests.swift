@@ -132,7 +132,7 @@ struct SmallFileTests {
         #expect(bench.transport.requests.isEmpty)
     }
 
-    @Test("A completed file that was deleted is fetched in the same way, with a new history")
+    @Test("A completed file that was deleted is fetched in the same way, and its history begins anew")
     func again() async throws {
         let store = SaveLog()
         let bench = try await SessionBench(store: store, serving: Self.reply)
@@ -270,7 +270,7 @@ struct SmallFileTests {
         #expect(bench.transport.requests.count == 1)
     }
 
-    @Test("A file that began just before a tick has until the next one, and then becomes an ordinary attempt")
+    @Test("A file that began just before a tick has until the next tick; then it becomes an ordinary attempt")
     func ticks() async throws {
         let bench = try await SessionBench(serving: Self.reply.with { $0.cut = .stall(after: 1000) })
         try await bench.manager.begin()

@@ -22,7 +22,7 @@ struct SourceBookTests {
         return DownloadRecord(id: 1, request: request, created: Date())
     }
 
-    @Test("Each source is asked once, in order; then those that may do better, beginning with the first")
+    @Test("Each source is used once, in order; then those that may succeed later are used again, from the first on")
     func rounds() {
         var record = record()
         #expect(record.source.host == "a")
@@ -44,7 +44,7 @@ struct SourceBookTests {
         #expect(several.source.host == "a")
     }
 
-    @Test("A wrong digest blames no source if several brought bytes")
+    @Test("A wrong digest blames no source if several sources sent bytes")
     func mixed() {
         var record = record()
         var book = SourceBook()
@@ -56,7 +56,7 @@ struct SourceBookTests {
         #expect(record.turn(after: Self.wrong, repeats: false) == .next && record.source.host == "b")
     }
 
-    @Test("A wrong digest blames the source that brought all bytes")
+    @Test("A wrong digest blames the source that sent all bytes")
     func unmixed() {
         var record = record()
         var book = SourceBook()
@@ -67,7 +67,7 @@ struct SourceBookTests {
         #expect(record.resume.sources?.isAlone == false)
     }
 
-    @Test("Bytes on disk belong to the source that brought them")
+    @Test("Bytes on disk belong to the source that sent them")
     func joining() {
         var record = record()
         record.resume.written.insert(0..<10)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// The end of a session, requested or by a signal: prompt, and with everything on disk.
+/// A session that ends, on request or by a signal, must end promptly, with everything on disk.
 @Suite("SessionManager: stopping", .inTurn, .timeLimit(.minutes(1)))
 struct StoppingTests {
     private static let content = Content(seed: 1, size: 600_000)
@@ -14,8 +14,8 @@ struct StoppingTests {
 
     @Test("A stop pauses each download at once with its bytes, whatever the download is doing")
     func everything() async throws {
-        // Downloads that are stalled after some bytes, without an answer, between two attempts, or queued.
-        // A stop that waits for this clock would never return, because the clock stands still.
+        // The downloads are stalled after some bytes, without an answer, between two attempts, or queued. A stop that
+        // waits for this clock would never return, because the clock stands still.
         let bench = try await SessionBench(maxConcurrent: 20, maxPerHost: 20, time: ManualTime()) { request, _ in
             switch Int(request.url.path.dropFirst()) ?? 0 {
             case 0..<8: .reply(Self.reply.with { $0.cut = .stall(after: 400_000) })
@@ -51,7 +51,7 @@ struct StoppingTests {
         }
         let ids = try await bench.manager.add((0..<20).map { try bench.request("/\($0)") }).map(\.record.id)
         #expect(await bench.transport.taken.wait { $0 == 20 * 400_000 })
-        // No save returns before every download has one under way.
+        // No save returns before every download has a save under way.
         store.change { trouble in
             trouble.beforeSave = { records in
                 saving.update { $0.formUnion(records.map(\.id)) }
@@ -62,7 +62,7 @@ struct StoppingTests {
         #expect(try await bench.store.records(.ids(ids)).allSatisfy { $0.state == .paused(.terminate) })
     }
 
-    @Test("A stop right after the start is obeyed")
+    @Test("A stop right after the start takes effect")
     func atOnce() async throws {
         for _ in 0..<20 {
             let bench = try await SessionBench { _, _ in .reply(Self.reply.with { $0.cut = .stall(after: 1) }) }

@@ -130,7 +130,7 @@ struct ManualTimeTests {
         #expect(ContinuousClock.now - begin < .seconds(60))
     }
 
-    @Test("With `leaps`, the clock stands still while real work is under way")
+    @Test("With `leaps`, the clock does not leap while real work is under way")
     func busy() async throws {
         let time = ManualTime(leaps: true)
         let before = time.now

@@ -63,7 +63,7 @@ struct RedirectingRequestTests {
         #expect(transport.requests.map { $0.body != nil } == [true, true, false])
     }
 
-    @Test("A refused redirect, or one too many, is the verdict of the last answer")
+    @Test("A refused redirect, or a redirect beyond the limit, is the verdict of the last answer")
     func refused() async throws {
         var request = try request()
         request.redirect.limit = 1
@@ -76,7 +76,7 @@ struct RedirectingRequestTests {
         #expect(down.requests.count == 1)
     }
 
-    @Test("A host that only wants https is asked over https, also after a redirect")
+    @Test("A host that is known to want https gets its requests over https, also after a redirect")
     func strictHosts() async throws {
         let folder = try TemporaryFolder()
         let hosts = HSTSStore(path: folder.path + "/hsts")

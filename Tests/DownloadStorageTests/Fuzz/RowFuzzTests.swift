@@ -6,7 +6,7 @@ import Testing
 
 @testable import DownloadStorage
 
-/// Rows of the store that were changed by something else than dlm.
+/// Rows of the store that another program has changed.
 @Suite("Fuzzing: rows of the store", .inTurn)
 struct RowFuzzTests {
     /// Returns rows with a value in every column, as text with a tab between two columns.

@@ -1,8 +1,9 @@
 import Foundation
 import Testing
 
-/// Gives random inputs to a parser. In `make test` their number takes a moment, and they are always the same. In `make
-/// fuzz` they differ each time, and there are as many as fit into `$DLM_FUZZ_SECONDS`. `$DLM_TEST_SEED` repeats a run.
+/// Gives random inputs to a parser. In `make test` there are a few hundred inputs, and they are always the same. In
+/// `make fuzz` they differ each time, and there are as many as fit into `$DLM_FUZZ_SECONDS`. `$DLM_TEST_SEED` repeats a
+/// run.
 package struct Fuzzing: Sendable {
     package let name: String
     private let corpus: [String]

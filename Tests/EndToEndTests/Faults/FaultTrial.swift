@@ -40,7 +40,7 @@ struct FaultTrial: Sendable, CustomStringConvertible {
     /// a few minutes.
     static let isFull = ProcessInfo.processInfo.environment["DLM_FAULT_TEST"] == "full"
 
-    /// Returns the cases that `make test` runs: every `stride`-th case, and always the first.
+    /// Returns all cases if every cell is tested. Otherwise returns every `stride`-th case, beginning with the first.
     static func short<Case>(_ cases: [Case], each stride: Int) -> [Case] {
         isFull ? cases : cases.indices.filter { $0 % stride == 0 }.map { cases[$0] }
     }

@@ -63,13 +63,13 @@ extension EndToEnd {
             }
         }
 
-        @Test("A download is killed and the server is gone: the mirrors bring the rest")
+        @Test("After a kill, when the server is gone, the mirrors send the rest")
         func killed() async throws {
             try await withNginxMirrors(Self.content, Self.content) { sandbox, servers in
                 try describe(servers)
-                // Slow enough to be killed before its end.
+                // The limit makes the download slow enough to be killed before its end.
                 let get = try sandbox.start("get", "-x", "2", "--limit-rate", "1M", servers[0].url(Self.path))
-                // The document has come: the download is in the store.
+                // Once the server has logged an answer, the download is in the store.
                 #expect(await servers[0].waitUntil { !$0.isEmpty })
                 try await sandbox.waitToShow(1) { $0.describedBy != nil && $0.received > 0 }
                 get.send(SIGKILL)

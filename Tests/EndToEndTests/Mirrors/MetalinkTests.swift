@@ -71,7 +71,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Both versions are read, from a file, from standard input and from a URL",
+            "Both versions of Metalink are read, from a file, from standard input and from a URL",
             arguments: [4, 3], ["file", "-", "url"])
         func versions(version: Int, place: String) async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in

@@ -36,7 +36,7 @@ extension EndToEnd {
             { _ in FaultReply(content, etag: etag) }
         }
 
-        /// Serves the beginning of its file once, and no part of it a second time.
+        /// Sends the beginning of the file to a request for the whole file, and answers 404 to every other range.
         static func dying(_ etag: String? = nil, _ content: Content = content) -> FaultServer.Handler {
             { request in
                 request.range(in: content.size) == .part(0..<content.size)
@@ -77,7 +77,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "After a failure in the middle, with a digest: the part is kept, and 64 KiB are compared",
+            "After a failure in the middle, with a digest: the fetched bytes are kept, and 64 KiB are compared",
             arguments: ["1", "4"])
         func digest(connections: String) async throws {
             try await withMirrors([Self.dying("\"a\""), Self.serve(Self.content, "\"b\"")]) { sandbox, mirrors in
@@ -92,7 +92,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("After a failure in the middle, with the same strong ETag and size: the part is continued")
+        @Test("After a failure in the middle, with the same strong ETag and size: the partial file is continued")
         func sameTag() async throws {
             try await withMirrors([Self.dying("\"a\""), Self.serve(Self.content, "\"a\"")]) { sandbox, mirrors in
                 let result = try await mirrors.get(in: sandbox, "-x", "1")
@@ -102,7 +102,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "After a failure in the middle, without proof: the whole part is fetched again and compared",
+            "After a failure in the middle, without proof: all fetched bytes are fetched again and compared",
             arguments: [("\"a\"", "\"b\""), (nil, nil), ("W/\"a\"", "W/\"a\""), ("\"a\"", nil)], [true, false])
         func compared(tags: (String?, String?), takesRanges: Bool) async throws {
             let second: FaultServer.Handler = { _ in
@@ -132,7 +132,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("If only a mirror with another file remains: status 9, and the part is kept")
+        @Test("If only a mirror with another file remains: status 9, and the fetched bytes are kept")
         func onlyDiffering() async throws {
             try await withMirrors([Self.dying(), Self.serve(Self.other)]) { sandbox, mirrors in
                 let result = try await mirrors.get(in: sandbox, "--retries", "0")
@@ -145,7 +145,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A mirror with wrong bytes after the comparison is found by the digest; the file is fetched elsewhere")
+            "The digest finds a mirror's wrong bytes after the compared bytes; another mirror sends the file")
         func mismatch() async throws {
             let lies = Self.content.flipping(5 * mebibyte)
             try await withMirrors([Self.dying("\"a\""), Self.serve(lies), Self.serve()]) { sandbox, mirrors in
@@ -154,9 +154,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("A download that is killed while a mirror is compared continues at the URL with the old part")
+        @Test("A download that is killed while a mirror is compared continues at the URL with its fetched bytes")
         func killed() async throws {
-            // It stands still before the end of what there is to compare.
+            // The mirror stalls before all fetched bytes have been compared.
             let slow: FaultServer.Handler = { _ in
                 FaultReply(Self.content).with { $0.gate = Gate(after: 3 * mebibyte) }
             }
@@ -197,7 +197,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Mirrors that the server names are used, and trusted if the server sends a digest",
+            "Mirrors that the server names in Link fields are used only if the server sends a digest",
             arguments: [true, false])
         func linked(hasDigest: Bool) async throws {
             try await withMirrors([Self.dying(), Self.serve(Self.other), Self.serve()]) { sandbox, mirrors in
@@ -235,7 +235,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Mirrors in a list, behind tabs or as an option, and in the background", arguments: [true, false])
+        @Test("A list can name mirrors after a tab or as an option, also in the background", arguments: [true, false])
         func list(inBackground: Bool) async throws {
             try await withMirrors([{ _ in FaultReply(status: 404) }, Self.serve()]) { sandbox, mirrors in
                 let (url, mirror) = (mirrors.servers[0].url(), mirrors.servers[1].url())

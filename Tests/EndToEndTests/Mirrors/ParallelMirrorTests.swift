@@ -63,7 +63,7 @@ extension EndToEnd {
             arguments: Proof.allCases.prefix(2),
             0..<3)
         func lies(proof: Proof, liar: Int) async throws {
-            // The content is wrong in the middle of any range.
+            // Every range of this content is wrong.
             let wrong = Content(seed: 831, size: Self.content.size)
             let handlers = (0..<3).map { Self.serve($0 == liar ? wrong : Self.content, rate: 4 * mebibyte) }
             try await withMirrors(handlers) { sandbox, mirrors in
@@ -118,7 +118,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("Mirrors of different speed, one with wrong bytes: the others bring parts according to their speed, once")
+        @Test(
+            "With three mirrors, one of them with wrong bytes, the other two send parts in proportion to their speeds")
         func speed() async throws {
             let content = Content(seed: 833, size: 64 * mebibyte)
             // One byte in the middle of each requested part is wrong, however small the part is.
@@ -133,7 +134,8 @@ extension EndToEnd {
             ]) { sandbox, mirrors in
                 let result = try await Self.get(sandbox, mirrors, .pieces, "-x", "3", content: content)
                 try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
-                // Bytes are compared, because times depend on the machine. A fifth and four fifths would be ideal.
+                // The test compares numbers of bytes, because times depend on the machine. Shares of one fifth and four
+                // fifths would be ideal.
                 let sent = [0, 2].map { mirrors.servers[$0].log.bytesSent }
                 #expect(sent.reduce(0, +) <= content.size * 5 / 4, "\(sent)")
                 #expect(sent[0] >= content.size / 10 && sent[1] >= content.size / 2, "\(sent)")

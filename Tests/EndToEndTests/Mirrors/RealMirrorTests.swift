@@ -26,7 +26,8 @@ extension [Nginx.LogLine] {
 }
 
 extension Nginx {
-    /// Sets the time of a file, as a mirror that keeps times does. nginx makes ETags from time and size.
+    /// Sets the modification time of a file. nginx makes ETags from the time and the size, so mirrors that preserve
+    /// times have the same ETags.
     func date(_ name: String, _ seconds: Double) throws {
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSince1970: seconds)], ofItemAtPath: folder("files/\(name)"))
@@ -60,7 +61,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Without digests, the ETags of nginx, made from time and size, prove the same file or prove nothing",
+            "Without digests, a mirror is used only if nginx's ETags, made from time and size, are the same",
             arguments: [true, false])
         func tags(areSame: Bool) async throws {
             try await withNginxMirrors(Self.content, Self.content) { sandbox, servers in
@@ -106,7 +107,7 @@ extension EndToEnd {
             try await withNginxMirrors(Self.content, Self.content, Self.content) { sandbox, servers in
                 let document = try sandbox.write(metalink: Self.document(servers.map { $0.url(Self.slow) }))
                 let get = try sandbox.start("get", "-x", "3", "--retries", "0", "-M", document)
-                // The answer has begun, and has not ended.
+                // The mirror has answered a request, and the download has not ended.
                 #expect(await servers[1].waitUntil { !$0.isEmpty })
                 await servers[1].stop()
                 try expectDownloaded(Self.content, as: "file.bin", by: try await get.result(), in: sandbox)

@@ -5,7 +5,7 @@ struct FailedAttempt {
     let error: DownloadError
     /// The pause that the server asked for.
     var pause: ServerPause?
-    /// Whether the download has got a new URL since.
+    /// Whether the download has got a new URL since the failure.
     var isRenewed = false
     /// The number of attempts that failed in a row before this one.
     var failures = 0
@@ -27,13 +27,13 @@ struct FailedAttempt {
 /// The decision that follows a failed attempt.
 enum AfterFailure: Equatable {
     case fail(DownloadError)
-    /// Another attempt after a delay in seconds, with the number of failures that count then.
+    /// Another attempt after a delay in seconds, with the number of failures in a row that counts from then on.
     case retry(after: Double, failures: Int)
     /// Another attempt when this machine's network is back. The failure does not count.
     case network(failures: Int)
 
     /// Decides what follows a failed attempt.
-    /// - Parameter record: The record, which names the next source afterwards.
+    /// - Parameter record: The record of the download. If another source is used next, it is entered here.
     static func decide(
         _ record: inout DownloadRecord, _ failed: FailedAttempt, now: ContinuousClock.Instant,
         isNetworkDown: () -> Bool

@@ -10,9 +10,9 @@ enum Place {
     indirect case active(ActiveDownload)
     /// The download is a row in the store until its schedule lets it run.
     indirect case parked(ParkedDownload)
-    /// The download is paused, and a foreground session keeps running for it.
+    /// The download is paused, and this foreground session keeps running so that it can be resumed here.
     indirect case paused(DownloadRecord)
-    /// The attempt is over, and the store could not save the result. The store still shows the download at work.
+    /// The attempt is over, and the store could not save the result. The store still shows the download as running.
     indirect case unsaved(DownloadRecord)
     /// One caller changes the download in the store, and other callers wait. The value is the place before the change.
     indirect case changing(from: Place?)
@@ -21,8 +21,8 @@ enum Place {
 /// A download that waits for a slot.
 struct QueuedDownload {
     var record: DownloadRecord
-    /// The number of attempts that failed in a row. Nil if the store shows the download as queued, else the store shows
-    /// it as waiting.
+    /// The number of attempts that failed in a row. Nil if the store shows the download as queued; otherwise the store
+    /// shows it as waiting.
     var failures: Int?
     /// The rest of the request's time limit, if an attempt has used a part of the limit.
     var timeLeft: Duration?
@@ -48,7 +48,8 @@ struct ParkedDownload {
 /// A download that is being attempted, or waits between two attempts.
 struct ActiveDownload {
     enum Stage: Equatable {
-        /// A small file that will follow another one in its slot (``ReadyFiles``). The store shows it as queued.
+        /// A small file that waits to use the slot of another small file (``ReadyFiles``). The store shows it as
+        /// queued.
         case ready
         /// The download transfers, and uses a slot.
         case running
@@ -78,7 +79,7 @@ struct ActiveDownload {
     var stopReason: StopReason?
     /// The task that waits for the end of the delay between two attempts. Cancelling the task ends the delay at once.
     var timer: Task<Void, Never>?
-    /// The download was queued again in the store while its last attempt was about to end.
+    /// Whether the download was queued again in the store while its last attempt was about to end.
     var isQueuedAgain = false
     /// The record that says that the file is complete, if the store could not save it.
     var unsaved: DownloadRecord?
@@ -101,7 +102,7 @@ struct ActiveDownload {
     }
 }
 
-/// The reason why an attempt was asked to stop. It decides what becomes of the download.
+/// The reason why an attempt was asked to stop. It decides what happens to the download afterwards.
 enum StopReason: Equatable {
     case pause(DownloadState.PauseReason)
     case cancel

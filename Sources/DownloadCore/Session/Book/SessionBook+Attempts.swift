@@ -1,6 +1,6 @@
 import Foundation
 
-/// The events from the beginning of an attempt to its end, and to the next attempt.
+/// The events from the beginning of an attempt to its end, and from there to the next attempt.
 extension SessionBook {
     // MARK: Slots
 
@@ -24,8 +24,8 @@ extension SessionBook {
         beginReady(id)
     }
 
-    /// Marks a ready file as running. The file may have begun in the ordinary way before its turn, and may have ended.
-    /// Then this method does nothing, and the slot is passed on.
+    /// Marks a ready file as running. If the file was begun in the ordinary way before its turn, this method does
+    /// nothing, and the slot is passed on.
     private mutating func beginReady(_ id: DownloadID) {
         update(id) { active in
             guard active.stage == .ready else { return }
@@ -49,7 +49,8 @@ extension SessionBook {
 
     // MARK: The end of an attempt
 
-    /// Records that the transfers of an attempt are over. Returns false for an earlier attempt, which changes nothing.
+    /// Records that the transfers of an attempt are over. If `control` belongs to an earlier attempt, changes nothing
+    /// and returns false.
     mutating func endTransfers(of id: DownloadID, _ control: RunnerControl) -> Bool {
         guard let active = self[active: id], active.control === control else { return false }
         switch active.stage {
@@ -82,9 +83,9 @@ extension SessionBook {
 
     // MARK: Between two attempts
 
-    /// Records that an attempt has failed and that the next one follows after a delay. Returns whether the delay must
-    /// end at once. That is so if a stop was requested while the failure was being saved. The request is then applied,
-    /// and its callers wait for it.
+    /// Records that an attempt has failed and that the next one follows after a delay. Returns true if a stop was
+    /// requested while the failure was being saved. In that case the delay must end at once. The stop is then applied,
+    /// and its callers keep waiting.
     mutating func backOff(_ record: DownloadRecord, failures: Int, _ control: RunnerControl) -> Bool {
         let isFinishing = isFinishing
         update(record.id) { active in
@@ -130,15 +131,15 @@ extension SessionBook {
 
     // MARK: Stopping
 
-    /// Records why an attempt must stop. Nil stands for the end of the session. Returns the download whose attempt the
-    /// caller must stop.
+    /// Records why an attempt must stop. The reason is nil if the whole session ends. Returns the download whose
+    /// attempt the caller must stop.
     mutating func stop(_ id: DownloadID, _ reason: StopReason? = nil) -> ActiveDownload? {
         if let reason { update(id) { $0.stopReason = reason } }
         return self[active: id]
     }
 
-    /// Adds a waiter for the end of the attempt that `control` belongs to, or of the delay after it. Returns nil if it
-    /// is over.
+    /// Adds a waiter for the end of the attempt that `control` belongs to, or of the delay after it. Returns nil if the
+    /// attempt and the delay are over.
     mutating func waitForEnd(of id: DownloadID, _ control: RunnerControl) -> Waiter? {
         guard self[active: id]?.control === control else { return nil }
         let waiter = waiters.add()
@@ -183,7 +184,7 @@ extension SessionBook {
         return ids
     }
 
-    /// Takes the downloads for which a foreground session keeps running.
+    /// Takes the paused downloads for which a foreground session keeps running.
     mutating func takePaused() -> [DownloadRecord] {
         let records = paused
         for record in records { move(record.id, to: nil) }

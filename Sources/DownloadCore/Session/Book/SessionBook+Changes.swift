@@ -13,8 +13,8 @@ extension SessionBook {
 
     var changing: [DownloadID] { places.keys.filter(isChanging) }
 
-    /// Adds a waiter for the end of a change of any of these downloads. The caller must look at them again then. Returns
-    /// nil if none is being changed.
+    /// Adds a waiter for the end of a change of any of these downloads. When the waiter is answered, the caller must
+    /// look at the downloads again. Returns nil if none of them is being changed.
     mutating func waitForChanges(of ids: [DownloadID]) -> Waiter? {
         guard ids.contains(where: isChanging) else { return nil }
         let waiter = waiters.add()
@@ -22,8 +22,8 @@ extension SessionBook {
         return waiter
     }
 
-    /// Reserves downloads for the caller, which alone changes them in the store. They do not start. Active downloads
-    /// stay as they are.
+    /// Reserves downloads, so that only the caller changes them in the store. Reserved downloads do not start. Active
+    /// downloads are not reserved.
     mutating func beginChange(of ids: [DownloadID]) {
         for id in ids {
             let place = places[id]
@@ -38,7 +38,8 @@ extension SessionBook {
     }
 
     /// Reserves downloads that will be queued again, like ``beginChange(of:)``. Downloads that already wait for a slot
-    /// keep waiting, and other callers may change them. Returns the downloads that are reserved until ``endClaim(of:)``.
+    /// keep waiting, and other callers can change them. Returns the downloads that are reserved until
+    /// ``endClaim(of:)``.
     mutating func beginClaim(of ids: [DownloadID]) -> [DownloadID] {
         let taken = ids.filter(isIdle)
         beginChange(of: taken)
@@ -72,8 +73,8 @@ extension SessionBook {
         offer(queued, at: date)
     }
 
-    /// Ends changes that failed in the store. The downloads get their former places. The store is asked again for
-    /// downloads that were passed over meanwhile.
+    /// Ends changes that failed in the store. The downloads get their former places. The store is read again, because
+    /// downloads may have been passed over meanwhile.
     mutating func cancelChange(of ids: [DownloadID], at date: Date) {
         for id in ids {
             guard case .changing(let before)? = places[id] else { continue }
@@ -114,7 +115,7 @@ extension SessionBook {
         move(record.id, to: .paused(record))
     }
 
-    /// Queues a download that waited for its schedule and that the store shows as queued again.
+    /// Queues a download that waited for its schedule. The store already shows it as queued again.
     mutating func goOn(_ record: DownloadRecord, at date: Date) {
         guard case .changing(let before)? = places[record.id] else { return }
         var queued = QueuedDownload(record)
@@ -149,8 +150,8 @@ extension SessionBook {
         for record in records where self[unsaved: record.id]?.updated == record.updated { move(record.id, to: nil) }
     }
 
-    /// Keeps the record of a complete file that the store could not save as completed. The file stays complete, and the
-    /// caller asks the store again.
+    /// Keeps the record of a complete file that the store could not save as completed. The caller tries the save again
+    /// later.
     mutating func keepUnsaved(_ record: DownloadRecord) {
         switch places[record.id] {
         case .active: update(record.id) { $0.unsaved = record }

@@ -4,9 +4,9 @@ import Foundation
 extension SessionBook {
     /// The number of queued records that are read into memory at a time. At most twice as many are kept.
     static let windowSize = 256
-    /// The maximum number of records that one look past the busy origins puts into the queue.
+    /// The maximum number of records that are taken at a time from other origins than the busy ones.
     static let beyondSize = 64
-    /// The maximum number of whole files on their way to their names. Each of them has open descriptors.
+    /// The maximum number of complete files that wait for their final names. Each of them has open descriptors.
     static let finishingLimit = 128
     /// The maximum number of downloads that are parked or resumed in one call to the store.
     static let partSize = 500
@@ -30,12 +30,12 @@ extension SessionBook {
         }
     }
 
-    /// Keeps the record in memory, or leaves it to the store until there is room.
+    /// Keeps the record in memory, or leaves it in the store until there is room in memory.
     mutating func offer(_ queued: QueuedDownload, at date: Date) {
         let id = queued.record.id
         switch places[id] {
         case .queued, .arriving, .active: return
-        // The change may be settled by an older answer of the store, so the store is asked again.
+        // The caller that makes the change may settle it with an older answer of the store, so the store is read again.
         case .changing: return queue.leaveToStore()
         case .parked, .paused, .unsaved, nil: break
         }
@@ -67,7 +67,8 @@ extension SessionBook {
     /// Whether all downloads in memory wait for busy origins, so that downloads from other origins may be next.
     var wantsBeyond: Bool { !isQueueEmpty && queue.mayHaveMore && !scheduler.canStart }
 
-    /// The origins to leave out when the store is asked. Nil if the store has nothing new without them.
+    /// The busy origins, which are left out when the store is asked for more downloads. Nil if the store is known to
+    /// have no downloads of other origins.
     var busyOrigins: Set<String>? {
         let busy = scheduler.saturatedOrigins
         return queue.isExhausted(without: busy) ? nil : busy
@@ -80,7 +81,7 @@ extension SessionBook {
     }
 
     /// Handles the store's answer with downloads from other origins than the busy ones. Returns the records that may be
-    /// enlisted.
+    /// put into the queue.
     mutating func didRead(_ records: [DownloadRecord], without busy: Set<String>) -> some Collection<DownloadRecord> {
         queue.endReading()
         let new = withoutComing(records).filter { !queue.isOutdated($0) && isIdle($0.id) }
@@ -88,8 +89,8 @@ extension SessionBook {
         return new.prefix(Self.beyondSize)
     }
 
-    /// Leaves out the records that another call is about to offer. The store is asked again, in case that call does not
-    /// offer them.
+    /// Leaves out the records that another call is about to offer. The store is read again later, in case the other
+    /// call does not offer them.
     private mutating func withoutComing(_ records: [DownloadRecord]) -> [DownloadRecord] {
         if !records.contains(where: isComing) { return records }
         queue.leaveToStore()
@@ -100,7 +101,7 @@ extension SessionBook {
         isChanging(record.id) || queue.isBeingAdded(record)
     }
 
-    /// Returns whether the download has no slot, waits for none, and is not being changed.
+    /// Returns whether the download has no slot, waits for no slot, and is not being changed.
     func isIdle(_ id: DownloadID) -> Bool {
         switch places[id] {
         case .parked, .paused, .unsaved, nil: true
@@ -146,7 +147,7 @@ extension SessionBook {
     /// Takes the next downloads of one origin whose slots are all in use. The caller makes each of them ready, and
     /// reports it by ``begin(_:)``.
     /// - Parameters:
-    ///   - origin: The origin, or nil for that of the first download in the queue.
+    ///   - origin: The origin, or nil for the origin of the first download in the queue.
     ///   - prepare: Returns the record with which the download is made ready. Nil ends the search.
     mutating func takeNext(
         _ limit: Int, of origin: String?, _ prepare: (DownloadRecord) -> DownloadRecord?
@@ -198,7 +199,7 @@ extension SessionBook {
             ParkedDownload(until: until, progress: DownloadSnapshot(record: record).progress, timeLeft: timeLeft))
     }
 
-    /// Takes parked downloads that are due, and only a part of them if there are many.
+    /// Takes parked downloads that are due, at most ``partSize`` of them.
     mutating func takeDue(at date: Date) -> [DownloadID] {
         guard mayBegin, let nextDue, nextDue <= date else { return [] }
         var due: [DownloadID] = []

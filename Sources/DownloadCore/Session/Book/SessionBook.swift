@@ -2,8 +2,8 @@ import Foundation
 
 /// The places of all downloads that a session has in memory, and the consequences of each event.
 ///
-/// It is a value without effects. The session manager reports each event by a call, and does what the call returns.
-/// Only ``move(_:to:)`` changes the place of a download.
+/// It is a value and has no side effects. The session manager reports each event by a call, and carries out what the
+/// call returns. Only ``move(_:to:)`` changes the place of a download.
 struct SessionBook {
     /// The number of a waiting caller. The session manager has the caller's continuation.
     typealias Waiter = Int
@@ -44,7 +44,8 @@ struct SessionBook {
     /// The time before which no parked download is due. Nil if none is parked.
     var nextDue: Date?
     var waiters = Waiters()
-    /// The reason why everything must stop, which paused downloads show. Nil until then.
+    /// The reason why all downloads must stop because the session ends. The paused downloads show this reason. Nil
+    /// until then.
     var stopReason: DownloadState.PauseReason?
     /// Whether running attempts may end, but no new ones begin.
     var isFinishing = false
@@ -58,7 +59,7 @@ struct SessionBook {
 
     // MARK: Places
 
-    /// Changes the place of a download, and everything that follows from places. A download that leaves the running
+    /// Changes the place of a download, and all values that depend on the places. A download that leaves the running
     /// stage gives back its slot. For a download that enters this stage, the caller has already taken the slot.
     mutating func move(_ id: DownloadID, to place: Place?) {
         let old: Place?
@@ -70,7 +71,8 @@ struct SessionBook {
             left(active.stage, id)
         case .unsaved: unsavedCount -= 1
         case .changing:
-            // The store may have been read after the change began and before it was made.
+            // The store may have been read after the change began and before it was made, so that answer is out of
+            // date.
             queue.depart(id)
             answerChangeWaiters()
         case .queued, .arriving, .parked, .paused, nil: break
@@ -183,7 +185,7 @@ struct SessionBook {
 
     var hasAnswers: Bool { !waiters.answers.isEmpty }
 
-    /// Takes the answers for waiters whose waits are over. Each answer is returned once.
+    /// Takes the answers for the waiters whose wait is over. Each answer is returned once.
     mutating func takeAnswers() -> [Answer] {
         defer { waiters.answers = [] }
         return waiters.answers

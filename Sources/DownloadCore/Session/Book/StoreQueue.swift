@@ -1,11 +1,11 @@
 /// The state of reading the queue in the store: how far it was read, and which answers of the store may be out of date.
-/// The queue is a value without effects.
+/// It is a value and has no side effects.
 struct StoreQueue {
-    /// The last download that was read.
+    /// The position of the last download that was read.
     private(set) var position: QueuePosition?
     /// Whether downloads that are not in memory may wait in the store.
     private(set) var mayHaveMore = false
-    /// The origins without which the store has no waiting downloads that are not in memory.
+    /// A set of origins to which all waiting downloads belong that are only in the store; nil if no such set is known.
     private var nothingBeyond: Set<String>?
     /// Whether the store is being asked.
     private var isReading = false
@@ -13,7 +13,8 @@ struct StoreQueue {
     private var wasLeftTo = false
     /// The downloads that ended or were changed since the store was asked. The answer may show them as queued.
     private var departed: Set<DownloadID> = []
-    /// The number of calls that have added requests to the store whose secrets are not in memory yet.
+    /// The number of calls that have added requests to the store and have not yet put the secrets of these requests
+    /// into memory.
     var additions = 0
 
     /// Records that a download waits in the store and has no place in memory.
@@ -55,7 +56,7 @@ struct StoreQueue {
 
     func isExhausted(without busy: Set<String>) -> Bool { nothingBeyond?.isSubset(of: busy) ?? false }
 
-    /// Records that the store has nothing new for other origins than the busy ones.
+    /// Records that the store has no new downloads of other origins than the busy ones.
     mutating func foundNothing(without busy: Set<String>) {
         if !wasLeftTo { nothingBeyond = busy }
     }

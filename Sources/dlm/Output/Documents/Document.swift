@@ -1,7 +1,7 @@
 import Foundation
 
-/// A value that `--json` prints. The text output is made from the same value. Later versions may add fields, but never
-/// remove or change one.
+/// A value that `--json` prints. The text output is made from the same value. Later versions of dlm may add fields, but
+/// never remove or change a field.
 protocol Document: Encodable, Sendable {
     /// The version of the schema.
     var version: Int { get }
@@ -16,7 +16,7 @@ extension Document {
         do {
             return Escaping.json(String(decoding: try encoder.encode(self), as: UTF8.self))
         } catch {
-            // Only a number that JSON cannot express (infinity) leads here.
+            // This happens only for a number that JSON cannot express, such as infinity.
             return #"{"version":1,"error":"cannot be encoded"}"#
         }
     }

@@ -1,8 +1,8 @@
 import DownloadKit
 import Foundation
 
-/// A change of a download, as the commands that follow or change downloads print it. Commands that follow downloads
-/// print the end of a download as a ``FinishedDocument``.
+/// A change of a download, for the commands that follow or change downloads. Commands that follow downloads print a
+/// ``FinishedDocument`` for the end of a download.
 struct EventDocument: Document, Equatable {
     var version = 1
     /// The event: `added`, `joined`, `started`, `restarted`, `retry`, `postponed`, `paused`, `resumed`, `cancelled`,
@@ -44,7 +44,7 @@ struct EventDocument: Document, Equatable {
         (waitingFor, waitingUntil) = snapshot.record.state.waiting
     }
 
-    /// Returns nil for the end of a download.
+    /// Creates the document for a change in this process. Returns nil for the end of a download.
     init?(_ event: DownloadEvent) {
         switch event {
         case .didAdd(let snapshot): self.init("added", snapshot)

@@ -9,7 +9,7 @@ struct FinishedDocument: Document, Equatable {
     /// The result: `downloaded`, `up-to-date`, `skipped`, `gone`, `changed`, `failed` or `cancelled`.
     let result: String
     let path: String?
-    /// The fate of the finished file: `there`, `gone` or `changed`.
+    /// What became of the finished file: `there`, `gone` or `changed`.
     let file: String?
     let bytes: Int64
     /// The checksum that was verified.
@@ -18,8 +18,8 @@ struct FinishedDocument: Document, Equatable {
     let verifiedBy: String?
     private(set) var url: String
     private(set) var effectiveURL: String?
-    /// Whether nothing was fetched because the file was there already: the server said that it is current, or it was
-    /// skipped.
+    /// Whether nothing was fetched because the file already existed. Either the server said that the file is current,
+    /// or the download was skipped.
     let wasCurrent: Bool
     let attempts: Int
     let error: ErrorDocument?
@@ -54,7 +54,8 @@ struct FinishedDocument: Document, Equatable {
         timings = record.attempts.last?.metrics.map(TimingsDocument.init)
     }
 
-    /// The same report for another machine: user information and parameters of URLs that are called like secrets are hidden.
+    /// The same report for sending to another machine. In URLs, user information is hidden, and so are parameters whose
+    /// names suggest secrets.
     var withoutSecrets: FinishedDocument {
         var document = self
         document.url = Redaction.hidden(url)
@@ -67,7 +68,7 @@ struct FinishedDocument: Document, Equatable {
             return record.state == .cancelled ? "cancelled" : "failed"
         }
         guard file.wasCurrent else { return "downloaded" }
-        // If a download was skipped, dlm knows only that its file is there.
+        // If a download was skipped, dlm knows only that the file exists, not whether it is up to date.
         return record.request.destination.ifExists == .skip && file.validators.isEmpty ? "skipped" : "up-to-date"
     }
 }

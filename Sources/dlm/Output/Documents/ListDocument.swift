@@ -9,9 +9,9 @@ struct ListDocument: Document, Equatable {
     let name: String
     let url: String
     let path: String?
-    /// The fate of the file of a completed download: `there`, `gone` or `changed`.
+    /// What became of the file of a completed download: `there`, `gone` or `changed`.
     let file: String?
-    /// The number of bytes that are present.
+    /// The number of bytes that have been fetched.
     let received: Int64
     let total: Int64?
     let percent: Int?
@@ -21,13 +21,13 @@ struct ListDocument: Document, Equatable {
     /// The reason for the state of the download, as text for the user.
     let note: String?
     let error: ErrorDocument?
-    /// The reason of a waiting download: `retry`, `network` or `schedule`.
+    /// What a waiting download waits for: `retry`, `network` or `schedule`.
     let waitingFor: String?
     /// The time when a waiting download continues, if it is known.
     let waitingUntil: Date?
     let priority: Int
-    /// The session of the download. ``isAttended`` says whether that session runs. A download without a session has
-    /// neither value.
+    /// The session of the download. ``isAttended`` is true if this session runs. Without a session, both values are
+    /// nil.
     let session: String?
     let isAttended: Bool?
     /// The time at which the download ended.
@@ -38,8 +38,8 @@ struct ListDocument: Document, Equatable {
     let updated: Date
 
     /// - Parameters:
-    ///   - isHistory: whether the note also says when a download ended.
-    ///   - fate: what became of the file, if known.
+    ///   - isHistory: Whether the note of a failed download also says when the download ended.
+    ///   - fate: What became of the file of a completed download; nil if it is not known.
     init(
         _ snapshot: DownloadSnapshot, isHistory: Bool = false, fate: CompletedFileFate? = nil, now: Date
     ) {

@@ -18,7 +18,7 @@ struct LogDocument: Document, Equatable {
     let error: ErrorDocument?
     let waitingFor: String?
     let waitingUntil: Date?
-    /// The fate of the file of a completed download: `there`, `gone` or `changed`.
+    /// What became of the file of a completed download: `there`, `gone` or `changed`.
     let file: String?
 
     init(_ entry: LogEntry, fate: CompletedFileFate? = nil) {

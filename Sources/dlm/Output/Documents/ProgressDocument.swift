@@ -16,7 +16,8 @@ struct ProgressDocument: Document, Equatable {
     let secondsLeft: Double?
     /// The present activity of the download, or the reason why it waits, as text for the user.
     let note: String?
-    /// The reason of a waiting download: `retry`, `network` or `schedule`. ``waitingUntil`` says until when.
+    /// What a waiting download waits for: `retry`, `network` or `schedule`. ``waitingUntil`` is the end of the wait, if
+    /// it is known.
     let waitingFor: String?
     let waitingUntil: Date?
 
@@ -53,11 +54,11 @@ struct TotalDocument: Document, Equatable {
     var event = "total"
     let downloads: Int
     let done: Int
-    /// The number of failed downloads, cancelled ones included.
+    /// The number of failed and cancelled downloads.
     let failed: Int
     let cancelled: Int
     let received: Int64
-    /// The size of all downloads in bytes; nil while the size of one of them is unknown.
+    /// The size of all downloads in bytes; nil while the size of any download is unknown.
     let total: Int64?
     let percent: Int?
     /// The speed in bytes per second.

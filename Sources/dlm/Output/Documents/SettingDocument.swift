@@ -1,10 +1,10 @@
 import DownloadKit
 
-/// A setting in force, for `dlm config --json`.
+/// A setting with its current value, for `dlm config --json`.
 struct SettingDocument: Document, Equatable {
     var version = 1
     let key: String
-    /// The value as it was written. A secret in it is hidden.
+    /// The value as the user wrote it, with secrets hidden.
     let value: String
     /// The origin of the value: `default`, `file` or `environment`.
     let origin: String
@@ -15,7 +15,7 @@ struct SettingDocument: Document, Equatable {
     /// The number of the rule that has the setting; nil outside of the rules.
     let rule: Int?
 
-    /// - Parameter entry: the entry of the setting; nil if the default is in force.
+    /// - Parameter entry: The entry of the setting; nil if the default applies.
     init(_ key: String, _ entry: SettingsEntry?) {
         self.key = key
         value = entry.map { Self.shown(key, $0.text) } ?? SettingDefaults.value(key)

@@ -30,9 +30,9 @@ struct ShowDocument: Document, Equatable {
     /// One of the sources of a download.
     struct Source: Encodable, Equatable, Sendable {
         let url: String
-        /// The bytes that came from this source.
+        /// The number of bytes that came from this source.
         let received: Int64
-        /// The reason why dlm last turned to another source.
+        /// The reason of the last failure of this source, after which dlm used another source.
         let failure: String?
 
         init(_ standing: SourceStanding) {
@@ -51,28 +51,28 @@ struct ShowDocument: Document, Equatable {
     let effectiveURL: String?
     let folder: String
     let path: String?
-    /// The fate of the file of a completed download: `there`, `gone` or `changed`.
+    /// What became of the file of a completed download: `there`, `gone` or `changed`.
     let file: String?
     let received: Int64
     let total: Int64?
     let percent: Int?
     let speed: Double?
     let connections: Int
-    /// The greatest number of connections, if their number is automatic; nil for the usual limit.
+    /// The limit N of `--connections auto:N`; nil if the number of connections is fixed or has the default limit.
     let connectionLimit: Int?
     let acceptsRanges: Bool
     let etag: String?
     let lastModified: String?
     let contentType: String?
-    /// Names and values; the values of secrets are not stored.
+    /// The header fields with names and values. The values of secret fields are not stored.
     let headers: [String]
-    /// The other options of the download, in the form of a list.
+    /// The other options of the download, in the form of the option lines of a list.
     let options: [String]
     let insecure: Bool
     let acceptsUnverified: Bool
     let ifExists: String
-    /// The checksum by which the file was verified, or else the checksum that the user or the server gives for the
-    /// file.
+    /// The checksum with which the file was verified. Before that, the checksum that the user or the server gives for
+    /// it.
     let checksum: String?
     /// The source of the checksum, `user` or `server`; nil until the file was verified.
     let verifiedBy: String?
@@ -80,14 +80,14 @@ struct ShowDocument: Document, Equatable {
     /// The speed limit in bytes per second; nil for no limit.
     let rateLimit: Int64?
     let session: String?
-    /// Whether the session runs.
+    /// Whether the session of the download runs.
     let isAttended: Bool?
     let attempts: [Attempt]
     /// The sources of the file; nil if there is only one.
     let sources: [Source]?
-    /// The Metalink document that the server named, if its mirrors and digests are used.
+    /// The URL of the Metalink document that the server named, if dlm uses the document's mirrors and digests.
     let describedBy: String?
-    /// The reason why the Metalink document that the server named is not used.
+    /// The reason why dlm does not use the Metalink document that the server named.
     let documentFailure: String?
     let error: ErrorDocument?
     let waitingFor: String?

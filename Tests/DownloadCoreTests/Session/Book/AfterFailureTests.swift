@@ -25,7 +25,7 @@ struct AfterFailureTests {
         #expect(try decide(FailedAttempt(error: Self.changed), isNetworkDown: true) == .network(failures: 0))
         #expect(try decide(FailedAttempt(error: Self.changed, failures: 2)) == .retry(after: 0, failures: 2))
         let isFinal = try decide(FailedAttempt(error: Self.changed), isNetworkDown: true, retries: 0)
-        #expect(isFinal == .fail(Self.changed), "whoever wants no retries is told of every failure")
+        #expect(isFinal == .fail(Self.changed), "without retries every failure is final")
     }
 
     @Test("A refreshed URL is tried at once, and counts as a failure")

@@ -73,7 +73,7 @@ struct SessionBookTests {
         expectSound(book)
     }
 
-    @Test("In a full window the last download is left to the store, but never one between two attempts")
+    @Test("If the window of the queue is full, its last download is left to the store, unless it is to be retried")
     func fullWindow() throws {
         var book = book(slots: 1)
         let size = DownloadID(2 * SessionBook.windowSize)
@@ -145,7 +145,7 @@ struct SessionBookTests {
         #expect(isOver)
         #expect(book[active: 1]?.stage == .finishing && book.finishingCount == 1 && book.scheduler.running.isEmpty)
         let isOverAgain = book.endTransfers(of: 1, RunnerControl(record: active.record))
-        #expect(!isOverAgain, "word of an earlier attempt")
+        #expect(!isOverAgain, "the report came from an earlier attempt")
         let ended = book.endAttempt(of: 1)
         #expect(ended?.record.id == 1)
         #expect(book[active: 1]?.stage == .ending && book.finishingCount == 0)
@@ -155,7 +155,7 @@ struct SessionBookTests {
         expectSound(book)
     }
 
-    @Test("A small file passes its slot to the next one, even if that file has failed since")
+    @Test("A small file passes its slot to the next small file, even if the next one has failed since")
     func slots() throws {
         var (book, _) = try running()
         for id in [2, 3] as [DownloadID] {
@@ -331,7 +331,7 @@ struct SessionBookTests {
     }
 
     @Test(
-        "A claim leaves a queued download in its place, and gives back what it did not get", arguments: Kind.allCases)
+        "A queued download keeps its place during a claim; a refused claim changes nothing", arguments: Kind.allCases)
     func claim(_ kind: Kind) throws {
         var book = book()
         try place(kind, in: &book)

@@ -76,7 +76,7 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
             endOne()
             check()
         }
-        // Downloads that were on their way into the queue when it was emptied.
+        // These downloads were on their way into the queue when it was emptied.
         for record in report({ $0.dropQueue() }) { report { $0.leave(record, to: nil) } }
         if !pending.isEmpty { complain("does not end: \(pending)") }
         if !waiting.isEmpty { complain("never answered: \(waiting)") }
@@ -222,7 +222,7 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
         return false
     }
 
-    /// Stops an attempt. If the attempt is between two tries, the end of its delay is pending in any case.
+    /// Stops a download. If the download is between two attempts, the end of its delay is pending in any case.
     private mutating func stop(_ id: DownloadID, _ reason: StopReason?) { _ = book.stop(id, reason) }
 
     // MARK: Callers
@@ -342,7 +342,7 @@ extension SessionBook {
             case .arriving:
                 if !arrivals.contains(id) { return "\(id) has come, and is not among the arrivals" }
             case .parked(let parked):
-                if nextDue.map({ $0 > parked.until }) ?? true { return "\(id) is due before anybody looks" }
+                if nextDue.map({ $0 > parked.until }) ?? true { return "\(id) is due before the next check" }
             case .paused, .changing: break
             }
         }

@@ -164,7 +164,7 @@ struct HTTP2Cell: Sendable, CustomStringConvertible {
         },
     ]
 
-    /// Returns fields of 10 kB each. The last frame ends the head.
+    /// Returns CONTINUATION frames with a field of 10 kB each. The last frame ends the head.
     private static func continuations(_ count: Int, _ stream: UInt32) -> [HTTP2Frame] {
         let value = String(repeating: "x", count: 10_000)
         return (1...count).map {

@@ -5,12 +5,12 @@ import Testing
 extension EndToEnd {
     @Suite("Faults of HTTP/2", .serialized, .timeLimit(.minutes(10)))
     struct HTTP2FaultTests {
-        /// Further files. While some of them wait, connections are shared.
+        /// The names of further files. While some of these files wait, dlm shares connections.
         static let others = (1...10).map { "other\($0)" }
         static let other = FaultReply(Content("small"), etag: "\"s\"").with { $0.bytesPerSecond = 20 }
 
-        /// Seconds of silence after which dlm gives up: longer than a busy machine takes for anything, and not too long for the
-        /// faults that are a silence.
+        /// The stall timeout in seconds. It is longer than any pause on a busy machine, and short enough for the faults
+        /// in which a stream stalls.
         static let patience = 6
 
         private func arguments(_ site: SecureSite, stallTimeout: Int = patience) -> [String] {
@@ -57,7 +57,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A fault in the attempt that continues a part is recovered from, too, and the part is kept")
+        @Test("The next attempt also recovers from a fault in an attempt that continues a partial file")
         func inTheMiddle() async throws {
             try await withCertificates { certificates in
                 try await concurrently(FaultTrial.short(HTTP2Cell.all, each: 11), atMost: 5) { cell in
@@ -72,7 +72,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A fault in the answer to another session that resumes is recovered from, and the part is kept")
+        @Test("If a session that resumes gets the fault, its next attempt recovers and continues the partial file")
         func resumed() async throws {
             let cells = FaultTrial.short(HTTP2Cell.all, each: 16)
             try await withCertificates { certificates in
@@ -111,7 +111,8 @@ extension EndToEnd {
                         let trial = FaultTrial(area: .http2, fault: "\(cell), for ever")
                         let result = try await site.run(arguments(site))
                         if result.ending == .exited(4), site.sandbox.exists("file.bin") {
-                            // The file came in pieces. The status is from another file on the same connection.
+                            // The attempts fetched the file in pieces. Status 4 is that of another file on the same
+                            // connection.
                             try expectFile(HTTP2Cell.content, "file.bin", in: site.sandbox, trial)
                             let areOfOthers = result.errorLines.allSatisfy { line in
                                 line.contains(": other") || line.contains("/other")

@@ -30,7 +30,7 @@ struct SecureSite: Sendable {
         let (reached, result) = try await launch(arguments).interrupted(
             asProcess: isProcess, after: bytes, from: server
         ) {
-            // The download under test. The other downloads have only a few bytes.
+            // Only the download under test counts. The other downloads have a few bytes.
             _ = try await sandbox.ask {
                 guard let id = try? await sandbox.ids(of: [server.url()]).first else { return Int64(0) }
                 return try await sandbox.show(id).received

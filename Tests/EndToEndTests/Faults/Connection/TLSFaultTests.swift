@@ -137,7 +137,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A missing close_notify is not an error if the body has its own end", arguments: [12, 13])
+        @Test("A missing close_notify is not an error if the framing shows the end of the body", arguments: [12, 13])
         func wholeWithoutCloseNotify(version: Int) async throws {
             try await withCertificates { certificates in
                 for framing in Self.framings {

@@ -60,7 +60,8 @@ extension EndToEnd {
         }
 
         private func arguments(_ cell: Cell, _ site: SecureSite) -> [String] {
-            // Longer than a busy machine takes for a handshake; not so long where one never ends.
+            // The connect timeout is longer than a handshake takes on a busy machine. It is shorter if the handshake
+            // never ends.
             let patience = cell.fault.handshake == .stalled ? "4" : "20"
             return [
                 "get", "-x", "\(cell.connections)", "--retries", cell.moment == .middle ? "2" : "1", "--retry-delay",
@@ -87,7 +88,7 @@ extension EndToEnd {
             }
         }
 
-        /// Tests a fault of the second connection, or of one of several.
+        /// Tests a fault of the second connection of a download, or of one of several simultaneous connections.
         private func underway(_ cell: Cell, _ certificates: Certificates, _ broken: TLSBehaviour) async throws {
             let number = cell.moment == .middle ? 2 : 3
             let isReply = cell.fault.cut != nil

@@ -20,8 +20,8 @@ extension EndToEnd {
                     let result = try await sandbox.perform(
                         "get", "-x", "\(connections)", "--stall-timeout", "1", server.url())
                     try expectDownloaded(content, as: "file.bin", by: result, in: sandbox, cut)
-                    // The limit counts the bytes on their way on each connection that broke, or whose range another
-                    // connection took over.
+                    // If a connection breaks, or another connection takes over its range, the bytes on their way are
+                    // sent twice.
                     #expect(server.log.bytesSentTwice() <= mebibyte * Int64(connections), "\(cut)")
                 }
             }
@@ -41,7 +41,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A server error is tried again, and then ends with status 8")
+        @Test("A request that gets a server error is sent again; after the last retry the status is 8")
         func serverError() async throws {
             try await withDlm(serving: FaultReply(status: 500)) { sandbox, server in
                 expectFailure(8, of: try await sandbox.perform("get", "--retries", "1", server.url()))

@@ -31,10 +31,10 @@ extension EndToEnd {
             cut("stalled \(place.name)") { .stall(after: place.of($0)) }.with { $0.stallTimeout = 3 }
         }
 
-        @Test("Bodies that end too soon")
+        @Test("After a body that ends too soon, the file is right or there is an error, and the bytes are used later")
         func cut() async throws { try await HTTPFaultCell.run(Self.cuts) }
 
-        @Test("Bodies that stall")
+        @Test("After a body that stalls, the file is right or there is an error, and the bytes are used later")
         func stalled() async throws { try await HTTPFaultCell.run(Self.stalls, atMost: 10) }
 
         static let chunked: [HTTPFault] = [
@@ -102,7 +102,7 @@ extension EndToEnd {
             ]
         }
 
-        @Test("Chunked bodies, valid and malformed")
+        @Test("Valid chunked bodies give the right file, and malformed ones give the right file or an error")
         func chunks() async throws {
             try await HTTPFaultCell.run(Self.chunked + Self.badChunks + Self.wrongSizes)
         }
@@ -140,14 +140,14 @@ extension EndToEnd {
                 },
             ]
 
-        @Test("Content-Length fields, valid and malformed")
+        @Test("Valid Content-Length fields give the right file, and malformed ones give an error")
         func lengths() async throws { try await HTTPFaultCell.run(Self.lengths) }
 
         static let trickles: [HTTPFault] = [
             HTTPFault("trickling, then at full speed") { $0.trickle = FaultReply.Trickle(200, upTo: 300) }
         ]
 
-        @Test("Bodies that trickle")
+        @Test("A body that trickles and then arrives at full speed gives the right file")
         func trickling() async throws { try await HTTPFaultCell.run(Self.trickles) }
 
         static let closeDelimited: [HTTPFault] = [
@@ -173,11 +173,11 @@ extension EndToEnd {
             },
         ]
 
-        @Test("Bodies without a length, which end with the connection")
+        @Test("Bodies without a length, which end with the connection, give the right file or an error")
         func closeDelimited() async throws { try await HTTPFaultCell.run(Self.closeDelimited) }
 
         @Test(
-            "A body that only the end of its connection ends needs a checksum, a known size or --allow-unverified"
+            "A body that ends only with its connection needs a checksum, a known size or --allow-unverified"
         )
         func unprovable() async throws {
             let content = HTTPFault.content

@@ -39,7 +39,7 @@ extension EndToEnd {
                 let size = HTTPFault.content.size
                 return switch self {
                 case .sameSize: Content(seed: 302, size: size)
-                // The byte is in the first part, far from its end.
+                // The changed byte is in the partial file, far from its end.
                 case .oneByte: HTTPFault.content.flipping(250)
                 case .larger: Content(seed: 302, size: size + 3_000_001)
                 case .smaller: Content(seed: 302, size: size - 1_000_001)
@@ -55,10 +55,9 @@ extension EndToEnd {
         struct Validator {
             let tag: Tag
             let modified: Modified
-            /// Whether the new version has the ETag of the old version. This is right for a weak ETag, and useless
-            /// without an ETag.
+            /// Whether the new version has the ETag of the old version. Tested for weak and malformed ETags.
             let isKept: Bool
-            /// Whether the server answers a range whatever `If-Range` says.
+            /// Whether the server sends the requested range without checking `If-Range`.
             let isBlind: Bool
 
             var name: String {
@@ -70,7 +69,7 @@ extension EndToEnd {
                 let version = isNew && !isKept ? "v2" : "v1"
                 let modified = modified.value(isNew: isNew, now: now)
                 return FaultReply(content, etag: tag.value(version), lastModified: modified).with {
-                    // The date is that of the answer, however long the suite runs.
+                    // `Date` is the same moment as the `Last-Modified` of a fresh file, however long the suite runs.
                     $0.fields = modified == nil ? [] : [("Date", now)]
                     if tag == .several { $0.fields.append(("ETag", "\"another\"")) }
                     $0.ranges = isBlind ? .honouredBlindly : .honoured
@@ -110,7 +109,7 @@ extension EndToEnd {
             (.resume, 1), (.middle, 4), (.segment, 4), (.middle, 1), (.resume, 4),
         ]
 
-        @Test("Every change under every combination of validators")
+        @Test("Every change of the file, under every combination of validators, gives the new file or a clear error")
         func changes() async throws {
             try await HTTPFaultCell.run(FaultTrial.short(Self.faults, each: 12), in: Self.places)
         }
@@ -135,7 +134,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A login page instead of the file does not replace the part")
+        @Test("A login page instead of the file does not replace the partial file")
         func loginPage() async throws {
             let page = FaultReply(Content("<html>please log in</html>")).with {
                 $0.fields = [("Content-Type", "text/html")]

@@ -6,7 +6,7 @@ extension EndToEnd {
     @Suite("Servers that send a digest, right or wrong", .long, .serialized, .timeLimit(.minutes(3)))
     struct DigestFaultTests {
         static let content = Content(seed: 90, size: 9 * mebibyte)
-        /// The content of wrong digests.
+        /// Another content. Its digests are the wrong digests that servers send.
         static let other = Content(seed: 91, size: 9 * mebibyte)
         static let kinds = FaultTrial.short(ServedDigest.allCases, each: 3)
 
@@ -50,7 +50,9 @@ extension EndToEnd {
             return [shown.checksum, shown.verifiedBy]
         }
 
-        @Test("Right: the file is verified by it, and says so", arguments: kinds, [1, 4])
+        @Test(
+            "A right digest from the server verifies the file, and show reports the server's digest",
+            arguments: kinds, [1, 4])
         func right(kind: ServedDigest, connections: Int) async throws {
             let trial = FaultTrial(area: .digest, fault: "\(kind), right", connections: connections)
             try await withDlm(serving: Self.reply(kind)) { sandbox, server in
@@ -145,7 +147,7 @@ extension EndToEnd {
         func kept(connections: Int, signal: Int32) async throws {
             let trial = FaultTrial(
                 area: .digest, fault: "told in the first answer only, right", moment: .resume, connections: connections)
-            // The signal comes after the first checkpoint.
+            // The server is slow, so that the signal comes after the first checkpoint.
             let slow = Self.reply(.repr256).with { $0.bytesPerSecond = Int(2 * mebibyte) / connections }
             try await withDlm(serving: slow) { sandbox, server in
                 _ = try await sandbox.interrupt(
@@ -199,7 +201,8 @@ extension EndToEnd {
                     try await Self.expectRecovery(sandbox, server, trial)
                 }
             }
-            // The first answer contains the beginning of the file.
+            // With several connections, the first answer contains only the beginning of the file, so its Content-MD5
+            // verifies nothing.
             let inParts = reply.with { $0.etag = "\"v1\"" }
             try await withDlm(serving: inParts) { sandbox, server in
                 let result = try await Self.get(sandbox, server, 4)

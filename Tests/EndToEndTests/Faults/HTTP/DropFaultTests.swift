@@ -5,7 +5,9 @@ import Testing
 extension EndToEnd {
     @Suite("Faults that come again and again", .serialized, .timeLimit(.minutes(5)))
     struct DropFaultTests {
-        @Test("Progress is never thrown away: twenty drops in a row cost next to nothing", arguments: [1, 4])
+        @Test(
+            "Twenty lost connections in a row lose no progress: at most 64 KiB for each are sent twice",
+            arguments: [1, 4])
         func twentyDrops(connections: Int) async throws {
             var random = SeededGenerator(for: "drops, \(connections)")
             let content = Content(seed: 303, size: 24 * mebibyte)
@@ -22,7 +24,8 @@ extension EndToEnd {
                     ["get", "-x", "\(connections)", "--retry-delay", "0.1", server.url()], asProcess: connections == 1)
                 try trial.judge(result, in: sandbox, right: [content], errors: [])
                 #expect(server.log.entries.count > 20)
-                // A checkpoint is half a second of traffic, 4 MiB here: twenty of them would be 80 MiB.
+                // Checkpoints are half a second apart, which is 4 MiB of traffic here. If each drop lost the bytes
+                // since the last checkpoint, 80 MiB would be sent twice.
                 let twice = server.log.bytesSentTwice()
                 #expect(twice <= promised(atMost: 20 * (64 << 10), connections: connections), "\(cuts)")
             }

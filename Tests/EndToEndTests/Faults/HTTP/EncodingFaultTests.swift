@@ -28,7 +28,9 @@ extension EndToEnd {
             ]
         }
 
-        @Test("Bodies in an encoding that was not requested", arguments: ["gzip", "br", "x-unknown"])
+        @Test(
+            "A body in an encoding that was not requested is never mixed with bytes of another encoding",
+            arguments: ["gzip", "br", "x-unknown"])
         func encodings(coding: String) async throws {
             try await HTTPFaultCell.run(Self.encoded(coding), short: 2)
         }

@@ -4,7 +4,7 @@ import Testing
 
 /// A fault of a server, and the results that dlm may give: a row of the matrix.
 struct HTTPFault: Sendable, CustomStringConvertible {
-    /// The right results of a cell, as narrow as can be justified.
+    /// The results that are right for a cell. They allow no more than the fault justifies.
     enum Expectation: Sendable {
         /// The right file, whatever the server does.
         case right
@@ -31,19 +31,19 @@ struct HTTPFault: Sendable, CustomStringConvertible {
     let spoil: @Sendable (_ good: FaultReply, _ request: FaultRequest) -> FaultReply
     /// The result for a new download.
     var fresh = Expectation.right
-    /// The result for a download that already has a part. Nil means the same as for a new download.
+    /// The result for a download that already has a partial file. Nil means the same as for a new download.
     var later: Expectation?
     /// The result if one of several connections meets the fault once.
     var segment = Expectation.right
     /// Whether the fault looks like another version, so that the bytes of the old version are discarded.
     var losesPart = false
-    /// A further right content, if the fault brings another file.
+    /// The right content, if the answers with the fault have another file than the good answer.
     var right: Content?
     /// Whether the fault of one segment lasts for all later requests.
     var lasts = false
-    /// The seconds of silence after which dlm gives up a connection. A busy machine never takes that long.
+    /// The stall timeout in seconds. A healthy connection is never silent for so long, even on a busy machine.
     var stallTimeout = 15
-    /// The number of further attempts. It is enough for a fault that ends by itself.
+    /// The number of retries. It is enough for a fault that ends by itself.
     var retries = 1
     /// The delay that the first answer asks for.
     var pause: Duration?
@@ -107,8 +107,8 @@ struct HTTPFaultCell: Sendable {
         (.fresh, 1), (.segment, 4), (.resume, 1), (.middle, 4), (.resume, 4), (.middle, 1), (.fresh, 4),
     ]
 
-    /// Returns every fault in every place. In the short form, each fault is in `count` places, which differ from fault
-    /// to fault.
+    /// Returns every fault in every place. A place is a moment and a number of connections. In the short form, each
+    /// fault is in `count` places, which differ from fault to fault.
     static func cells(
         of faults: [HTTPFault], in places: [(FaultTrial.Moment, Int)] = places, short count: Int = 1
     ) -> [HTTPFaultCell] {
@@ -121,7 +121,8 @@ struct HTTPFaultCell: Sendable {
         }
     }
 
-    /// Runs all cells, several at a time. One of them runs in a process of its own; it resumes if there is such a cell.
+    /// Runs all cells, several at a time. One cell runs in a process of its own: the first cell that resumes, if there
+    /// is one.
     static func run(
         _ faults: [HTTPFault], in places: [(FaultTrial.Moment, Int)] = places, short count: Int = 1,
         atMost limit: Int = 6
@@ -173,7 +174,7 @@ struct HTTPFaultCell: Sendable {
         #expect(arrivals.count >= 2 && arrivals[1] - arrivals[0] >= pause, "\(trial): came back too soon")
     }
 
-    /// The number of bytes that are there when the fault begins, for the middle and for the resume.
+    /// The number of bytes that the partial file has when the fault begins, for the moments `middle` and `resume`.
     static let partSize = mebibyte
 
     private func reply(to request: FaultRequest, after asked: Int) -> FaultReply {

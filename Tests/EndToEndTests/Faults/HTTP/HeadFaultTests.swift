@@ -46,7 +46,8 @@ extension EndToEnd {
                 "fields after the last chunk without an end",
                 ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n", endless: "X-A: a\r\n"
             )
-            // Without validators, the answer is refused at its head.
+            // The answer has no validators. If there is a partial file, the answer is refused as soon as its head
+            // arrives.
             .with { $0.later = .fails([9]) },
         ]
 
@@ -93,16 +94,16 @@ extension EndToEnd {
             },
         ]
 
-        @Test("Malformed heads")
+        @Test("Malformed heads are an error, and the next command gives the right file")
         func garbage() async throws { try await HTTPFaultCell.run(FaultTrial.short(Self.garbage, each: 3)) }
 
-        @Test("Heads without an end")
+        @Test("Heads without an end are an error, and the next command gives the right file")
         func endless() async throws { try await HTTPFaultCell.run(FaultTrial.short(Self.endless, each: 2), atMost: 4) }
 
-        @Test("Heads that are large")
+        @Test("Heads of 1 MiB are an error, and heads of 60 KiB are accepted")
         func large() async throws { try await HTTPFaultCell.run(Self.large) }
 
-        @Test("Heads with escape sequences")
+        @Test("Escape sequences in heads are not printed")
         func sequences() async throws { try await HTTPFaultCell.run(Self.sequences) }
     }
 }

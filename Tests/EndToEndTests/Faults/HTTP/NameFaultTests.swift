@@ -49,10 +49,11 @@ extension EndToEnd {
             return Numbered.all[number].reply
         }
 
-        @Test("Each gets exactly its name, in its folder, and nothing that is printed does anything to a terminal")
+        @Test(
+            "Each file gets exactly its expected name in its folder, and no control characters are printed")
         func table() async throws {
             #expect(Numbered.all.count > 200)
-            // Whether a name from a URL (true) or from a field (false) was wrong.
+            // The origins of wrong names: true for a URL, false for a header field.
             let wrong = Observed(Set<Bool>())
             try await withDlm(Self.server) { sandbox, server in
                 let readers = FaultTrial.isFull ? Reader.allCases.map { [$0] } : [Reader.allCases]

@@ -60,7 +60,7 @@ extension EndToEnd {
             HTTPFault("416 to everything", fresh: .fails([7, 8])) { _, _ in FaultReply(status: 416) },
         ]
 
-        @Test("Wrong answers to ranges")
+        @Test("Wrong answers to range requests give the right file or an error")
         func ranges() async throws { try await HTTPFaultCell.run(Self.faults) }
     }
 }

@@ -69,13 +69,13 @@ extension EndToEnd {
                 },
             ]
 
-        @Test("Redirects that are followed")
+        @Test("Valid redirects are followed, and the file is right")
         func followed() async throws { try await HTTPFaultCell.run(FaultTrial.short(Self.followed, each: 3)) }
 
-        @Test("Redirects that are refused")
+        @Test("Redirects to other schemes, to invalid URLs, and without an end are an error")
         func refused() async throws { try await HTTPFaultCell.run(FaultTrial.short(Self.refused, each: 3)) }
 
-        /// Redirects that lead to another file than the one that was begun.
+        /// Redirects that lead to a different file than the file whose download has begun.
         static let different: [HTTPFault] = [
             ("with its own ETag", "\"v1\"", "\"v2\"", HTTPFault.Expectation.right),
             ("without validators", nil, nil, .right),
@@ -91,7 +91,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Redirects to a different file")
+        @Test("After a redirect to a different file, the new file is right, and no bytes are mixed")
         func different() async throws { try await HTTPFaultCell.run(Self.different) }
     }
 }

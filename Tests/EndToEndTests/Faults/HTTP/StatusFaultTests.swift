@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     @Suite("Faults of statuses", .serialized, .timeLimit(.minutes(20)))
     struct StatusFaultTests {
-        /// The statuses that are tried again (see `DownloadError.transientStatuses`).
+        /// The statuses after which the request is retried (see `DownloadError.transientStatuses`).
         static let transient: Set = [408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]
 
         static func group(_ status: Int) -> String {
@@ -23,20 +23,20 @@ extension EndToEnd {
         static func exit(_ status: Int) -> Int32 { [401, 407].contains(status) ? 6 : 8 }
 
         static let lasting = (400...599).map { status in
-            // A server that refuses a range of a known file contradicts itself.
+            // A server that answers 416 to a range of a known file contradicts itself.
             HTTPFault(
                 group(status), fresh: .fails([exit(status)]), later: .fails([status == 416 ? 7 : exit(status)])
             ) { _, _ in FaultReply(status: status) }
         }
 
-        @Test("Statuses that last")
+        @Test("A status that every answer has is an error with the exit status for it")
         func lasting() async throws {
             let chosen =
                 FaultTrial.isFull ? Self.lasting : [0, 1, 4, 8, 16, 29, 51, 100, 103, 199].map { Self.lasting[$0] }
             try await HTTPFaultCell.run(chosen)
         }
 
-        /// The delays that a server asks for.
+        /// The values of Retry-After, and the delay that each value asks for.
         static let requests: [(name: String, pause: Duration, value: @Sendable () -> String)] = [
             ("1", .seconds(1), { "1" }), ("a date", .seconds(1), { HTTPDate.ago(-2) }),
             ("a date that is past", .zero, { HTTPDate.ago(1000) }), ("a date of another kind", .zero, { "tomorrow" }),
@@ -62,7 +62,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Statuses that pass, with Retry-After")
+        @Test("A temporary error status is retried after the Retry-After delay")
         func once() async throws {
             try await HTTPFaultCell.run(FaultTrial.short(Self.once, each: 8), atMost: 10)
         }
@@ -81,10 +81,10 @@ extension EndToEnd {
                 }
             }
 
-        @Test("Statuses that are not valid for this request")
+        @Test("A status that is not valid for the request is an error")
         func odd() async throws { try await HTTPFaultCell.run(FaultTrial.short(Self.odd, each: 4)) }
 
-        /// The answer to the fourth simultaneous request.
+        /// The answers to a fourth simultaneous request.
         static let limits: [(name: String, reply: FaultReply)] = [
             ("503", FaultReply(status: 503)),
             ("503 with Retry-After 1", FaultReply(status: 503, fields: [("Retry-After", "1")])),
@@ -93,7 +93,7 @@ extension EndToEnd {
             ("a reset", FaultReply(HTTPFault.content).with { $0.cut = .reset(after: 0) }),
         ]
 
-        @Test("A server that allows three requests at a time")
+        @Test("From a server that allows three requests at a time, four connections fetch the right file")
         func limited() async throws {
             let good = FaultReply(HTTPFault.content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(4 * mebibyte) }
             try await concurrently(Self.limits, atMost: 6) { name, reply in

@@ -27,7 +27,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("When the space runs out underway it is status 3, and with more space the download goes on")
+        @Test("If the disk fills up during a download, the status is 3; with more space, resume completes the file")
         func unknownSize() async throws {
             let content = Content(seed: 96, size: 6 * mebibyte)
             let server = try FaultServer { _ in
@@ -43,7 +43,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Ten files of a list fail where the disk is full, and nothing is lost")
+        @Test("If the disk fills up during a list of ten files, the status is 3, and every printed file is complete")
         func list() async throws {
             let server = try FaultServer.serving(Content(seed: 97, size: mebibyte))
             defer { server.stop() }

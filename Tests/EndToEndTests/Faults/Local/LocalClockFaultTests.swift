@@ -21,7 +21,7 @@ extension EndToEnd {
             return shimmed
         }
 
-        @Test("The clock jumps during a download, and between pause and resume")
+        @Test("If the clock jumps during a download, and between pause and resume, the file is right")
         func jump() async throws {
             try await eachCell(FaultTrial.short(Self.jumps, each: 1)) { try await jump($0) }
         }
@@ -54,7 +54,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A date in Retry-After is compared with the server's clock, because ours may be years off")
+        @Test("A date in Retry-After is compared with the server's clock, because the local clock may be years off")
         func retryAfter() async throws {
             try await eachCell([Self.decade, -Self.decade]) { try await retryAfter(ahead: $0) }
         }
@@ -77,7 +77,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A quota is reached: status 3, and with a larger quota the download continues")
+        @Test("If a quota is reached, the status is 3; with a larger quota the download continues")
         func quota() async throws {
             let quotas: [Int64] = [3 * mebibyte, 0, 1, 262_144, 6 * mebibyte]
             try await eachCell(withConnections(FaultTrial.short(quotas, each: 5), short: 4)) { quota, connections in

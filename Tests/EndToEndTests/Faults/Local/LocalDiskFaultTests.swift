@@ -27,7 +27,7 @@ extension EndToEnd {
         ]
 
         @Test(
-            "The disk is full after this many bytes of a file of unknown size",
+            "If a file of unknown size fills the disk, the status is 3; with more space the same command completes it",
             arguments: FaultTrial.short(spaces, each: 6))
         func unknownSize(space: Int64) async throws {
             let reply = LocalTrial.reply(connections: 1, framing: .chunked).with { $0.bytesPerSecond = nil }
@@ -61,7 +61,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Another program fills the disk during the download",
+            "If another program fills the disk during the download, the file is right or the status is 3",
             arguments: FaultTrial.short([4, 1], each: 2), [false, true])
         func filled(connections: Int, comesBack: Bool) async throws {
             let reply = LocalTrial.reply(connections: connections)
@@ -81,7 +81,9 @@ extension EndToEnd {
 
         static let stores = [128, 64, 4, 32, 96, 112, 160, 192, 256, 512]
 
-        @Test("The store's disk has this many KiB", arguments: FaultTrial.short(stores, each: 5))
+        @Test(
+            "If the disk of the store is small, the file is right or the status is 3 or 12",
+            arguments: FaultTrial.short(stores, each: 5))
         func smallStore(kibibytes: Int) async throws {
             try await onDisk(LocalTrial.reply(connections: 1), of: \.state, kibibytes: kibibytes) { sandbox, server in
                 let trial = LocalTrial("the store's disk of \(kibibytes) KiB is full", sandbox, server)
@@ -95,8 +97,8 @@ extension EndToEnd {
         }
 
         @Test(
-            "The store's disk is filled during the download", arguments: FaultTrial.short([1, 4], each: 2),
-            [StoreSpace.never, .beforeTheEnd])
+            "If the disk of the store fills up, the status is 3, unless space returns before the end",
+            arguments: FaultTrial.short([1, 4], each: 2), [StoreSpace.never, .beforeTheEnd])
         func storeFilled(connections: Int, space: StoreSpace) async throws {
             let reply = LocalTrial.reply(connections: connections)
             try await onDisk(reply, of: \.state) { sandbox, server in
@@ -114,7 +116,7 @@ extension EndToEnd {
                 if space == .beforeTheEnd { return }
                 #expect(result.stderr.contains("downloads.sqlite: no space left"), "\(result.stderr)")
                 SmallDisk.empty(sandbox.state)
-                // The last recorded state counts. It may be from before the disk was full.
+                // The download continues from the last recorded state, which may be from before the disk was full.
                 try await trial.expectRecovery()
             }
         }

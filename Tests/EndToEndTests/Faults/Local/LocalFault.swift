@@ -37,8 +37,8 @@ struct LocalTrial {
         try sandbox.launch(through: program, words + arguments)
     }
 
-    /// Starts a get, and returns once its partial file is being written and a part of it is recorded. Its end is held back
-    /// until the test calls `releaseEnds()` of the server.
+    /// Starts `dlm get`, and returns once the server has sent `underway` bytes and half of them are recorded. The
+    /// server holds back the end of the file until the test calls `releaseEnds()`.
     func start(through program: [String] = [], _ arguments: [String] = []) async throws -> ChildProcess {
         server.holdEnds()
         let before = server.log.bytesSent
@@ -49,7 +49,7 @@ struct LocalTrial {
         return process
     }
 
-    /// Waits until the server has sent so many bytes more, or all but the end that is held back.
+    /// Waits until the server has sent this many further bytes, or everything except the end that it holds back.
     func waitForTraffic(_ bytes: Int64) async {
         let enough = min(server.log.bytesSent + bytes, Self.content.size - 1)
         #expect(await server.waitUntil { $0.bytesSent >= enough })
@@ -110,7 +110,7 @@ enum Through {
     /// Returns a command line such as `prlimit --nofile=20`, which sets the soft and the hard limit.
     static func limit(_ option: String) -> [String] { ["/usr/bin/prlimit", "--\(option)", "--"] }
 
-    /// Without these privileges, the modes of files and the quotas apply to root, too.
+    /// A command line that removes the privileges by which root ignores file modes and quotas.
     static let withoutPrivileges =
         geteuid() == 0
         ? ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner,-sys_resource", "--"] : []

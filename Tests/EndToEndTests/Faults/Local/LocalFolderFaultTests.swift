@@ -41,7 +41,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The folder changes during the download")
+        @Test("If the folder changes during the download, the file is right or the status is 3")
         func underway() async throws {
             try await eachCell(withConnections(Fate.allCases, short: 4)) { try await underway($0, connections: $1) }
         }
@@ -66,7 +66,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The folder changes while the download is paused")
+        @Test("If the folder changes while the download is paused, the file is right or the status is 3")
         func paused() async throws {
             try await eachCell(Fate.allCases) { try await paused($0) }
         }
@@ -80,10 +80,11 @@ extension EndToEnd {
                 server.releaseEnds()
                 let aside = sandbox.root("home/aside")
                 try fate.apply(to: sandbox.files, aside: aside)
-                // The command does not run in the folder that is gone.
+                // The command is started in `/`, because the fault may have removed its usual working folder.
                 let result = try await sandbox.run("resume", "1") { $0.folder = "/" }
                 if [.moved, .deleted, .replaced, .madeAgain].contains(fate) {
-                    // The disk is the same and the partial file is gone, so the download starts over, and says so.
+                    // The partial file is gone, and the folder or its parent is on the same disk as before, so no
+                    // missing mount explains the loss. The download starts over, and dlm reports this.
                     #expect(
                         result.stderr.contains("start over") || result.stderr.contains("starts over"),
                         "\(fate) \(result.stderr)")
@@ -103,7 +104,7 @@ extension EndToEnd {
             ("state/dlm", .middle), ("state/dlm/sessions", .fresh),
         ]
 
-        @Test("The folder is not writable")
+        @Test("If a folder is not writable, the file is right, or the error names the missing permission")
         func readOnly() async throws {
             try await eachCell(Self.modes) { try await readOnly($0.folder, moment: $0.moment) }
         }
@@ -135,7 +136,8 @@ extension EndToEnd {
         }
 
         @Test(
-            "The file system is mounted read-only", .enabled(if: SmallDisk.canMount, "needs root to mount"),
+            "If the file system is mounted read-only, the status is 3 or 12",
+            .enabled(if: SmallDisk.canMount, "needs root to mount"),
             arguments: FaultTrial.short(["files", "state"], each: 2))
         func readOnlyMount(folder: String) async throws {
             try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in

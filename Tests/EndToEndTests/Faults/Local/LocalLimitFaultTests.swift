@@ -7,7 +7,7 @@ extension EndToEnd {
     struct LocalLimitFaultTests {
         static let fileSizes = [2 * mebibyte, 0, 4096, 20_000, 50_000, 100_000, 200_000, 1_000_000, 6 * mebibyte]
 
-        @Test("The size of files is limited")
+        @Test("If the size of files is limited, the error names ulimit -f")
         func fileSizeLimit() async throws {
             let limits = withConnections(FaultTrial.short(Self.fileSizes, each: 8), short: 4)
             try await eachCell(limits) { try await fileSizeLimit($0, connections: $1, framing: .contentLength) }
@@ -33,7 +33,9 @@ extension EndToEnd {
 
         static let descriptors = [20, 44] + Array(8..<44) + [48, 52, 56, 60, 64]
 
-        @Test("The number of open files is limited", arguments: FaultTrial.short(descriptors, each: 20))
+        @Test(
+            "If the number of open files is limited, the file is right or the error names ulimit -n",
+            arguments: FaultTrial.short(descriptors, each: 20))
         func openFiles(limit: Int) async throws {
             let reply = LocalTrial.reply(connections: 4).with { $0.bytesPerSecond = nil }
             try await withDlm(serving: reply) { sandbox, server in
@@ -47,7 +49,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The number of open files is limited, and the caller already uses them")
+        @Test("If the caller has used up most of the allowed open files, the error names ulimit -n")
         func inheritedDescriptors() async throws {
             try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
                 let trial = LocalTrial("open files used up by the caller", sandbox, server)
@@ -80,7 +82,7 @@ extension EndToEnd {
         /// The limits of the address space, in MiB.
         static let memory = [150, 600] + [20, 60, 90, 110, 130, 180, 220, 260, 300, 340, 380, 400, 420, 460, 500, 800]
 
-        @Test("The memory is limited: an error or the right file, and nothing hangs")
+        @Test("If the memory is limited, the file is right or there is an error, and nothing hangs")
         func addressSpace() async throws {
             for limit in FaultTrial.isFull ? Self.memory : Array(Self.memory.prefix(2)) {
                 let reply = LocalTrial.reply(connections: 4).with { $0.bytesPerSecond = nil }
@@ -88,7 +90,7 @@ extension EndToEnd {
                     let trial = LocalTrial("\(limit) MiB of addresses allowed", connections: 4, sandbox, server)
                     let launch = try trial.launch(through: Through.limit("as=\(Int64(limit) << 20)"))
                     let result = try await ChildProcess(launch).result()
-                    // With less memory, the error comes from the loader of shared libraries.
+                    // Below 150 MiB, the loader of shared libraries may fail before dlm runs.
                     if result.stderr.hasPrefix("dlm: ") || result.ending == .exited(0) {
                         try trial.judge(result, errors: [1])
                     } else {

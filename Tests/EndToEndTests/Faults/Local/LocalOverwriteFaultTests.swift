@@ -4,7 +4,8 @@ import Testing
 
 #if DEBUG || DLM_FAULT_POINTS
     extension EndToEnd {
-        /// Another program writes into the partial file without changing its size. dlm waits at fixed points for this.
+        /// dlm stops at a fault point, and the test then overwrites bytes of the partial file without changing its
+        /// size, as another program might.
         @Suite("A partial file that is overwritten during the download", .serialized, .timeLimit(.minutes(3)))
         struct LocalOverwriteFaultTests {
             static let content = Content(seed: 610, size: 6 * mebibyte + 5)

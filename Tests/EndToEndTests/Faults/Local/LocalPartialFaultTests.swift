@@ -30,7 +30,8 @@ extension EndToEnd {
                 case .emptied: #expect(truncate(path, 0) == 0)
                 case .overwritten:
                     let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-                    // All of it is overwritten, because the digest has not been computed beyond the first gap.
+                    // The whole file is overwritten, because dlm has already computed the digest of the bytes before
+                    // the first gap, and does not read these bytes again for it.
                     try file.write(
                         contentsOf: Data(
                             Content(seed: 601, size: LocalTrial.content.size).bytes(0..<LocalTrial.content.size)))
@@ -65,10 +66,10 @@ extension EndToEnd {
             }
         }
 
-        /// Returns a path beside the downloads that the verdict does not report as a stray file.
+        /// Returns a path in the download folder, where ``FaultTrial`` reports no stray files.
         private func aside(_ sandbox: DlmSandbox) -> String { sandbox.root("files/aside") }
 
-        @Test("Another program changes the partial file during the download")
+        @Test("If another program changes the partial file during the download, the file is right or there is an error")
         func underway() async throws {
             try await eachCell(withConnections(Deed.allCases, short: 4)) { try await underway($0, connections: $1) }
         }
@@ -76,7 +77,7 @@ extension EndToEnd {
         private func underway(_ deed: Deed, connections: Int) async throws {
             try await withDlm(serving: LocalTrial.reply(connections: connections)) { sandbox, server in
                 let trial = LocalTrial(deed.rawValue, moment: .middle, connections: connections, sandbox, server)
-                // Only a checksum can notice this change.
+                // With one connection, only a checksum can show this change.
                 let checksum =
                     deed == .overwritten ? ["--checksum", "sha256:\(LocalTrial.content.sha256)"] : []
                 let process = try await trial.start(checksum)
@@ -84,8 +85,8 @@ extension EndToEnd {
                 server.releaseEnds()
                 let result = try await process.result()
                 try trial.judge(result, errors: deed.isHarmless ? [] : deed == .overwritten ? [9] : [3])
-                // With several connections the overlap checks notice the change. Then the file is fetched anew, and is
-                // right.
+                // With several connections, the overlap checks may find the change. Then dlm fetches the file anew, and
+                // the file is right.
                 if deed == .overwritten, connections == 1 {
                     #expect(result.ending == .exited(9), "\(trial.trial) \(result.stderr)")
                 }
@@ -94,7 +95,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("Another program changes the partial file while it is paused")
+        @Test(
+            "If another program changes the partial file of a paused download, the file is right or there is an error")
         func paused() async throws {
             try await eachCell(withConnections(Deed.allCases, short: 1)) { try await paused($0, connections: $1) }
         }

@@ -36,7 +36,8 @@ extension EndToEnd {
                 case .garbage: try overwrite(store, at: 0, count: 100)
                 case .truncated: #expect(truncate(store, 5000) == 0)
                 case .page: try overwrite(store, at: 4096, count: 3 * 4096)
-                // The user_version and application_id in the header (sqlite.org/fileformat.html).
+                // The header has the `user_version` at offset 60 and the `application_id` at offset 68
+                // (sqlite.org/fileformat.html).
                 case .newer: try overwrite(store, at: 60, with: [0, 0, 0, 99])
                 case .foreign: try overwrite(store, at: 68, with: [1, 2, 3, 4])
                 case .folder: try files.createDirectory(atPath: store, withIntermediateDirectories: false)
@@ -98,7 +99,7 @@ extension EndToEnd {
                 #expect(try await process.result().ending == .signalled(SIGTERM))
                 server.releaseEnds()
                 let folder = sandbox.state + "/dlm"
-                // The last process that closes the store copies its log into the store.
+                // The last process that closes the store copies the write-ahead log into the store.
                 #expect(try await sandbox.list().count == 1)
                 #expect(!sandbox.root.exists("state/dlm/downloads.sqlite-wal"))
                 try damage.apply(in: folder)
@@ -161,7 +162,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "The store is locked during a download until its end: an error or the right file",
+            "The store is locked until the end of a download: an error or the right file",
             .enabled(if: FaultTrial.isFull))
         func lockedUnderway() async throws {
             try await withDlm(serving: LocalTrial.reply(connections: 4)) { sandbox, server in
@@ -178,7 +179,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A store that is locked for a while is waited for")
+        @Test("dlm waits for a store that is locked for a while")
         func lockedForAWhile() async throws {
             try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
                 let trial = LocalTrial("store locked for a while", moment: .middle, sandbox, server)

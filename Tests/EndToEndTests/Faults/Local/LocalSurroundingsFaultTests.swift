@@ -54,7 +54,7 @@ extension EndToEnd {
             ["XDG_CONFIG_HOME": "/dev/null"], ["XDG_CONFIG_HOME": "relative"], [:],
         ]
 
-        @Test("Odd or empty variables have no effect")
+        @Test("Odd or empty environment variables have no effect")
         func environment() async throws {
             try await eachCell(FaultTrial.short(Self.environments, each: 1)) { try await environment($0) }
         }
@@ -196,7 +196,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A umask that removes all permissions: the next start can continue")
+        @Test("With a umask that removes all permissions, the next command can continue the download")
         func mask() async throws {
             try await eachCell(["0777", "0700", "0000"]) { try await mask($0) }
         }

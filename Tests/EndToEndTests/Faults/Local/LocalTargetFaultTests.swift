@@ -50,7 +50,8 @@ extension EndToEnd {
 
         static let choices = ["fail", "overwrite", "rename", "skip", "newer"]
 
-        @Test("Another program takes the final name during the download")
+        @Test(
+            "If another program takes the final name during the download, only --if-exists overwrite replaces its file")
         func taken() async throws {
             let newcomers = Newcomer.allCases.filter { FaultTrial.isFull || $0 == .file || $0 == .danglingLink }
             try await eachCell(Self.choices.flatMap { choice in newcomers.map { (choice, $0) } }) { choice, newcomer in
@@ -59,7 +60,7 @@ extension EndToEnd {
         }
 
         private func taken(_ choice: String, _ newcomer: Newcomer) async throws {
-            // The time is a day in the past, so a file that is made meanwhile is newer.
+            // The server's file is a day old, so a file that another program makes during the download is newer.
             let reply = LocalTrial.reply(connections: 1).with {
                 $0.lastModified = HTTPDate.string(Date(timeIntervalSinceNow: -86_400))
             }
@@ -75,7 +76,7 @@ extension EndToEnd {
                 try Self.judge(result, choice, newcomer, trial, path, aside)
                 if result.ending == .exited(0) { return }
                 try FileManager.default.removeItem(atPath: path)
-                // The part is complete, so nothing is fetched again.
+                // The partial file is complete, so nothing is fetched again.
                 try await trial.expectRecovery(["--if-exists", choice], atMost: 0)
             }
         }
@@ -87,7 +88,7 @@ extension EndToEnd {
             if choice == "overwrite", newcomer == .file { return try trial.judge(result, errors: []) }
             try newcomer.expectUntouched(at: path, aside: aside, "\(trial.trial) \(result.stderr)")
             if choice == "rename" { return try trial.judge(result, errors: [], as: "file (1).bin") }
-            // dlm may not take the name, so it is not changed.
+            // dlm may not replace the file that has the final name.
             let isRight = result.ending == .exited(3) && result.stdout == "" && result.stderr.contains("exists already")
             #expect(isRight, "\(trial.trial) \(result)")
             trial.trial.note(result, isRight: isRight)

@@ -2,21 +2,23 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// A sandbox on a disk that forgets. `dlm` runs with the library of Tests/CPowerLoss, which records what was synced.
-/// ``cut(_:using:)`` restores the disk to the state that a loss of power would have left.
+/// A sandbox on a simulated disk that can lose what was not synced. `dlm` runs with the library of Tests/CPowerLoss,
+/// which records the synced bytes and names. ``cut(_:wereNamed:using:)`` restores the disk to the state that a loss of
+/// power would have left.
 struct PowerCut: Sendable {
     /// What happens to everything that was not synced.
     enum Loss: String, CaseIterable, Sendable {
         /// Everything is lost, including names.
         case strict
-        /// Nothing is lost, but the next boot is another one.
+        /// Nothing is lost. Only the identifier of the boot changes.
         case lazy
         /// Each name, each size and each page of 4 KiB is kept or lost by chance. Pages can be lost in part.
         case mixed
     }
 
     let sandbox: DlmSandbox
-    /// The folder of the library's records. It is beside the sandbox, because files are linked between the two.
+    /// The folder of the library's records. It is on the disk of the sandbox, because files have hard links in both
+    /// folders.
     private let shadow: TemporaryFolder
 
     init(_ sandbox: DlmSandbox) throws {
@@ -63,7 +65,8 @@ struct PowerCut: Sendable {
     /// The paths below the sandbox's root, and the inodes of the files there.
     private typealias Names = [String: UInt64]
 
-    /// Restores the disk to the state after a loss of power, on another boot. No process may run in the sandbox.
+    /// Restores the disk to the state after a loss of power, and changes the identifier of the boot. No process may run
+    /// in the sandbox.
     /// - Parameter wereNamed: whether files had a partial name before their final name.
     func cut(_ loss: Loss, wereNamed: Bool = true, using random: inout SeededGenerator) throws {
         let live = try liveFiles()
@@ -205,7 +208,7 @@ struct PowerCut: Sendable {
 
     private static let page = 4096
 
-    /// Overwrites a file in place with the bytes that are left of it.
+    /// Overwrites a file in place with the bytes that the loss of power leaves.
     private func rewrite(_ inode: UInt64, _ loss: Loss, using random: inout SeededGenerator) throws {
         let now = try Data(contentsOf: URL(fileURLWithPath: shadow("live/\(inode)")))
         let synced = (try? Data(contentsOf: URL(fileURLWithPath: shadow("data/\(inode)")))) ?? Data()
@@ -235,7 +238,7 @@ struct PowerCut: Sendable {
     }
 }
 
-/// Runs a test on a disk that forgets. Unless `isNew`, the machine already has a store.
+/// Runs a test on the simulated disk of a ``PowerCut``. Unless `isNew` is true, the store exists already.
 func withPowerCut(
     serving reply: FaultReply, isNew: Bool = false, _ body: (PowerCut, FaultServer) async throws -> Void
 ) async throws {

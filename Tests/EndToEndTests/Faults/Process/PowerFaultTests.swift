@@ -56,7 +56,7 @@ extension EndToEnd {
 
         static let losses = FaultTrial.short(PowerCut.Loss.allCases, each: 3)
 
-        @Test("After a loss of power at any point, with any loss, the next boot makes the right file")
+        @Test("After a loss of power at any point, with any loss of unsynced data, resume makes the right file")
         func anyPoint() async throws {
             let random = SeededGenerator(for: "Loss of power")
             try await concurrently(FaultTrial.short(Self.trials, each: 53), atMost: 4) { trial in
@@ -109,7 +109,7 @@ extension EndToEnd {
         private static func expectProgress(_ loss: PowerCut.Loss, _ connections: Int, cuts: Int64) async throws {
             let rate = 4 * mebibyte
             let content = Content(seed: 310, size: (cuts + 1) * 4 * rate)
-            // Each answer brings a part only: there is enough left for each cut.
+            // Each answer stalls after a part of the file, so that enough is left for every cut.
             let slow = FaultReply(content, etag: "\"v1\"").with {
                 $0.bytesPerSecond = Int(rate) / connections
                 $0.gate = Gate(after: 4 * rate / Int64(connections) + mebibyte)
@@ -131,15 +131,16 @@ extension EndToEnd {
                 try FaultTrial(
                     area: .power, fault: "\(loss): at random moments", moment: .resume, connections: connections
                 ).judge(result, in: power.sandbox, right: [content], errors: [])
-                // There is a sync each half second here, and the checkpoint after each sync records the synced bytes. Bytes
-                // that are recorded as written, but not as synced, are fetched again.
+                // There is a sync each half second here, and the checkpoint after each sync records the synced bytes.
+                // Bytes that are recorded as written, but not as synced, are fetched again.
                 let sent = server.log.bytesSent - before
                 #expect(sent <= content.size - kept + 5 * rate / 2, "\(loss): kept \(kept), sent \(sent)")
                 #expect(!holdsToPromises || server.log.bytesSentTwice() <= cuts * 5 * rate / 2)
             }
         }
 
-        @Test("Power fails while dlm discards an older version, and the next boot may have the older bytes again")
+        @Test(
+            "Power fails while dlm discards an older version: the file is right, although the older bytes may be back")
         func startingOver() async throws {
             let points = [KillPoint.beforeTruncate, .afterTruncate, .beforeSync, .afterSync, .beforeFinishingMark]
             let cases = points.flatMap { point in PowerCut.Loss.allCases.map { (point, $0) } }
@@ -170,7 +171,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Power fails while many small files share their syncs")
+        @Test("If power fails while many small files share a sync, every reported file is complete")
         func batch() async throws {
             let points = KillPoint.ofSmallFile
             let cases = points.flatMap { point in
@@ -182,8 +183,8 @@ extension EndToEnd {
                 try await withPowerCut(serving: FaultReply(content, etag: "\"v1\"")) { power, server in
                     let names = (10..<40).map { "\($0).bin" }
                     let words = ["get"] + names.map { server.url("/" + $0) }
-                    // If the files share them, the point is passed less often than that, and the command ends by
-                    // itself.
+                    // If files share a sync, the point may be passed fewer than `count` times. Then nothing kills the
+                    // command.
                     let killed = try await power.start(words) {
                         $0.environment["DLM_FAULT_POINT"] = "\(point):\(count)"
                     }

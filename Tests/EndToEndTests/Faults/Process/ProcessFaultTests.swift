@@ -8,13 +8,13 @@ enum KillPoint: String, CaseIterable, Sendable {
     case committing, committed
     case beforeChecksum, beforeSync, afterSync, beforeFinishingMark, afterFinishingMark
     case beforeName, afterName, beforeCompleted, afterCompleted
-    /// The points around discarding everything, because the remote file changed.
+    /// The points before and after dlm discards all bytes because the remote file has changed.
     case beforeTruncate, afterTruncate
     case pausing, paused, partialRemoved, removing
     /// The points of a small file, which has no name until it is complete.
     case unnamedCreated, unnamedWritten
 
-    /// The points that every download of a second passes.
+    /// The points that a download passes if it takes at least a second.
     static let ofDownload = allCases.filter { $0 < .beforeTruncate }
     /// The points that every new small file passes.
     static let ofSmallFile: [KillPoint] =
@@ -57,9 +57,9 @@ struct KillTrial: Sendable, CustomStringConvertible {
 
     var content: Content { Content(seed: 300, size: size) }
     var name: String { target == .rename ? "file (1).bin" : "file.bin" }
-    /// A checkpoint comes with time: the end of the file is held back until then.
+    /// Whether the point is at a checkpoint. Then the server must hold back the end of the file until the checkpoint.
     var waitsForTime: Bool { point == .beforeCheckpoint || point == .afterCheckpoint }
-    /// Slow enough for a checkpoint.
+    /// The reply of the server. It is slow enough for a checkpoint if the point is at a checkpoint.
     var reply: FaultReply {
         FaultReply(content, etag: "\"v1\"").with {
             if waitsForTime { $0.bytesPerSecond = Int(size) * 10 / 8 / connections }
@@ -80,7 +80,7 @@ struct KillTrial: Sendable, CustomStringConvertible {
         FaultTrial(area: .process, fault: "kill -9 at \(place)", moment: .fresh, connections: connections)
     }
 
-    /// Expects that the final name has only a complete file, whatever killed the process.
+    /// Expects that a file under the final name is complete, wherever the process was killed.
     func expectNoLie(in sandbox: DlmSandbox) throws {
         if target != .free, sandbox.exists("file.bin") {
             let found = try sha256(of: sandbox.file("file.bin"))
@@ -143,7 +143,8 @@ extension EndToEnd {
             return trials
         }
 
-        @Test("Killed at any point, with any target, it makes the right file the next time and fetches nothing twice")
+        @Test(
+            "After a kill at any point, the next command makes the right file; if it was complete, nothing is fetched")
         func anyPoint() async throws {
             // The stride shares no divisor with the dimensions of the table, so all values of each dimension are
             // tested.
@@ -174,7 +175,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Killed again while it recovers from a kill, a download is completed by the next command")
+        @Test("A download that is killed again while it recovers from a kill is completed by the next command")
         func twice() async throws {
             let pairs = KillPoint.ofDownload.flatMap { first in KillPoint.ofDownload.map { (first, $0) } }
             try await concurrently(FaultTrial.short(pairs, each: 79), atMost: 4) { first, second in
@@ -187,7 +188,8 @@ extension EndToEnd {
                     server.releaseEnds()
                     #expect(killed.ending == .signalled(SIGKILL), "\(trial): \(killed.stderr)")
                     let again = try await sandbox.run(words, until: second)
-                    // A point that lies behind the first point is not passed again.
+                    // If the second point comes before the first point, it may not be passed again. Then the command
+                    // succeeds.
                     #expect([.signalled(SIGKILL), .exited(0)].contains(again.ending), "\(trial), \(second): \(again)")
                     try trial.expectNoLie(in: sandbox)
                     let result = try await sandbox.run("get", server.url())
@@ -201,7 +203,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Killed while it discards an older version, a download is completed by the next command")
+        @Test("A download that is killed while it discards an older version is completed by the next command")
         func startingOver() async throws {
             let old = FaultReply(Content(seed: 302, size: 8 * mebibyte), etag: "\"old\"").with {
                 $0.cut = .close(after: mebibyte)
@@ -230,7 +232,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Killed while it pauses, a download is completed by the next command")
+        @Test("A download that is killed while it pauses is completed by the next command")
         func pausing() async throws {
             let content = Content(seed: 304, size: 4 * mebibyte)
             let whole = FaultReply(content, etag: "\"v1\"")

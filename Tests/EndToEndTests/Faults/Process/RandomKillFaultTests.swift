@@ -9,11 +9,11 @@ extension EndToEnd {
         /// Bytes per second of all connections together.
         static let rate = mebibyte
         static let connections = 4
-        /// More bytes than arrive between this many kills. A kill is 0.7 s after a start on average, and the last kill
-        /// may be late.
+        /// The content. It has more bytes than arrive before the last kill. A kill is 0.7 s after a start on average,
+        /// and the last kill may be late.
         static let content = Content(seed: 320, size: Int64(kills + 6) * mebibyte)
 
-        @Test("Random kills in a row: the file is right, and each costs at most a second of traffic")
+        @Test("After random kills in a row, the file is right; each kill costs at most the bytes of one second")
         func kills() async throws {
             var random = SeededGenerator(for: "Random kills")
             let whole = FaultReply(Self.content, etag: "\"v1\"")
@@ -22,7 +22,7 @@ extension EndToEnd {
             try await withDlm(serving: slow) { sandbox, server in
                 _ = try await sandbox.interrupt(
                     "get", "-x", "\(Self.connections)", server.url(), with: SIGKILL, after: 1, from: server)
-                // However slow this machine is, it is not whole before the last of them.
+                // The file cannot be complete before the last kill, however slow this machine is.
                 server.holdEnds()
                 for kill in 2...Self.kills {
                     // The moment is before the first byte, before the first checkpoint, or after several checkpoints.
@@ -32,7 +32,7 @@ extension EndToEnd {
                 }
                 let (twice, time) = (server.log.bytesSentTwice(), ContinuousClock.now - begin)
                 #expect(!holdsToPromises || twice <= Int64(Self.kills) * Self.rate)
-                // The rest at full speed, so that kills meet the end of it as well.
+                // The rest is sent at full speed, so that some kills come at the end of the download.
                 server.handle { _ in whole }
                 server.releaseEnds()
                 var more = 0
@@ -54,7 +54,8 @@ extension EndToEnd {
             }
         }
 
-        /// Resumes the download and kills dlm after this time. Returns false if the download was complete before.
+        /// Resumes the download and kills dlm after this time. Returns false if the download was complete before the
+        /// kill.
         private static func kill(_ sandbox: DlmSandbox, _ moment: Duration) async throws -> Bool {
             let process = try sandbox.start("resume", "1")
             try await letPass(moment)

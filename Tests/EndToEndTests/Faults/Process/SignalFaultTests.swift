@@ -30,7 +30,7 @@ extension EndToEnd {
             #expect(try await sandbox.list().map(\.state) == ["completed"], "\(fault)")
         }
 
-        @Test("A signal at a random moment ends the download or finds it done, even in the first and last milliseconds")
+        @Test("A signal at a random moment ends the download, unless it is complete, even in the first milliseconds")
         func anyMoment() async throws {
             var random = SeededGenerator(for: "Signals at any moment")
             let trials = (0..<(FaultTrial.isFull ? 50 : 6)).map { index in
@@ -55,7 +55,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A second signal ends dlm at once, and only bytes that no checkpoint has are lost")
+        @Test("A second signal ends dlm at once; only bytes that no checkpoint has recorded are lost")
         func twice() async throws {
             let pairs = [(SIGTERM, SIGTERM), (SIGINT, SIGTERM), (SIGHUP, SIGINT), (SIGTERM, SIGKILL)]
             try await concurrently(FaultTrial.short(pairs, each: 2), atMost: 2) { first, second in
@@ -109,7 +109,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("With SIGHUP ignored by the caller (nohup), other signals still end dlm", .enabled(if: FaultTrial.isFull))
+        @Test("If the caller ignores SIGHUP (nohup), other signals still end dlm", .enabled(if: FaultTrial.isFull))
         func nohup() async throws {
             try await withDlm(serving: Self.slow()) { sandbox, server in
                 server.holdEnds()
@@ -122,7 +122,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A download that was stopped for a while continues")
+        @Test("A download whose process was stopped for a while (SIGSTOP) continues")
         func stopped() async throws {
             try await concurrently([1, 4], atMost: 2) { connections in
                 try await withDlm(serving: Self.slow(connections: connections)) { sandbox, server in
@@ -148,7 +148,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A stopped process: other commands list its download, do not wait forever, and a kill frees it",
+            "Other commands list the download of a stopped process and do not wait forever; a kill frees it",
             .enabled(if: FaultTrial.isFull))
         func stoppedOwner() async throws {
             try await withDlm(serving: Self.slow()) { sandbox, server in
@@ -180,7 +180,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("When the shell that started it is killed, dlm goes on, or ends by SIGHUP if it has a terminal")
+        @Test("If the shell that started dlm is killed, dlm continues, or ends by SIGHUP if it has a terminal")
         func shellKilled() async throws {
             try await concurrently([true, false], atMost: 2) { hasTerminal in
                 try await withDlm(serving: Self.slow()) { sandbox, server in
