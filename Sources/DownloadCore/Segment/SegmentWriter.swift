@@ -267,10 +267,10 @@ package final class SegmentWriter: TransferSink {
                 spare = nil
             }
             let part = state.gathered.append(rest, at: state.range.position)
-            if part.count == 0 { break }
             state.range.advance(by: part.count)
             rest = UnsafeRawBufferPointer(rebasing: rest[part.count...])
-            if part.isFull, state.file != nil { submit(&state) }
+            // The buffer may have been full before, if it was filled before the file came.
+            if part.isFull, state.file != nil { submit(&state) } else if part.count == 0 { break }
         }
         if let spare { disk.pool.give(spare) }
         if bytes.count >= wanted {

@@ -96,6 +96,24 @@ struct SegmentWriterTests {
         #expect(bench.poolIsWhole())
     }
 
+    @Test("A buffer that was exactly full when the file came is written before the next bytes")
+    func fullBeforeTheFile() async throws {
+        let bench = try WriterBench()
+        let writer = bench.writer()
+        _ = try writer.begin()
+        let content = Content(seed: 5, size: 2 * Self.size)
+        #expect(writer.transferDidReceiveHead(.whole(content.size)) == .accept)
+        #expect(writer.deliver(content.bytes(0..<Self.size), pieces: [16384]).answer == .taken)
+        let file = try bench.file()
+        writer.attach(file)
+        #expect(writer.deliver(content.bytes(Self.size..<content.size), pieces: [16384]).answer == .taken)
+        writer.finish()
+        await bench.drain()
+        #expect(file.written == ByteRanges([0..<content.size]))
+        #expect(try bench.bytes(0..<content.size, of: file) == content.bytes(0..<content.size))
+        #expect(bench.poolIsWhole())
+    }
+
     @Test("A body that fits into one buffer needs no file before its end", arguments: [true, false])
     func small(isAttachedAfterTheEnd: Bool) async throws {
         let bench = try WriterBench()
