@@ -266,10 +266,10 @@ package final class SegmentWriter: TransferSink {
                 state.gathered.begin(in: spare)
                 spare = nil
             }
+            // A buffer that was full before the file came takes no byte, and is handed over now.
             let part = state.gathered.append(rest, at: state.range.position)
             state.range.advance(by: part.count)
             rest = UnsafeRawBufferPointer(rebasing: rest[part.count...])
-            // The buffer may have been full before, if it was filled before the file came.
             if part.isFull, state.file != nil { submit(&state) } else if part.count == 0 { break }
         }
         if let spare { disk.pool.give(spare) }

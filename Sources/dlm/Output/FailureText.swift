@@ -27,9 +27,8 @@ enum FailureText {
         guard error == .verificationFailed(.endUnproved) else { return "" }
         let host = Redaction.hidden(record.source.host)
         let now = canResume ? "run: dlm resume \(record.id) --allow-unverified" : "give --allow-unverified"
-        return
-            "; if the file is complete, \(now); for all files of this host, write allow-unverified: true for \(host) "
-            + "in the hosts: section of config.yaml; or prove the file with --checksum"
+        return "; if the file is complete, \(now); for all files of this host, write allow-unverified: true for "
+            + "\(host) in the hosts: section of config.yaml; or prove the file with --checksum"
     }
 
     /// Returns a text with the number of other sources that failed, because the error is only about the last source.
