@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 
-/// The unchanged file of an earlier completion of a download, which may answer for the file that is asked for now.
+/// The unchanged file of an earlier completed run of a download, which may answer for the file that is asked for now.
 struct EarlierCompletion {
     private let record: DownloadRecord
     private let file: CompletedFile
@@ -10,7 +10,7 @@ struct EarlierCompletion {
     init?(of record: DownloadRecord) {
         let (request, destination) = (record.request, record.request.destination)
         guard let file = record.completed, request.isPlain, record.resume.written.isEmpty,
-            // An alternative name answers for the one asked for only where alternatives are wanted.
+            // A file with an alternative name, such as `NAME (1)`, counts only if the request allows alternative names.
             destination.ifExists == .rename
                 || destination.fileName.map({ FileNaming.path(destination.folder, $0) == file.path }) ?? true,
             // The conditions of this request may be stricter than those of the earlier run.
@@ -23,24 +23,25 @@ struct EarlierCompletion {
         self.file = file
     }
 
-    /// The file, if it has validators for a conditional request, or needs none, whatever checksum the request has.
+    /// The file, if it has validators or the request keeps completed files. Unlike ``current``, the checksum of the
+    /// request does not matter.
     var unchanged: CompletedFile? { !file.validators.isEmpty || record.request.keepsCompleted ? file : nil }
 
     /// The file, if it meets the request and has validators for a conditional request.
     var current: CompletedFile? { file.validators.isEmpty ? nil : asked }
 
-    /// The file, if it is what is asked for.
+    /// The file, if it has the checksum that the request asks for.
     private var asked: CompletedFile? {
         do throws(DownloadError) {
             let checksum = try record.askedChecksum(of: file.path)
             return checksum == nil || checksum == file.checksum ? file : nil
         } catch {
-            // The file is not listed, or listed twice: the new answer decides.
+            // The checksum list does not have the file, or has it twice. The server's next answer decides.
             return nil
         }
     }
 
-    /// Returns the file, if the request keeps it without a question to the server.
+    /// Returns the file, if the download request keeps it without a request to the server.
     static func unasked(of record: DownloadRecord) -> CompletedFile? {
         guard record.request.keepsCompleted, !record.request.repairs else { return nil }
         return EarlierCompletion(of: record)?.asked
@@ -48,8 +49,8 @@ struct EarlierCompletion {
 }
 
 extension CompletedFile {
-    /// Returns whether an answer to a conditional request is of the version on disk, although the server ignored the
-    /// condition.
+    /// Returns whether an answer to a conditional request has the same version as the file on disk, although the server
+    /// ignored the condition.
     func isSame(as head: ResponseHead, _ verdict: ResponseJudge.Verdict, now: Date) -> Bool {
         if let checksum, ServerDigest.contradicts(checksum, head) != nil { return false }
         let served = Validators(head: head, now: now)
