@@ -116,6 +116,7 @@ struct HostileClientTests {
         _ = try await bench.manager.add(requests)
         let socket = try RawWebSocket(bench.port, reads: false)
         socket.send(#"{"id":5,"method":"aria2.tellWaiting","params":["token:\#(bench.secret)",0,1500]}"#)
+        #expect(await socket.client.hasUnread(64 << 10))
         // These downloads cause notifications while megabytes of the answer wait for the client.
         for number in 0..<3 {
             let gid = try #require(

@@ -80,6 +80,17 @@ package final class RawClient: Sendable {
 
     deinit { Glibc.close(descriptor) }
 
+    /// Waits until the kernel has at least so many bytes that this client has not read.
+    package func hasUnread(_ count: Int32, atMost limit: Duration = .seconds(30)) async -> Bool {
+        let end = ContinuousClock.now + limit
+        var unread: Int32 = 0
+        while ioctl(descriptor, UInt(FIONREAD), &unread) == 0, unread < count {
+            if ContinuousClock.now > end { return false }
+            await Task.yield()
+        }
+        return unread >= count
+    }
+
     /// Ends the sending direction. The answer may still come.
     package func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 

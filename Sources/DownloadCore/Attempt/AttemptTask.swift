@@ -252,7 +252,6 @@ package final class AttemptTask: AttemptPhase {
         if case RoundEnd.stopped = error { await makeDurable() }
         // The error of the attempt is reported, not a failure to save the cookies.
         try? attempt.saveCookies()
-        await attempt.finishCheckpoint()
         if let file, !record.resume.written.isEmpty {
             // If the file system reports no exact time, the record has no time to compare with.
             attempt.record.resume.modified =
