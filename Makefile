@@ -142,10 +142,13 @@ release-test: $(BINARY)
 	$(BUILD_TESTS)
 	DLM_BINARY='$(CURDIR)/$(BINARY)' $(TESTS) --filter EndToEnd $(addprefix --skip ,$(FAULT_POINT_TESTS))
 
-# Downloads a list of 1 KiB files from 200 addresses with 8 workers that are killed at random. URLS is the number of files.
+# Downloads a list of 1 KiB files from 200 addresses with 8 workers that are killed at random: by shards, and by a queue in
+# PostgreSQL. URLS is the number of files.
 URLS = 1000000
 scale-test: $(BINARY)
+	@scripts/need test
 	scripts/scale-test $(BINARY) $(URLS)
+	scripts/scale-test $(BINARY) $(URLS) 8 40 postgres
 
 # Tests the page in a real browser, clients made for aria2, aria2 itself for comparison, and floods of requests.
 web-test:

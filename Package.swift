@@ -86,6 +86,10 @@ let package = Package(
             name: "DownloadStorage",
             dependencies: ["CDownloadSystem", "DownloadCore", .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: swiftSettings),
+        .target(name: "CPostgres", cSettings: cSettings),
+        .target(
+            name: "DownloadStoragePostgres", dependencies: ["CPostgres", "DownloadCore"],
+            swiftSettings: swiftSettings),
         .target(
             name: "DownloadControl",
             dependencies: [
@@ -118,7 +122,7 @@ let package = Package(
             dependencies: [
                 // DownloadKit exports DownloadCore. It is named here, too, because otherwise a change of DownloadCore
                 // would not compile all files of this target again.
-                "DownloadKit", "DownloadCore", "DownloadRPC", "CDownloadSystem",
+                "DownloadKit", "DownloadCore", "DownloadRPC", "DownloadStoragePostgres", "CDownloadSystem",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Yams", package: "Yams"),
             ],
@@ -176,6 +180,10 @@ let package = Package(
             ],
             exclude: ["Fixtures"], swiftSettings: swiftSettings),
         .testTarget(
+            name: "DownloadStoragePostgresTests",
+            dependencies: ["DownloadStoragePostgres", "DownloadCore", "DownloadTestSupport"],
+            swiftSettings: swiftSettings),
+        .testTarget(
             name: "DownloadControlTests",
             dependencies: [
                 "CurlTransport", "DownloadControl", "DownloadCore", "DownloadTestSupport",
@@ -191,13 +199,13 @@ let package = Package(
         .testTarget(
             name: "DlmTests",
             dependencies: [
-                "dlm", "DownloadCore", "DownloadRPC", "DownloadTestSupport",
+                "dlm", "DownloadCore", "DownloadRPC", "DownloadStoragePostgres", "DownloadTestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["dlm", "DownloadCore", "DownloadTestSupport"],
+            dependencies: ["dlm", "DownloadCore", "DownloadStoragePostgres", "DownloadTestSupport"],
             swiftSettings: swiftSettings),
     ],
     swiftLanguageModes: [.v6]

@@ -173,13 +173,13 @@ _dlm() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    get|list|show|pause|resume|cancel|remove|wait|watch|events|limit|priority|set-url|verify|manifest|daemon|rpc|doctor|config|help)
+    get|list|show|pause|resume|cancel|remove|wait|watch|events|limit|priority|set-url|verify|work|manifest|daemon|rpc|doctor|config|help)
         # Offer subcommand argument completions
         "_dlm_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'get list show pause resume cancel remove wait watch events limit priority set-url verify manifest daemon rpc doctor config help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'get list show pause resume cancel remove wait watch events limit priority set-url verify work manifest daemon rpc doctor config help' -- "${cur}"))
         ;;
     esac
 }
@@ -188,7 +188,7 @@ _dlm_get() {
     repeating_flags=(--verbose -v)
     non_repeating_flags=(--background -b --ephemeral --no-glob --help-all --manifest-digest --retry-failed --spread -c --continue --content-disposition --no-content-disposition --remote-time --no-remote-time --paused --compressed --hsts --no-hsts --basic --digest --ntlm --negotiate --anyauth --netrc -k --insecure --allow-unverified --ssl --ssl-reqd -4 --ipv4 -6 --ipv6 --http1.1 --http2 --follow-metalink --no-follow-metalink --repair --notify --no-notify --json --quiet -q --version -h --help)
     repeating_options=(--window --expect-type --query -H --header --data --data-urlencode --resolve --mirror)
-    non_repeating_options=(--input-file -i -M --metalink-file -j --max-concurrent --max-per-host --shard --shard-by --manifest --max-failures --name-by --per-host-rate --state --output -o --directory -d --if-exists --limit-rate --retries --retry-delay --connect-timeout --stall-timeout --max-redirects --priority --retry-on --max-time --at --wait --checksum --checksum-file --expect-status --max-size -A --user-agent -e --referer -X --method -x --connections --user -u --aws-sigv4 --netrc-file --bearer-file --bearer-command --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --known-hosts --ssh-key --proto --proxy --no-proxy --interface --doh-url --dns-cache-time --metalink-location --on-complete --on-error --url-command --on-complete-url --on-complete-bearer-file --hook-timeout --progress --color)
+    non_repeating_options=(--input-file -i -M --metalink-file -j --max-concurrent --max-per-host --shard --shard-by --manifest --max-failures --name-by --per-host-rate --state --store --output -o --directory -d --if-exists --limit-rate --retries --retry-delay --connect-timeout --stall-timeout --max-redirects --priority --retry-on --max-time --at --wait --checksum --checksum-file --expect-status --max-size -A --user-agent -e --referer -X --method -x --connections --user -u --aws-sigv4 --netrc-file --bearer-file --bearer-command --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --known-hosts --ssh-key --proto --proxy --no-proxy --interface --doh-url --dns-cache-time --metalink-location --on-complete --on-error --url-command --on-complete-url --on-complete-bearer-file --hook-timeout --progress --color)
     __dlm_offer_flags_options -1
 
     # Offer option value completions
@@ -230,6 +230,9 @@ _dlm_get() {
         ;;
     '--state')
         __dlm_add_completions -d
+        return
+        ;;
+    '--store')
         return
         ;;
     '--output'|'-o')
@@ -443,7 +446,7 @@ _dlm_list() {
     repeating_flags=(--verbose -v)
     non_repeating_flags=(--all --json --quiet -q --version -h --help)
     repeating_options=(--state)
-    non_repeating_options=(--limit --color)
+    non_repeating_options=(--limit --store --color)
     __dlm_offer_flags_options 0
 
     # Offer option value completions
@@ -453,6 +456,9 @@ _dlm_list() {
         return
         ;;
     '--limit')
+        return
+        ;;
+    '--store')
         return
         ;;
     '--color')
@@ -466,11 +472,14 @@ _dlm_show() {
     repeating_flags=(--verbose -v)
     non_repeating_flags=(--json --quiet -q --version -h --help)
     repeating_options=()
-    non_repeating_options=(--color)
+    non_repeating_options=(--store --color)
     __dlm_offer_flags_options -1
 
     # Offer option value completions
     case "${prev}" in
+    '--store')
+        return
+        ;;
     '--color')
         __dlm_add_completions -W 'auto'$'\n''always'$'\n''never'
         return
@@ -490,13 +499,19 @@ _dlm_pause() {
     repeating_flags=(--verbose -v)
     non_repeating_flags=(--all --json --quiet -q --version -h --help)
     repeating_options=(--state)
-    non_repeating_options=(--color)
+    non_repeating_options=(--store --host --color)
     __dlm_offer_flags_options -1
 
     # Offer option value completions
     case "${prev}" in
     '--state')
         __dlm_add_completions -W 'queued'$'\n''running'$'\n''waiting'$'\n''paused'$'\n''completed'$'\n''failed'$'\n''cancelled'
+        return
+        ;;
+    '--store')
+        return
+        ;;
+    '--host')
         return
         ;;
     '--color')
@@ -518,7 +533,7 @@ _dlm_resume() {
     repeating_flags=(--verbose -v)
     non_repeating_flags=(--all --background -b --basic --digest --ntlm --negotiate --anyauth --netrc -k --insecure --allow-unverified --ssl --ssl-reqd -4 --ipv4 -6 --ipv6 --http1.1 --http2 --json --quiet -q --version -h --help)
     repeating_options=(--state -H --header --data --data-urlencode --resolve)
-    non_repeating_options=(-x --connections --user -u --aws-sigv4 --netrc-file --bearer-file --bearer-command --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --known-hosts --ssh-key --proto --proxy --no-proxy --interface --doh-url --dns-cache-time --progress --color)
+    non_repeating_options=(-x --connections --user -u --aws-sigv4 --netrc-file --bearer-file --bearer-command --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --known-hosts --ssh-key --proto --proxy --no-proxy --interface --doh-url --dns-cache-time --progress --store --host --color)
     __dlm_offer_flags_options -1
 
     # Offer option value completions
@@ -623,6 +638,12 @@ _dlm_resume() {
         __dlm_add_completions -W 'auto'$'\n''bar'$'\n''plain'$'\n''json'$'\n''none'
         return
         ;;
+    '--store')
+        return
+        ;;
+    '--host')
+        return
+        ;;
     '--color')
         __dlm_add_completions -W 'auto'$'\n''always'$'\n''never'
         return
@@ -698,7 +719,7 @@ _dlm_wait() {
     repeating_flags=(--verbose -v)
     non_repeating_flags=(--all --any --json --quiet -q --version -h --help)
     repeating_options=(--state)
-    non_repeating_options=(--timeout --color)
+    non_repeating_options=(--timeout --store --color)
     __dlm_offer_flags_options -1
 
     # Offer option value completions
@@ -708,6 +729,9 @@ _dlm_wait() {
         return
         ;;
     '--timeout')
+        return
+        ;;
+    '--store')
         return
         ;;
     '--color')
@@ -887,6 +911,56 @@ _dlm_verify() {
     case "${positional_number}" in
     *)
         __dlm_add_completions -f
+        return
+        ;;
+    esac
+}
+
+_dlm_work() {
+    repeating_flags=(--verbose -v)
+    non_repeating_flags=(--wait --manifest-digest --retry-failed --json --quiet -q --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--store --workers-per-host --lease-time --directory -d --manifest --max-failures --state -j --max-concurrent --max-per-host --progress --color)
+    __dlm_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--store')
+        return
+        ;;
+    '--workers-per-host')
+        return
+        ;;
+    '--lease-time')
+        return
+        ;;
+    '--directory'|'-d')
+        __dlm_add_completions -d
+        return
+        ;;
+    '--manifest')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--max-failures')
+        return
+        ;;
+    '--state')
+        __dlm_add_completions -d
+        return
+        ;;
+    '-j'|'--max-concurrent')
+        return
+        ;;
+    '--max-per-host')
+        return
+        ;;
+    '--progress')
+        __dlm_add_completions -W 'auto'$'\n''bar'$'\n''plain'$'\n''json'$'\n''none'
+        return
+        ;;
+    '--color')
+        __dlm_add_completions -W 'auto'$'\n''always'$'\n''never'
         return
         ;;
     esac

@@ -17,7 +17,8 @@ struct DLM: ParsableCommand {
         subcommands: [
             GetCommand.self, List.self, Show.self, Pause.self, Resume.self, Cancel.self, Remove.self, Wait.self,
             Watch.self,
-            Events.self, Limit.self, Priority.self, SetURL.self, Verify.self, ManifestCommand.self, Daemon.self,
+            Events.self, Limit.self, Priority.self, SetURL.self, Verify.self, Work.self, ManifestCommand.self,
+            Daemon.self,
             RPC.self, Doctor.self,
             Config.self,
             Manual.self,

@@ -29,7 +29,10 @@ import Testing
             let shared = module == "DownloadRPC" ? ["DownloadCore", "DownloadControl"] : ["DownloadCore"]
             #expect(allowed.isDisjoint(with: Rule.walls.keys.filter { !shared.contains($0) }), "\(module)")
         }
-        #expect(Rule.walls["dlm"]?.intersection(Rule.walls.keys) == ["DownloadKit", "DownloadRPC"])
+        #expect(
+            Rule.walls["dlm"]?.intersection(Rule.walls.keys) == [
+                "DownloadKit", "DownloadRPC", "DownloadStoragePostgres",
+            ])
         #expect(Rule.walls["DownloadCore"]?.isDisjoint(with: ["CCurl", "GRDB", "FlyingFox", "ArgumentParser"]) == true)
     }
 

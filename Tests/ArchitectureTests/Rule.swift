@@ -16,6 +16,7 @@ struct Rule: Sendable, CustomStringConvertible {
         ],
         "CurlTransport": ["CCurl", "CSystem", "DownloadCore", "HTTPTypes", "Foundation", "Synchronization", "Glibc"],
         "DownloadStorage": ["GRDB", "DownloadCore", "CSystem", "Foundation", "Synchronization", "Glibc"],
+        "DownloadStoragePostgres": ["CPostgres", "DownloadCore", "Foundation", "Synchronization"],
         "DownloadControl": [
             "NIOCore", "NIOPosix", "NIOHTTP1", "DownloadCore", "CSystem", "HTTPTypes", "Foundation",
             "Synchronization", "Glibc",
@@ -29,7 +30,8 @@ struct Rule: Sendable, CustomStringConvertible {
             "Foundation", "Synchronization",
         ],
         "dlm": [
-            "DownloadKit", "DownloadRPC", "ArgumentParser", "Yams", "CSystem", "Foundation", "Synchronization", "Glibc",
+            "DownloadKit", "DownloadRPC", "DownloadStoragePostgres", "ArgumentParser", "Yams", "CSystem", "Foundation",
+            "Synchronization", "Glibc",
         ],
     ]
 

@@ -53,13 +53,16 @@ extension EndToEnd {
                 try sandbox.root.write("https://example.org/f1\nhttps://example.org/f2\n", to: "files/urls.txt")
                 let iso = "iso=https://example.org/debian-12.iso; "
                 _ = try await kitchen.type(iso + Self.preparation(for: page))
+                let postgres = page == "dlm-work.1" ? try await PostgresServer() : nil
                 for example in examples where example != "dlm events | jq -r .event" {
                     let command = example.replacing("sha256:HEX", with: "sha256:\(Kitchen.small.sha256)")
+                        .replacing("postgres://db.example.org/dlm", with: "'\(postgres?.url("postgres") ?? "")'")
                     // Each of these examples is for a file that does not exist yet.
                     let start = page == "dlm-get.1" ? "rm -f debian-12.iso; " : "TOKEN=x; "
                     let result = try await kitchen.type(start + "set -o pipefail; " + command)
                     #expect(result.ending == .exited(0), "\(example): \(result.stdout)\(result.stderr)")
                 }
+                await postgres?.stop()
                 if page == "dlm-get.1" {
                     try await kitchen.type("dlm wait --all").expectSuccess()
                     try kitchen.expectFile("debian-12.iso")

@@ -220,7 +220,7 @@ extension DownloadRequest {
     }
 
     /// Whether the request has parts that are not stored.
-    var hasSecrets: Bool {
+    package var hasSecrets: Bool {
         credential != nil || http.body != nil || network.proxy?.credential != nil
             || headers.contains(where: \.isSecret)
     }

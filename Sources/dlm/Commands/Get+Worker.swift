@@ -25,6 +25,16 @@ extension Get {
         if background, worker.state != nil {
             throw ValidationError("--state is for downloads of this command; with -b set XDG_STATE_HOME")
         }
+        if worker.store != nil {
+            guard background else {
+                throw ValidationError("--store only adds URLs to a queue; give -b, too, or dlm work")
+            }
+            if worker.nameBy == .number {
+                throw ValidationError(
+                    "--name-by number: two lists in a queue would have the same names; give url or hash")
+            }
+            if metalinkFile != nil { throw ValidationError("--store and -M exclude each other; give the URLs") }
+        }
         if streams, worker.manifest != nil {
             throw ValidationError("-o -: there is no file to record; leave out --manifest")
         }

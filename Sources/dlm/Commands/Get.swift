@@ -81,6 +81,7 @@ struct Get: ContextAction {
         let (described, rejected) = try await describedFiles(maker, in: context)
         let requests = given + described
         let list = try list(filter, maker, in: context)
+        if let store = worker.store { return try await enqueue(given, list, maker, store, in: context) }
         let run = try workerRun(filter, in: context)
         let begin = context.time.now
         let status = try await context.withService(

@@ -24,6 +24,7 @@ struct List: ContextCommand {
     @Flag(help: "List completed and cancelled downloads, too.")
     var all = false
 
+    @OptionGroup(title: "Queue") var queue: QueueOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws {
@@ -31,6 +32,9 @@ struct List: ContextCommand {
     }
 
     func run(in context: Context) async throws -> Int32 {
+        if let store = queue.store {
+            return try await QueueCommands(store, context, output).list(state, all: all, limit: limit)
+        }
         let states = state.isEmpty ? Self.unfinished : Set(state)
         return try await context.withService { service in
             let style = context.style(output)

@@ -14,11 +14,18 @@ struct Pause: ContextCommand {
             """)
 
     @OptionGroup var selection: SelectionOptions
+    @OptionGroup(title: "Queue") var queue: QueueHostOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    func validate() throws { try selection.require() }
+    func validate() throws {
+        if try queue.validate(selection) { return }
+        try selection.require()
+    }
 
     func run(in context: Context) async throws -> Int32 {
+        if let store = queue.queue.store {
+            return try await QueueCommands(store, context, output).pause(true, host: queue.host)
+        }
         // Paused downloads are included. Otherwise downloads that were paused because the background session was
         // stopped would resume at its next start.
         let active = Set(DownloadState.Kind.allCases.filter { $0.isActive || $0 == .paused })

@@ -28,11 +28,23 @@ struct Resume: ContextCommand, RenewableOptions {
     @OptionGroup(title: "Trust") var trust: TrustOptions
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Output") var progress: ProgressOptions
+    @OptionGroup(title: "Queue") var queue: QueueHostOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    func validate() throws { try selection.require() }
+    func validate() throws {
+        if try queue.validate(selection, resumes: true) { return }
+        try selection.require()
+    }
+
+    /// Resumes a shared queue or a host of it, or puts failed URLs back into it.
+    private func resume(_ commands: QueueCommands) async throws -> Int32 {
+        if !selection.ids.isEmpty { return try await commands.retry(selection.ids.ids) }
+        if selection.group.state == [.failed] { return try await commands.retry(nil) }
+        return try await commands.pause(false, host: queue.host)
+    }
 
     func run(in context: Context) async throws -> Int32 {
+        if let store = queue.queue.store { return try await resume(QueueCommands(store, context, output)) }
         var options = self
         try options.prepare(in: context)
         var given = try RequestMaker.blank()

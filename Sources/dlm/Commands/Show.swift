@@ -11,10 +11,12 @@ struct Show: ContextCommand {
         completion: DownloadCompletion.ids, transform: IDRange.init(argument:))
     var ids: [IDRange]
 
+    @OptionGroup(title: "Queue") var queue: QueueOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run(in context: Context) async throws -> Int32 {
-        try await context.withService { service in
+        if let store = queue.store { return try await QueueCommands(store, context, output).show(ids.ids) }
+        return try await context.withService { service in
             let now = context.time.date
             let documents = try await service.known(ids.ids).map {
                 ShowDocument($0, fate: context.fate($0.record), now: now)

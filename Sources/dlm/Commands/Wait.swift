@@ -23,12 +23,19 @@ struct Wait: ContextCommand {
         transform: Seconds.init(argument:))
     var timeout: Seconds?
 
+    @OptionGroup(title: "Queue") var queue: QueueOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    func validate() throws { try selection.require() }
+    func validate() throws {
+        guard queue.store != nil else { return try selection.require() }
+        if !selection.ids.isEmpty || !selection.group.state.isEmpty || any {
+            throw ValidationError("--store: waits for the whole queue; give --all, or nothing")
+        }
+    }
 
     func run(in context: Context) async throws -> Int32 {
-        try await context.withService { service in
+        if let store = queue.store { return try await QueueCommands(store, context, output).wait(timeout) }
+        return try await context.withService { service in
             let chosen = selection.chosen(all: List.unfinished.subtracting([.paused]))
             let following = Following(
                 context, output, ProgressChoice.none, tellsStanding: context.console.errorsAreTerminal)

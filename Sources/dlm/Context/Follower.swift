@@ -91,6 +91,7 @@ final class Follower: Sendable {
         ledger.withLock { $0.ask(requests.count) }
         let added = try await service.add(requests)
         noteChecks(requests, added)
+        run?.began(requests, added)
         inbox.yield(.added(added))
     }
 
@@ -310,7 +311,7 @@ final class Follower: Sendable {
     private func conclude(_ snapshot: DownloadSnapshot) {
         display.forget(snapshot.id)
         let (isNew, isLong) = ledger.withLock { ($0.end(snapshot), $0.isLong) }
-        if isNew {
+        if isNew || run?.awaits(snapshot) ?? false {
             narrator.end(snapshot, display: display, isCounted: isLong)
             let state = snapshot.record.state
             run?.ended(snapshot, error: state == .completed ? nil : StateText.failure(state))
@@ -321,7 +322,7 @@ final class Follower: Sendable {
     private func conclude(_ before: CompletedBefore) {
         display.forget(before.snapshot.id)
         let (isNew, isLong) = ledger.withLock { ($0.end(before), $0.isLong) }
-        if isNew {
+        if isNew || run?.awaits(before.snapshot) ?? false {
             narrator.end(before, display: display, isCounted: isLong)
             run?.ended(before.snapshot, error: before.failure)
         }
@@ -333,7 +334,7 @@ final class Follower: Sendable {
         display.forget(id)
         if ledger.withLock({ $0.end(id, .cancelled) }) {
             narrator.removed(id, document)
-            run?.lost(.cancelled)
+            run?.lost(id, .cancelled)
         }
         ended()
     }
@@ -344,7 +345,7 @@ final class Follower: Sendable {
         display.forget(id)
         if ledger.withLock({ $0.end(id, error) }) {
             narrator.reject(RejectedDocument(error))
-            run?.lost(error)
+            run?.lost(id, error)
         }
         ended()
     }

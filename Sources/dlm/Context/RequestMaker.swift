@@ -18,6 +18,8 @@ struct RequestMaker: Sendable {
     private let listOptions = ListOptions()
     /// The rule of `--name-by` for file names; nil if the option is not given.
     private let namer: FileNamer?
+    /// Whether a file with a name of the namer can only be the file of its URL, so that it is not downloaded again.
+    private let trustsNames: Bool
     /// The given options that can also be given to `resume`.
     let overrides: RequestOverrides
     /// The time between the starts of two downloads from one host, in seconds, if the command gives it.
@@ -32,6 +34,7 @@ struct RequestMaker: Sendable {
         streams = command.streams
         areRecorded = command.isRecorded
         namer = command.worker.namer
+        trustsNames = command.worker.store != nil && command.item.place.ifExists == nil
         templates = try RequestTemplates(
             command.item, settings: settings, workingFolder: streams ? workingFolder ?? "/" : workingFolder)
         var given = try Self.blank()
@@ -51,6 +54,9 @@ struct RequestMaker: Sendable {
     static func blank() throws -> DownloadRequest {
         DownloadRequest(url: try address("http://list.invalid/").get().0, destination: Destination(folder: "/"))
     }
+
+    /// The folder for files whose options name no other.
+    var folder: String { templates.folder }
 
     /// Returns the request for a URL.
     /// - Parameter values: The values of the URL's patterns, which the name of the file may repeat.
@@ -85,6 +91,7 @@ struct RequestMaker: Sendable {
         if let namer, request.destination.fileName == nil {
             let place = try namer.place(of: request.url, at: position)
             request.destination.fileName = place.name
+            if trustsNames, request.destination.ifExists == .fail { request.destination.ifExists = .skip }
             if !place.folder.isEmpty {
                 request.destination.folder = FileNaming.path(request.destination.folder, place.folder)
             }

@@ -20,6 +20,9 @@ final class RequestTemplates: Sendable {
         common = try Self.request([], options, settings, workingFolder)
     }
 
+    /// The folder of hosts without sections.
+    var folder: String { common.destination.folder }
+
     func request(for url: SourceURL) throws -> DownloadRequest {
         var request = try known(settings.sections(for: url))
         request.url = options.http.completed(url)

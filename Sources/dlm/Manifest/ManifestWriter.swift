@@ -17,14 +17,19 @@ final class ManifestWriter: Sendable {
     let path: String
     private let descriptor: Int32
     private let hashes: Bool
+    /// Called with the entries whose lines are on the disk.
+    private let written: (@Sendable ([ManifestEntry]) -> Void)?
     private let queue = DispatchQueue(label: "dlm.manifest")
     private let state = Mutex(State())
 
     /// - Parameter hashes: Whether the SHA-256 digest of a file is computed if it is not known yet. For the digest, the
     ///   file is read, usually from the page cache.
-    init(_ path: String, hashes: Bool) throws(DownloadError) {
+    init(
+        _ path: String, hashes: Bool, written: (@Sendable ([ManifestEntry]) -> Void)? = nil
+    ) throws(DownloadError) {
         self.path = path
         self.hashes = hashes
+        self.written = written
         descriptor = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o666)
         guard descriptor >= 0 else { throw .file(errno, "open", path: path) }
         try alone { () throws(DownloadError) in try mend() }
@@ -63,12 +68,18 @@ final class ManifestWriter: Sendable {
             }
             if batch.isEmpty { return }
             var text = ""
+            var entries: [ManifestEntry] = []
             for entry in batch {
                 guard let entry = await completed(entry) else { continue }
                 text += entry.json + "\n"
+                entries.append(entry)
             }
             let failure = await write(Array(text.utf8))
-            if let failure { state.withLock { ($0.failure, $0.pending) = (failure, []) } }
+            if let failure {
+                state.withLock { ($0.failure, $0.pending) = (failure, []) }
+            } else {
+                written?(entries)
+            }
         }
     }
 

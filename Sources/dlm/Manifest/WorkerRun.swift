@@ -7,18 +7,21 @@ final class WorkerRun: Sendable {
     private let index: ManifestIndex
     private let rule: ManifestRule
     private let filter: ShardFilter?
+    /// The shared queue of the run; nil if its URLs come from elsewhere.
+    private let receiver: (any WorkerReceiver)?
     private let time: any TimeSource
     private let outcome: Mutex<WorkerOutcome>
 
     /// - Parameter index: The entries that the manifest had before this run.
     init(
         _ manifest: ManifestWriter?, _ index: ManifestIndex, _ rule: ManifestRule, _ filter: ShardFilter?,
-        limit: WorkerOutcome.FailureLimit?, time: any TimeSource
+        limit: WorkerOutcome.FailureLimit?, receiver: (any WorkerReceiver)? = nil, time: any TimeSource
     ) {
         self.manifest = manifest
         self.index = index
         self.rule = rule
         self.filter = filter
+        self.receiver = receiver
         self.time = time
         outcome = Mutex(WorkerOutcome(limit: limit))
     }
@@ -27,7 +30,7 @@ final class WorkerRun: Sendable {
 
     /// Returns the requests that the manifest does not leave out.
     func selected(_ requests: [DownloadRequest]) throws -> [DownloadRequest] {
-        if manifest == nil { return requests }
+        if manifest == nil, receiver == nil { return requests }
         return try requests.compactMap { request in
             if try isLeftOut(request) { return nil }
             var request = request
@@ -42,18 +45,38 @@ final class WorkerRun: Sendable {
         let size = file.flatMap { $0.isRegular ? $0.size : nil }
         guard rule.leavesOut(entry, request, size: size) else { return false }
         outcome.withLock { $0.leaveOut(entry) }
+        receiver?.ended([entry])
         return true
+    }
+
+    /// Records the numbers of downloads that have begun.
+    func began(_ requests: [DownloadRequest], _ added: [AddedDownload]) {
+        guard let receiver else { return }
+        for (request, download) in zip(requests, added) { receiver.began(download.record.id, request.url.string) }
     }
 
     // MARK: Ends
 
+    /// Whether a shared queue still expects the end of a download. The same download can end several times in a run.
+    func awaits(_ snapshot: DownloadSnapshot) -> Bool {
+        receiver?.awaits(snapshot.record.request.url.string) ?? false
+    }
+
     func ended(_ snapshot: DownloadSnapshot, error: DownloadError?) {
+        if receiver?.restarts(snapshot.record.request.url.string, after: error) ?? false { return }
         outcome.withLock { $0.end(isRetryable: error?.isWorthAnotherRun) }
-        manifest?.append(ManifestEntry(snapshot, error: error, of: filter, at: time.date))
+        record(ManifestEntry(snapshot, error: error, of: filter, at: time.date))
+    }
+
+    private func record(_ entry: ManifestEntry) {
+        if let manifest { manifest.append(entry) } else { receiver?.ended([entry]) }
     }
 
     /// Records the end of a download that was removed from the store.
-    func lost(_ error: DownloadError) { outcome.withLock { $0.end(isRetryable: error.isWorthAnotherRun) } }
+    func lost(_ id: DownloadID, _ error: DownloadError) {
+        outcome.withLock { $0.end(isRetryable: error.isWorthAnotherRun) }
+        receiver?.lost(id, error)
+    }
 
     /// Records a line of the list that did not become a download. If the manifest already has the line as failed for
     /// good, the line is only counted as left out, so that not each run adds an entry.
@@ -65,12 +88,13 @@ final class WorkerRun: Sendable {
         outcome.withLock { $0.end(isRetryable: isRetryable) }
         guard let url = document.url else { return }
         let failure = ManifestEntry.Failure(rejected: document.message, retryable: isRetryable)
-        manifest?.append(ManifestEntry(rejected: url, error: failure, of: filter, at: time.date))
+        record(ManifestEntry(rejected: url, error: failure, of: filter, at: time.date))
     }
 
     /// The reason why the run must stop; nil while it may continue.
     var stopReason: String? {
         if let failure = manifest?.failure { return "stopped: \(Redaction.describe(failure))" }
+        if let reason = receiver?.stopReason { return reason }
         let outcome = outcome.withLock { $0 }
         guard outcome.isOverLimit else { return nil }
         return "stopped: \(outcome.failed) of \(outcome.ended) downloads failed, more than --max-failures allows; "
@@ -82,12 +106,16 @@ final class WorkerRun: Sendable {
     func finish(isHurried: Bool = false) async {
         if isHurried { manifest?.hurry() }
         await manifest?.finish()
+        await receiver?.finish(isHurried: isHurried)
     }
 
     /// Returns the exit status of the command.
     /// - Parameter usual: The exit status that the command would have without these options.
     func exitStatus(_ usual: Int32) -> Int32 {
-        manifest?.failure?.exitStatus ?? outcome.withLock { $0.exitStatus(usual, hasManifest: manifest != nil) }
+        if let status = manifest?.failure?.exitStatus ?? receiver?.exitStatus { return status }
+        // A URL of a queue may have failed first and succeeded in the end.
+        if receiver != nil { return outcome.withLock { $0.exitStatus(0, hasManifest: true) } }
+        return outcome.withLock { $0.exitStatus(usual, hasManifest: manifest != nil) }
     }
 
     /// The message about URLs that were left out; nil if no URL was left out.

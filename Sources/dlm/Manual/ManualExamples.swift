@@ -80,6 +80,14 @@ extension ManualText {
             ("dlm priority 10 3", "Start a download before other waiting downloads:"),
             ("dlm priority -5 5-8", "Start some downloads after other waiting downloads:"),
         ],
+        "work": [
+            ("dlm get -b --store postgres://db.example.org/dlm -i urls.txt -d data", "Add a list to a queue:"),
+            (
+                "dlm work --store postgres://db.example.org/dlm -j 32 --manifest manifest.jsonl",
+                "Download it, on as many machines as you like:"
+            ),
+            ("dlm list --store postgres://db.example.org/dlm", "Show the queue and its workers, from anywhere:"),
+        ],
         "manifest": [
             ("dlm manifest summary manifest-*.jsonl", "Show the progress of all workers, and what failed:"),
             ("dlm manifest merge manifest-*.jsonl", "Print one line for each URL:"),

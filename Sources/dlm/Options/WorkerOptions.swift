@@ -62,10 +62,18 @@ struct WorkerOptions: ParsableArguments {
         completion: .directory)
     var state: String?
 
-    /// The name of `--max-failures` if it is given, for messages.
+    @Option(
+        help: ArgumentHelp(
+            "With -b: add the URLs to the shared queue in this PostgreSQL database, and return. dlm work downloads them "
+                + "on any number of machines.", valueName: "url"),
+        transform: QueueArgument.init(argument:))
+    var store: QueueArgument?
+
+    /// The option about failures, if it is given.
     var limitOption: String? { maxFailures == nil ? nil : "--max-failures" }
 
     func validate() throws {
+        _ = try store?.location
         if manifest == "" { throw ValidationError("--manifest: no file given") }
         if manifest == nil {
             if manifestDigest {
@@ -76,13 +84,15 @@ struct WorkerOptions: ParsableArguments {
         if let perHostRate, !(0.0001...10_000).contains(perHostRate) {
             throw ValidationError("--per-host-rate \(perHostRate): give 0.0001 to 10000 downloads a second")
         }
-        if spread, nameBy == nil { throw ValidationError("--spread needs --name-by url, hash or number") }
+        if spread, nameBy == nil, store == nil { throw ValidationError("--spread needs --name-by url, hash or number") }
         if state == "" { throw ValidationError("--state: no folder given") }
         if shardBy != nil, shard == nil { throw ValidationError("--shard-by needs --shard I/N") }
     }
 
     /// The rule for file names; nil if `--name-by` is not given.
-    var namer: FileNamer? { nameBy.map { FileNamer(rule: $0, spreads: spread) } }
+    var namer: FileNamer? {
+        (nameBy ?? (store == nil ? nil : .url)).map { FileNamer(rule: $0, spreads: spread) }
+    }
 
     /// Returns the seconds between the starts of two downloads from one host, or nil if their rate is not limited.
     func pacing(of filter: ShardFilter?) -> Double? {
@@ -108,6 +118,7 @@ extension WorkerOptions: ScannedGroup {
         perHostRate = words.value("per-host-rate")
         spread = words.flag("spread")
         state = words.path("state")
+        store = words.value("store", as: QueueArgument.init(argument:))
     }
 }
 

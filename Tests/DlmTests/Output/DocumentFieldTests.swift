@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadStoragePostgres
 import Foundation
 import DownloadTestSupport
 import Testing
@@ -53,6 +54,11 @@ struct DocumentFieldTests {
         """,
         "manifestSummary": "bytes done errors failed hosts retryable urls version",
         "count": "name urls",
+        "queued": "added event known rejected version",
+        "queue": "bytes done event failed failedForGood hosts isPaused leased queued version workers",
+        "queueHost": "isPaused leased name queued workers",
+        "queueWorker": "id leased name secondsLeft",
+        "queueItem": "attempts error event id result state url version worker",
     ]
 
     static let snapshot = DownloadSnapshot(record: .example())
@@ -70,6 +76,10 @@ struct DocumentFieldTests {
         ("total", TotalDocument(.init(downloads: 1, done: 0, failed: 0, received: 0))),
         ("manifest", ManifestEntry(snapshot, error: nil, of: nil, at: .distantPast)),
         ("manifestSummary", ManifestSummary.Summary()), ("count", ManifestSummary.Summary.Count(name: "", urls: 1)),
+        ("queued", AddedToQueueDocument()), ("queue", QueueDocument(QueueCounts())),
+        ("queueHost", QueueDocument.Host(name: "", queued: 0, leased: 0, workers: 0, isPaused: false)),
+        ("queueWorker", QueueDocument.Worker(id: 1, name: "", leased: 0, secondsLeft: 0)),
+        ("queueItem", QueueItemDocument(RecordedItem(id: 1, url: "", state: .queued))),
     ]
 
     private struct Schema: Decodable {

@@ -1,0 +1,126 @@
+import CPostgres
+import DownloadCore
+
+/// A connection to PostgreSQL. Its calls block, and only one thread may use it at a time.
+final class PostgresConnection {
+    /// The rows of a result, with their values as text.
+    typealias Rows = [[String?]]
+
+    private let connection: OpaquePointer
+
+    /// The defaults for parameters that the URI does not have. A server that is gone without a word is noticed after
+    /// half a minute. Times are in seconds, but for the last one, which is in milliseconds.
+    private static let defaults = [
+        ("client_encoding", "UTF8"), ("fallback_application_name", "dlm"), ("connect_timeout", "10"),
+        ("keepalives_idle", "15"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
+        ("tcp_user_timeout", "30000"),
+    ]
+
+    init(_ location: QueueLocation) throws(PostgresFailure) {
+        if let reason = dlm_pg_load() { throw PostgresFailure(.noLibrary, String(cString: reason)) }
+        // Parameters of the URI replace those before it.
+        let parameters = Self.defaults + [("dbname", location.uri)]
+        let opened = Self.withTexts(parameters.map(\.0)) { keywords in
+            Self.withTexts(parameters.map(\.1)) { values in dlm_pg_connect(keywords, values) }
+        }
+        guard let opened else { throw PostgresFailure(.other, "out of memory") }
+        connection = opened
+        guard isAlive else {
+            let message = String(cString: dlm_pg_error_message(opened))
+            // The server answered that it refuses the login, the database or a parameter.
+            let isFinal =
+                ["FATAL: ", "invalid ", "no password"].contains { message.contains($0) }
+                && !["starting up", "shutting down", "recovery", "too many"].contains { message.contains($0) }
+            throw PostgresFailure(isFinal ? .other : .connectionLost, message)
+        }
+    }
+
+    deinit { dlm_pg_finish(connection) }
+
+    var isAlive: Bool { dlm_pg_status(connection) == DLM_PG_CONNECTION_OK }
+
+    /// Runs a statement, or several if there are no values.
+    @discardableResult
+    func run(_ statement: String, _ values: [String?] = []) throws(PostgresFailure) -> Rows {
+        let result = Self.withTexts(values) { dlm_pg_execute(connection, statement, Int32(values.count), $0) }
+        defer { dlm_pg_clear(result) }
+        try check(result)
+        return rows(of: result)
+    }
+
+    /// Runs statements as one transaction.
+    func transaction<Result>(_ body: () throws(PostgresFailure) -> Result) throws(PostgresFailure) -> Result {
+        try run("BEGIN")
+        let result: Result
+        do {
+            result = try body()
+        } catch {
+            // A connection that is lost takes its transaction along.
+            if isAlive { try run("ROLLBACK") }
+            throw error
+        }
+        try run("COMMIT")
+        return result
+    }
+
+    /// Sends lines of COPY's text format to a table.
+    func copy(_ lines: [UInt8], to table: String) throws(PostgresFailure) {
+        let begun = dlm_pg_execute(connection, "COPY \(table) FROM STDIN", 0, nil)
+        defer { dlm_pg_clear(begun) }
+        guard dlm_pg_result_status(begun) == Int32(DLM_PG_COPY_IN) else { return try check(begun) }
+        let sent = lines.withUnsafeBytes { bytes in
+            dlm_pg_put_copy_data(
+                connection, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count))
+        }
+        guard sent == 1, dlm_pg_put_copy_end(connection, nil) == 1 else { throw failure(nil) }
+        var failure: PostgresFailure?
+        while let result = dlm_pg_next_result(connection) {
+            do { try check(result) } catch { failure = failure ?? error }
+            dlm_pg_clear(result)
+        }
+        if let failure { throw failure }
+    }
+
+    // MARK: Results
+
+    private func check(_ result: OpaquePointer?) throws(PostgresFailure) {
+        let status = dlm_pg_result_status(result)
+        let good = [DLM_PG_COMMAND_OK, DLM_PG_TUPLES_OK, DLM_PG_EMPTY_QUERY].map { Int32($0) }
+        guard good.contains(status) else { throw failure(result) }
+    }
+
+    private func failure(_ result: OpaquePointer?) -> PostgresFailure {
+        let state = result.flatMap { dlm_pg_result_field($0, Int32(DLM_PG_SQLSTATE)) }.map { String(cString: $0) }
+        let text = result.flatMap { dlm_pg_result_field($0, Int32(DLM_PG_MESSAGE)) }.map { String(cString: $0) }
+        let message = text ?? String(cString: dlm_pg_error_message(connection))
+        return isAlive ? PostgresFailure(state: state, message) : PostgresFailure(.connectionLost, message)
+    }
+
+    private func rows(of result: OpaquePointer?) -> Rows {
+        let columns = dlm_pg_columns(result)
+        return (0..<dlm_pg_rows(result)).map { row in
+            (0..<columns).map { column in
+                var count: Int32 = 0
+                guard let value = dlm_pg_value(result, row, column, &count) else { return nil }
+                let bytes = UnsafeRawBufferPointer(start: value, count: Int(count))
+                return String(decoding: bytes, as: UTF8.self)
+            }
+        }
+    }
+
+    /// Calls `body` with C strings, and NULL at the end.
+    private static func withTexts<Result>(
+        _ texts: [String?], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
+    ) -> Result {
+        var bytes: [CChar] = []
+        var starts: [Int?] = []
+        for text in texts {
+            starts.append(text == nil ? nil : bytes.count)
+            if let text { bytes += text.utf8CString }
+        }
+        return bytes.withUnsafeBufferPointer { buffer in
+            let pointers = starts.map { start in start.flatMap { buffer.baseAddress?.advanced(by: $0) } } + [nil]
+            return pointers.withUnsafeBufferPointer { body($0.baseAddress!) }
+        }
+    }
+}

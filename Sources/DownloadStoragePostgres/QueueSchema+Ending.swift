@@ -1,0 +1,123 @@
+extension QueueSchema {
+    static let ending = """
+        -- Takes items out of the slots of a worker, one for each entry of hosts. A slot without items ends.
+        CREATE FUNCTION dlm.leave_hosts(worker_id bigint, hosts int[]) RETURNS void
+        \(indexed) AS $$
+        DECLARE
+            gone int[];
+        BEGIN
+            UPDATE dlm.slot s SET leased = s.leased - c.n
+            FROM (SELECT u.id, count(*) AS n FROM unnest(hosts) u(id) GROUP BY u.id) c
+            WHERE s.host = c.id AND s.worker = worker_id;
+            WITH ended AS (
+                DELETE FROM dlm.slot s WHERE s.worker = worker_id AND s.leased <= 0 RETURNING s.host)
+            SELECT array_agg(e.host) INTO gone FROM ended e;
+            IF gone IS NULL THEN RETURN; END IF;
+            PERFORM 1 FROM dlm.host h WHERE h.id = ANY (gone) ORDER BY h.id FOR NO KEY UPDATE;
+            UPDATE dlm.host h SET workers = h.workers - 1 WHERE h.id = ANY (gone);
+        END $$;
+
+        -- Records how items ended. Returns the items whose end is recorded, now or by the same worker before. The others
+        -- are no longer leased by this worker.
+        CREATE FUNCTION dlm.report(
+            worker_id bigint, ids bigint[], states smallint[], sizes bigint[], errors text[], results text[])
+        RETURNS SETOF bigint
+        \(indexed) AS $$
+        DECLARE
+            now_ended bigint[];
+            hosts int[];
+        BEGIN
+            WITH given AS (SELECT * FROM unnest(ids, states, sizes, errors, results) g(id, state, size, error, result)),
+            ended AS (
+                UPDATE dlm.item i SET state = g.state, bytes = g.size, error = g.error, result = g.result::json,
+                    ended = clock_timestamp()
+                FROM given g WHERE i.id = g.id AND i.worker = worker_id AND i.state = 1 AND g.state BETWEEN 2 AND 4
+                RETURNING i.id, i.host)
+            SELECT array_agg(e.id), array_agg(e.host) INTO now_ended, hosts FROM ended e;
+            IF hosts IS NOT NULL THEN PERFORM dlm.leave_hosts(worker_id, hosts); END IF;
+            RETURN QUERY SELECT i.id FROM unnest(ids) g(id) JOIN dlm.item i ON i.id = g.id
+                WHERE i.worker = worker_id AND i.state >= 2;
+        END $$;
+
+        -- Puts the items that a worker has leased back into the queue, but those to keep. Returns their number.
+        CREATE FUNCTION dlm.give_back(worker_id bigint, keep bigint[]) RETURNS bigint
+        \(indexed) AS $$
+        DECLARE
+            hosts int[];
+        BEGIN
+            WITH back AS (
+                UPDATE dlm.item i SET state = 0, worker = NULL
+                WHERE i.worker = worker_id AND i.state = 1 AND i.id <> ALL (keep) RETURNING i.host)
+            SELECT array_agg(b.host) INTO hosts FROM back b;
+            IF hosts IS NULL THEN RETURN 0; END IF;
+            PERFORM dlm.count_queued(hosts);
+            PERFORM dlm.leave_hosts(worker_id, hosts);
+            RETURN cardinality(hosts);
+        END $$;
+
+        CREATE FUNCTION dlm.end_worker(worker_id bigint) RETURNS bigint
+        LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+        DECLARE
+            back bigint;
+        BEGIN
+            PERFORM 1 FROM dlm.worker w WHERE w.id = worker_id FOR UPDATE;
+            back := dlm.give_back(worker_id, '{}');
+            DELETE FROM dlm.worker w WHERE w.id = worker_id;
+            RETURN back;
+        END $$;
+
+        -- Ends the workers whose lease is over. A worker that could not reach a server that was down gets one more lease
+        -- from its start.
+        CREATE FUNCTION dlm.end_dead_workers() RETURNS int
+        LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+        DECLARE
+            dead bigint;
+            ended int := 0;
+        BEGIN
+            FOR dead IN
+                SELECT w.id FROM dlm.worker w WHERE w.until < clock_timestamp()
+                AND pg_postmaster_start_time() + w.lease < clock_timestamp()
+                ORDER BY w.id FOR UPDATE SKIP LOCKED
+            LOOP
+                PERFORM dlm.end_worker(dead);
+                ended := ended + 1;
+            END LOOP;
+            RETURN ended;
+        END $$;
+        """
+
+    static let control = """
+        -- Puts failed items back into the queue: those of the given numbers, or all if there are none. Items that failed
+        -- for good need `all_failed`. Returns their number.
+        CREATE FUNCTION dlm.retry(all_failed boolean, ids bigint[]) RETURNS bigint
+        LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+        DECLARE
+            hosts int[];
+        BEGIN
+            WITH back AS (
+                UPDATE dlm.item i SET state = 0, worker = NULL, bytes = NULL, ended = NULL, error = NULL, result = NULL
+                WHERE i.state BETWEEN 3 AND CASE WHEN all_failed THEN 4 ELSE 3 END
+                AND i.state >= 3 AND (ids IS NULL OR i.id = ANY (ids)) RETURNING i.host)
+            SELECT array_agg(b.host) INTO hosts FROM back b;
+            IF hosts IS NULL THEN RETURN 0; END IF;
+            PERFORM dlm.count_queued(hosts);
+            RETURN cardinality(hosts);
+        END $$;
+
+        -- Pauses or resumes a host, or the queue if there is no name. Returns false if there is no such host.
+        CREATE FUNCTION dlm.pause(host_name text, pauses boolean) RETURNS boolean
+        LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+        BEGIN
+            IF host_name IS NULL THEN
+                UPDATE dlm.queue SET is_paused = pauses;
+            ELSE
+                UPDATE dlm.host h SET is_paused = pauses WHERE h.name = host_name;
+            END IF;
+            RETURN FOUND;
+        END $$;
+
+        -- The functions belong to roles that are granted them. Those that others call on the way belong to nobody.
+        REVOKE ALL ON ALL FUNCTIONS IN SCHEMA dlm FROM PUBLIC;
+        INSERT INTO dlm.version VALUES (1);
+        """
+}

@@ -1,0 +1,196 @@
+/// The tables of a queue, in the schema `dlm` of a database. States of items: 0 queued, 1 leased, 2 done, 3 failed and
+/// worth another run, 4 failed for good.
+enum QueueSchema {
+    static let tables = """
+        CREATE SCHEMA IF NOT EXISTS dlm;
+        CREATE TABLE dlm.version (version int NOT NULL);
+        CREATE TABLE dlm.queue (is_paused boolean NOT NULL);
+        INSERT INTO dlm.queue VALUES (false);
+
+        -- Options of requests, each text once.
+        CREATE TABLE dlm.request (
+            id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            key uuid NOT NULL UNIQUE,
+            document text NOT NULL);
+
+        -- queued and workers are numbers of items and of slots. Every change of these changes them, too.
+        CREATE TABLE dlm.host (
+            id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            name text NOT NULL UNIQUE,
+            queued bigint NOT NULL DEFAULT 0,
+            workers int NOT NULL DEFAULT 0,
+            most_workers int CHECK (most_workers > 0),
+            next_time timestamptz NOT NULL DEFAULT '-infinity',
+            is_paused boolean NOT NULL DEFAULT false) WITH (fillfactor = 50);
+        CREATE INDEX host_ready ON dlm.host (next_time, id) WHERE queued > 0 AND NOT is_paused;
+
+        CREATE TABLE dlm.worker (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            name text NOT NULL,
+            started timestamptz NOT NULL DEFAULT clock_timestamp(),
+            lease interval NOT NULL,
+            until timestamptz NOT NULL) WITH (fillfactor = 50);
+
+        -- The hosts that a worker works on, with the number of URLs that it has leased.
+        CREATE TABLE dlm.slot (
+            host int NOT NULL REFERENCES dlm.host,
+            worker bigint NOT NULL REFERENCES dlm.worker,
+            leased int NOT NULL,
+            PRIMARY KEY (host, worker)) WITH (fillfactor = 50);
+        CREATE INDEX slot_worker ON dlm.slot (worker);
+
+        -- key is the beginning of the SHA-256 digest of the URL. A folder is relative to the one of the request, or
+        -- absolute. worker is the one that has leased the item, or has ended it.
+        CREATE TABLE dlm.item (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            key uuid NOT NULL UNIQUE,
+            url text NOT NULL,
+            host int NOT NULL REFERENCES dlm.host,
+            request int NOT NULL REFERENCES dlm.request,
+            folder text NOT NULL,
+            name text,
+            state smallint NOT NULL DEFAULT 0 CHECK (state BETWEEN 0 AND 4),
+            attempts int NOT NULL DEFAULT 0,
+            worker bigint,
+            bytes bigint,
+            ended timestamptz,
+            error text,
+            result json) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
+        CREATE INDEX item_queued ON dlm.item (host, id) WHERE state = 0;
+        CREATE INDEX item_leased ON dlm.item (worker) WHERE state = 1;
+        CREATE INDEX item_failed ON dlm.item (id) WHERE state >= 3;
+
+        -- What COPY has sent, until enqueue() moves it within the same transaction.
+        CREATE UNLOGGED TABLE dlm.incoming (
+            position int, key uuid, url text, host text, request int, folder text, name text);
+        """
+
+    /// The head of each function. The tables are small when plans are made and large later, so that plans without
+    /// indexes are forbidden.
+    static let indexed = """
+        LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+        SET enable_bitmapscan = off SET jit = off
+        """
+
+    static let enqueueing = """
+        -- Returns the numbers of the documents, in their order.
+        CREATE FUNCTION dlm.add_requests(keys uuid[], documents text[]) RETURNS SETOF int
+        LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+        BEGIN
+            INSERT INTO dlm.request (key, document)
+            SELECT u.key, u.document FROM unnest(keys, documents) u(key, document) ORDER BY u.key
+            ON CONFLICT DO NOTHING;
+            RETURN QUERY SELECT r.id FROM unnest(keys) WITH ORDINALITY u(key, n)
+                JOIN dlm.request r ON r.key = u.key ORDER BY u.n;
+        END $$;
+
+        CREATE FUNCTION dlm.enqueue() RETURNS TABLE (added bigint, known bigint)
+        LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+        DECLARE
+            all_rows bigint;
+            new_hosts int[];
+        BEGIN
+            INSERT INTO dlm.host (name) SELECT DISTINCT n.host FROM dlm.incoming n ORDER BY 1 ON CONFLICT DO NOTHING;
+            WITH rows AS (DELETE FROM dlm.incoming n RETURNING n.*),
+            put AS (
+                INSERT INTO dlm.item (key, url, host, request, folder, name)
+                SELECT r.key, r.url, h.id, r.request, r.folder, r.name
+                FROM rows r JOIN dlm.host h ON h.name = r.host ORDER BY r.position
+                ON CONFLICT (key) DO NOTHING RETURNING host)
+            SELECT (SELECT count(*) FROM rows), (SELECT array_agg(p.host) FROM put p) INTO all_rows, new_hosts;
+            PERFORM dlm.count_queued(new_hosts);
+            added := coalesce(cardinality(new_hosts), 0);
+            known := all_rows - added;
+            RETURN NEXT;
+        END $$;
+
+        -- Counts queued items, one for each entry of hosts.
+        CREATE FUNCTION dlm.count_queued(hosts int[]) RETURNS void
+        \(indexed) AS $$
+        BEGIN
+            -- All functions lock hosts in this order, so that they do not wait for each other in a circle.
+            PERFORM 1 FROM dlm.host h WHERE h.id IN (SELECT DISTINCT u.id FROM unnest(hosts) u(id))
+            ORDER BY h.id FOR NO KEY UPDATE;
+            UPDATE dlm.host h SET queued = h.queued + c.n
+            FROM (SELECT u.id, count(*) AS n FROM unnest(hosts) u(id) GROUP BY u.id) c WHERE h.id = c.id;
+        END $$;
+        """
+
+    static let leasing = """
+        CREATE FUNCTION dlm.start_worker(name text, seconds double precision) RETURNS bigint
+        LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+            INSERT INTO dlm.worker (name, lease, until)
+            VALUES ($1, make_interval(secs => $2), clock_timestamp() + make_interval(secs => $2)) RETURNING id
+        $$;
+
+        -- Leases at most `most` URLs of at most `most_hosts` hosts. No host gets more than `most_workers` workers, or
+        -- its own number.
+        CREATE FUNCTION dlm.lease(worker_id bigint, most int, most_hosts int, most_workers int)
+        RETURNS TABLE (id bigint, url text, request int, folder text, name text, attempts int)
+        \(indexed) AS $$
+        DECLARE
+            chosen int[];
+            others int[];
+            held int;
+            share int;
+        BEGIN
+            PERFORM 1 FROM dlm.worker w WHERE w.id = worker_id FOR NO KEY UPDATE;
+            IF NOT FOUND THEN
+                RAISE EXCEPTION 'the lease of worker % is over', worker_id USING ERRCODE = 'DL001';
+            END IF;
+            IF (SELECT q.is_paused FROM dlm.queue q) THEN RETURN; END IF;
+            SELECT count(*) INTO held FROM dlm.slot s WHERE s.worker = worker_id;
+            SELECT coalesce(array_agg(o.id), '{}') INTO chosen FROM (
+                SELECT h.id FROM dlm.slot s JOIN dlm.host h ON h.id = s.host
+                WHERE s.worker = worker_id AND h.queued > 0 AND NOT h.is_paused AND h.next_time <= clock_timestamp()
+                ORDER BY h.next_time LIMIT most_hosts FOR NO KEY UPDATE OF h SKIP LOCKED) o;
+            SELECT coalesce(array_agg(o.id), '{}') INTO others FROM (
+                SELECT h.id FROM dlm.host h
+                WHERE h.queued > 0 AND NOT h.is_paused AND h.next_time <= clock_timestamp()
+                AND h.workers < coalesce(h.most_workers, $4)
+                AND NOT EXISTS (SELECT FROM dlm.slot s WHERE s.host = h.id AND s.worker = worker_id)
+                ORDER BY h.next_time, h.id LIMIT greatest(0, most_hosts - held)
+                FOR NO KEY UPDATE OF h SKIP LOCKED) o;
+            chosen := chosen || others;
+            IF cardinality(chosen) = 0 THEN RETURN; END IF;
+            share := ceil(most::numeric / cardinality(chosen));
+            RETURN QUERY
+            WITH taken AS (
+                SELECT o.id FROM unnest(chosen) c(host) CROSS JOIN LATERAL (
+                    SELECT i.id FROM dlm.item i WHERE i.host = c.host AND i.state = 0
+                    ORDER BY i.id LIMIT share FOR NO KEY UPDATE SKIP LOCKED) o
+                LIMIT most),
+            leased AS (
+                UPDATE dlm.item i SET state = 1, worker = worker_id, attempts = i.attempts + 1
+                FROM taken t WHERE i.id = t.id
+                RETURNING i.id, i.host, i.url, i.request, i.folder, i.name, i.attempts),
+            counts AS (SELECT l.host, count(*)::int AS n FROM leased l GROUP BY l.host),
+            slots AS (
+                INSERT INTO dlm.slot AS s (host, worker, leased) SELECT c.host, worker_id, c.n FROM counts c
+                ON CONFLICT ON CONSTRAINT slot_pkey DO UPDATE SET leased = s.leased + excluded.leased),
+            hosts AS (
+                UPDATE dlm.host h SET queued = h.queued - c.n, next_time = clock_timestamp(),
+                    workers = h.workers + (h.id = ANY (others))::int
+                FROM counts c WHERE h.id = c.host)
+            SELECT l.id, l.url, l.request, l.folder, l.name, l.attempts FROM leased l ORDER BY l.id;
+        END $$;
+
+        -- Lengthens the lease of a worker. Returns false if it is over.
+        CREATE FUNCTION dlm.heartbeat(worker_id bigint) RETURNS boolean
+        LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+            WITH beat AS (UPDATE dlm.worker w SET until = clock_timestamp() + w.lease WHERE w.id = $1 RETURNING 1)
+            SELECT EXISTS (SELECT FROM beat)
+        $$;
+
+        -- Whether anything is queued or leased.
+        CREATE FUNCTION dlm.has_work() RETURNS boolean
+        LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+            SELECT EXISTS (SELECT FROM dlm.slot) OR EXISTS (SELECT FROM dlm.host h WHERE h.queued > 0)
+        $$;
+
+        CREATE FUNCTION dlm.documents(ids int[]) RETURNS TABLE (id int, document text)
+        LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+            SELECT r.id, r.document FROM dlm.request r WHERE r.id = ANY ($1)
+        $$;
+        """
+}

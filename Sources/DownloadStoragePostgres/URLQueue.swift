@@ -1,0 +1,217 @@
+import DownloadCore
+import Foundation
+import Synchronization
+
+/// A queue of URLs in PostgreSQL, which programs on many machines share. The first version of this type that needs a
+/// newer schema migrates it.
+///
+/// A lost connection is opened again, and the call is repeated, until ``patience`` is over. All calls may be repeated:
+/// a report is accepted twice, and URLs whose lease never arrived are given back (`keeping`).
+package final class URLQueue: Sendable {
+    /// The time for which a call waits for a server that is gone, in seconds.
+    package static let patience = 600.0
+
+    private let location: QueueLocation
+    private let time: any TimeSource
+    private let queue = DispatchQueue(label: "dlm.postgres")
+    /// The connection, which only ``queue`` uses; nil if there is none.
+    private let connection = Mutex<Slot>(Slot())
+
+    /// A connection is used by one thread at a time, the one of the queue, and never under the lock for long.
+    private struct Slot: @unchecked Sendable {
+        var connection: PostgresConnection?
+    }
+
+    private init(_ location: QueueLocation, _ time: any TimeSource) {
+        self.location = location
+        self.time = time
+    }
+
+    /// Connects to the queue.
+    /// - Parameter creates: whether the tables are made or migrated if that is necessary.
+    package static func open(
+        _ location: QueueLocation, creates: Bool = false, time: any TimeSource = SystemTime()
+    ) async throws(DownloadError) -> URLQueue {
+        let queue = URLQueue(location, time)
+        try await queue.perform(patience: 0) { connection throws(PostgresFailure) in
+            if creates { try QueueMigrations.run(on: connection) }
+            try QueueMigrations.check(connection)
+        }
+        return queue
+    }
+
+    // MARK: Adding
+
+    /// Adds URLs in one transaction. URLs that the queue has already are not changed.
+    /// - Returns: the number of URLs that were added. The others were in the queue already, or twice among the items.
+    package func add(_ items: [QueueItem]) async throws(DownloadError) -> Int {
+        let numbers = try await requests(Set(items.map(\.document)).sorted())
+        var lines: [UInt8] = []
+        for (position, item) in items.enumerated() {
+            let request = numbers[item.document].map { "\($0)" }
+            let values = ["\(position)", try Self.key(item.url), item.url, item.host, request, item.folder, item.name]
+            PostgresLiteral.appendLine(values, to: &lines)
+        }
+        let rows = try await perform { [lines] connection throws(PostgresFailure) in
+            try connection.transaction { () throws(PostgresFailure) in
+                try connection.copy(lines, to: "dlm.incoming (position, key, url, host, request, folder, name)")
+                return try connection.run("SELECT added FROM dlm.enqueue()")
+            }
+        }
+        return try number(rows)
+    }
+
+    /// Records documents, and returns their numbers.
+    private func requests(_ documents: [String]) async throws(DownloadError) -> [String: Int] {
+        var keys: [String] = []
+        for document in documents { keys.append(try Self.key(document)) }
+        let values = [PostgresLiteral.array(keys), PostgresLiteral.array(documents)]
+        let rows = try await perform { connection throws(PostgresFailure) in
+            try connection.run("SELECT * FROM dlm.add_requests($1, $2)", values)
+        }
+        let numbers = rows.map { $0[0].flatMap(Int.init) ?? 0 }
+        return Dictionary(zip(documents, numbers)) { first, _ in first }
+    }
+
+    /// Returns the beginning of the SHA-256 digest of a text as a UUID, which is half the size of the digest.
+    static func key(_ text: String) throws(DownloadError) -> String {
+        String(try TextDigest(text).hexadecimal.prefix(32))
+    }
+
+    // MARK: Working
+
+    /// Registers a worker, and returns its number, which fences its leases: after a lease is over, nothing is accepted
+    /// from this number any more.
+    package func startWorker(_ name: String, lease: Double) async throws(DownloadError) -> Int64 {
+        let rows = try await perform { connection throws(PostgresFailure) in
+            try connection.run("SELECT dlm.start_worker($1, $2)", [name, "\(lease)"])
+        }
+        return Int64(try number(rows))
+    }
+
+    /// Leases URLs.
+    /// - Parameters:
+    ///   - most: the greatest number of URLs.
+    ///   - hosts: the greatest number of hosts of a worker.
+    ///   - workers: the greatest number of workers of a host.
+    ///   - held: the items that the worker has leased. After a lost connection, all others are given back first.
+    /// - Returns: nil if the lease of the worker is over.
+    package func lease(
+        _ worker: Int64, most: Int, hosts: Int, workers: Int, held: @escaping @Sendable () -> [Int64]
+    ) async throws(DownloadError) -> [LeasedItem]? {
+        let isRepeated = Mutex(false)
+        let rows = try await perform { connection throws(PostgresFailure) -> PostgresConnection.Rows? in
+            let mustGiveBack = isRepeated.withLock { repeated in
+                defer { repeated = true }
+                return repeated
+            }
+            do throws(PostgresFailure) {
+                if mustGiveBack {
+                    try connection.run("SELECT dlm.give_back($1, $2)", ["\(worker)", PostgresLiteral.array(held())])
+                }
+                try connection.run("SELECT dlm.end_dead_workers()")
+                return try connection.run(
+                    "SELECT id, url, request, folder, name, attempts FROM dlm.lease($1, $2, $3, $4)",
+                    ["\(worker)", "\(most)", "\(hosts)", "\(workers)"])
+            } catch {
+                if error.kind == .leaseLost { return nil }
+                throw error
+            }
+        }
+        return rows?.compactMap(LeasedItem.init)
+    }
+
+    /// Returns documents by their numbers.
+    package func documents(_ ids: [Int]) async throws(DownloadError) -> [Int: String] {
+        let rows = try await perform { connection throws(PostgresFailure) in
+            try connection.run("SELECT id, document FROM dlm.documents($1)", [PostgresLiteral.array(ids)])
+        }
+        return rows.reduce(into: [:]) { found, row in
+            if let id = row[0].flatMap(Int.init), let document = row[1] { found[id] = document }
+        }
+    }
+
+    /// Records how URLs ended.
+    /// - Returns: the items whose end is recorded. The others belong to another worker by now.
+    package func report(_ worker: Int64, _ results: [QueueResult]) async throws(DownloadError) -> Set<Int64> {
+        let values: [String?] = [
+            "\(worker)", PostgresLiteral.array(results.map(\.id)),
+            PostgresLiteral.array(results.map(\.state.rawValue)), PostgresLiteral.array(results.map(\.bytes)),
+            PostgresLiteral.array(results.map(\.error)), PostgresLiteral.array(results.map { Optional($0.line) }),
+        ]
+        let rows = try await perform { connection throws(PostgresFailure) in
+            try connection.run("SELECT * FROM dlm.report($1, $2, $3, $4, $5, $6)", values)
+        }
+        return Set(rows.compactMap { $0[0].flatMap(Int64.init) })
+    }
+
+    /// Lengthens the lease of a worker. Returns false if it is over.
+    package func heartbeat(_ worker: Int64) async throws(DownloadError) -> Bool {
+        try await isTrue("SELECT dlm.heartbeat($1)", ["\(worker)"])
+    }
+
+    /// Returns whether any URL is queued, or leased by any worker.
+    package func hasWork() async throws(DownloadError) -> Bool { try await isTrue("SELECT dlm.has_work()") }
+
+    /// Gives back what a worker has leased, and forgets the worker.
+    /// - Parameter patience: the time for which a server that is gone is waited for, in seconds.
+    package func endWorker(_ worker: Int64, patience: Double) async throws(DownloadError) {
+        _ = try await perform(patience: patience) { connection throws(PostgresFailure) in
+            try connection.run("SELECT dlm.end_worker($1)", ["\(worker)"])
+        }
+    }
+
+    // MARK: Calls
+
+    func isTrue(_ statement: String, _ values: [String?] = []) async throws(DownloadError) -> Bool {
+        let rows = try await perform { connection throws(PostgresFailure) in try connection.run(statement, values) }
+        return rows.first?.first == "t"
+    }
+
+    func number(_ rows: PostgresConnection.Rows) throws(DownloadError) -> Int {
+        guard let number = rows.first?.first.flatMap({ $0.flatMap(Int.init) }) else {
+            throw PostgresFailure(.other, "the answer of the queue is no number").error(at: location)
+        }
+        return number
+    }
+
+    /// Calls `body` with a connection, again and again until it succeeds or `patience` is over. An error that another
+    /// call would not change ends the attempts.
+    func perform<Result: Sendable>(
+        patience: Double = URLQueue.patience,
+        _ body: @escaping @Sendable (PostgresConnection) throws(PostgresFailure) -> Result
+    ) async throws(DownloadError) -> Result {
+        let end = time.now + .seconds(patience)
+        var pause = 0.05
+        while true {
+            switch await attempt(body) {
+            case .success(let result): return result
+            case .failure(let failure):
+                guard failure.isTransient, time.now < end, !Task.isCancelled else { throw failure.error(at: location) }
+                // Only cancellation ends the sleep early, and it also ends the loop.
+                try? await time.sleep(for: .seconds(pause))
+                pause = min(2, pause * 2)
+            }
+        }
+    }
+
+    private func attempt<Result: Sendable>(
+        _ body: @escaping @Sendable (PostgresConnection) throws(PostgresFailure) -> Result
+    ) async -> Swift.Result<Result, PostgresFailure> {
+        await withCheckedContinuation { continuation in
+            queue.async { [self] in
+                continuation.resume(
+                    returning: connection.withLock { slot -> Swift.Result<Result, PostgresFailure> in
+                        do throws(PostgresFailure) {
+                            if slot.connection?.isAlive != true { slot.connection = try PostgresConnection(location) }
+                            guard let connection = slot.connection else { return .failure(.init(.other, "")) }
+                            return .success(try body(connection))
+                        } catch {
+                            if error.kind == .connectionLost { slot.connection = nil }
+                            return .failure(error)
+                        }
+                    })
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import ArgumentParser
+import DownloadKit
+import DownloadStoragePostgres
+import Foundation
+import Glibc
+
+/// `dlm work`: downloads the URLs of a shared queue.
+struct Work: ContextCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "work",
+        abstract: "Download the URLs of a queue that many machines share.",
+        discussion: """
+            dlm get -b --store adds the URLs. Any number of workers on any number of machines take them, so that each \
+            URL is downloaded once. If a worker dies, others get its URLs when its lease is over. Ends when nothing is \
+            queued and no worker downloads any more, with the status that dlm get --manifest has. SIGTERM gives the \
+            URLs back. dlm list --store shows the queue.
+            """)
+
+    @Option(
+        help: ArgumentHelp(
+            "The queue: a PostgreSQL database. The password comes from PGPASSWORD, ~/.pgpass or a service file.",
+            valueName: "url"),
+        transform: QueueArgument.init(argument:))
+    var store: QueueArgument
+
+    @Flag(help: "Stay when the queue is empty, and wait for more URLs.")
+    var wait = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Leave a host to others if this many workers are at it, on all machines together. Default: 1.",
+            valueName: "n"))
+    var workersPerHost: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Give the URLs of this worker to others if the database has not heard from it for this time. Default: 60s.",
+            valueName: "time"),
+        transform: Seconds.init(argument:))
+    var leaseTime: Seconds?
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "Put the files below this folder instead of the folder of the dlm get that added them.", valueName: "dir"),
+        completion: .directory)
+    var directory: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Append a line of JSON to this file for each URL that ends, before the queue records the end.",
+            valueName: "file"),
+        completion: .file())
+    var manifest: String?
+
+    @Flag(help: "Record the SHA-256 digest of each file in the manifest, also of files without a checksum.")
+    var manifestDigest = false
+
+    @Flag(help: "Put URLs that failed for good back into the queue first. Others that failed are always put back.")
+    var retryFailed = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Stop with status 69 after more than N failed downloads, or more than P% of at least 100.",
+            valueName: "n or p%"),
+        transform: FailureLimitArgument.init(argument:))
+    var maxFailures: FailureLimitArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "Keep the state of this worker in this folder instead of $XDG_STATE_HOME; it should be on a local disk.",
+            valueName: "dir"),
+        completion: .directory)
+    var state: String?
+
+    @OptionGroup(title: "How") var session: SessionOptions
+    @OptionGroup(title: "Output") var progress: ProgressOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    /// Times that are shorter than the work of a slow database would give URLs to two workers again and again.
+    private static let leaseTimes = 1.0...86_400.0
+
+    func validate() throws {
+        _ = try store.location
+        if let workersPerHost, !(1...1000).contains(workersPerHost) {
+            throw ValidationError("--workers-per-host \(workersPerHost): give 1 to 1000 workers")
+        }
+        if let leaseTime, !Self.leaseTimes.contains(leaseTime.value) {
+            throw ValidationError("--lease-time \(leaseTime): give 1s to 24h")
+        }
+        if manifest == "" { throw ValidationError("--manifest: no file given") }
+        if directory == "" { throw ValidationError("-d: no folder given") }
+        if state == "" { throw ValidationError("--state: no folder given") }
+        if manifestDigest, manifest == nil {
+            throw ValidationError("--manifest-digest needs a manifest; give --manifest, too")
+        }
+    }
+
+    func run(in given: Context) async throws -> Int32 {
+        var context = given
+        if let state { context.environment["XDG_STATE_HOME"] = try Self.path(state, "--state", in: given) }
+        let settings = try context.settings()
+        let folder = try directory.map { try Self.path($0, "-d", in: given) }
+        let lease = leaseTime?.value ?? 60
+        let queue = try await URLQueue.open(store.location, time: context.time)
+        let overrides = RequestOverrides()
+        var running = 0
+        return try await context.withService(
+            kind: .foreground,
+            { configuration in
+                session.apply(to: &configuration, settings, limitsEach: false)
+                running = configuration.maxConcurrent
+            }
+        ) { service in
+            let id = try await queue.startWorker(Self.name, lease: lease)
+            let worker = QueueWorker(queue, id: id, time: context.time)
+            let run: WorkerRun
+            do {
+                run = try workerRun(worker, in: context)
+                _ = try await queue.retry(forGood: retryFailed)
+            } catch {
+                await worker.finish(isHurried: false)
+                throw error
+            }
+            let feeder = QueueFeeder(
+                worker: worker, folder: folder, running: running, workersPerHost: workersPerHost ?? 1, lease: lease,
+                stays: wait, time: context.time)
+            let status = try await Following(context, output, progress.progress).follow(
+                service, for: .get(overrides), run: run
+            ) { follower in try await feeder.run(follower) }
+            if let notice = worker.notice { context.console.report(notice) }
+            return status
+        }
+    }
+
+    private func workerRun(_ worker: QueueWorker, in context: Context) throws -> WorkerRun {
+        var (writer, index): (ManifestWriter?, ManifestIndex) = (nil, ManifestIndex())
+        if let manifest {
+            writer = try ManifestWriter(manifest, hashes: manifestDigest) { worker.ended($0) }
+            try index.add(ManifestFile(manifest))
+            if index.strangers > 0 { throw DownloadError.noManifest(manifest, "\(index.strangers) lines have no URL") }
+        }
+        // The queue decides which failed URLs are tried again.
+        return WorkerRun(
+            writer, index, ManifestRule(retriesFailed: true), nil, limit: maxFailures?.limit, receiver: worker,
+            time: context.time)
+    }
+
+    private static func path(_ folder: String, _ option: String, in context: Context) throws -> String {
+        guard let start = folder.hasPrefix("/") ? "" : context.workingFolder else {
+            throw ValidationError("\(option): the working folder is gone; give an absolute folder")
+        }
+        return FolderPath.canonical(FolderPath.joined(start, folder))
+    }
+
+    /// The name of this worker for people: machine and process.
+    private static var name: String {
+        var name = utsname()
+        uname(&name)
+        let host = withUnsafeBytes(of: name.nodename) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        return "\(host):\(getpid())"
+    }
+}

@@ -1,0 +1,32 @@
+/// The rule for how many URLs a worker leases. It holds as many as it ends in a few seconds, so that leases are rare
+/// where files are small, and a slow worker keeps no URLs from the others.
+struct LeaseSize: Equatable, Sendable {
+    /// The time for which the leased URLs should last, in seconds.
+    static let stock = 4.0
+    static let largest = 2000
+
+    /// The number of downloads that run at the same time.
+    let running: Int
+    /// The number of URLs that the worker holds after a lease.
+    private(set) var target: Int
+
+    init(running: Int) {
+        self.running = running
+        target = 2 * running
+    }
+
+    /// Returns how many URLs to lease now; 0 if enough are held.
+    /// - Parameter held: the number of leased URLs that have not ended.
+    func wanted(held: Int) -> Int { held <= lowest ? target - held : 0 }
+
+    /// The number of held URLs at which the next lease is due.
+    var lowest: Int { target / 2 }
+
+    /// Adapts the number to how fast URLs ended since the last lease. It at most doubles.
+    mutating func adapt(ended: Int, seconds: Double) {
+        guard seconds > 0 else { return }
+        let fitting = Double(ended) / seconds * Self.stock
+        let most = min(2 * target, Self.largest)
+        target = max(2 * running, Int(min(fitting, Double(most))))
+    }
+}

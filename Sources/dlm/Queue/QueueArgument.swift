@@ -1,0 +1,69 @@
+import ArgumentParser
+import DownloadKit
+import DownloadStoragePostgres
+
+/// The value of `--store`: the place of a shared queue. It is checked after it was read, because the parser's own messages
+/// repeat a wrong value, which may hold a password.
+struct QueueArgument: Equatable, Sendable {
+    private let text: String
+
+    init(argument: String) { text = argument }
+
+    /// - Throws: an error that says why the value is no place of a queue.
+    var location: QueueLocation {
+        get throws {
+            do throws(QueueLocation.Failure) {
+                return try QueueLocation(text)
+            } catch {
+                switch error {
+                case .otherScheme:
+                    throw ValidationError("--store: give a PostgreSQL database, such as postgres://user@host/database")
+                case .holdsPassword:
+                    throw ValidationError(
+                        "--store: the URL must hold no password, which others could see; set PGPASSWORD, or put it into "
+                            + "~/.pgpass")
+                }
+            }
+        }
+    }
+}
+
+/// The options of commands that pause and resume.
+struct QueueHostOptions: ParsableArguments {
+    @OptionGroup var queue: QueueOptions
+
+    @Option(help: ArgumentHelp("With --store: only the URLs of this host.", valueName: "name"))
+    var host: String?
+
+    /// Checks the options of a command for a shared queue.
+    /// - Parameter resumes: whether failed URLs can be selected.
+    /// - Returns: false if the command is not about a shared queue.
+    func validate(_ selection: SelectionOptions, resumes: Bool = false) throws -> Bool {
+        guard queue.store != nil else {
+            if host != nil { throw ValidationError("--host selects a host of a queue; give --store, too") }
+            return false
+        }
+        let states = selection.group.state
+        guard states.isEmpty || resumes && states == [.failed], resumes || selection.ids.isEmpty else {
+            throw ValidationError("--store: give --all or --host" + (resumes ? ", --state failed or numbers" : ""))
+        }
+        let count = [host != nil, selection.group.all, !states.isEmpty, !selection.ids.isEmpty].count { $0 }
+        if count != 1 {
+            throw ValidationError(
+                "--store: give one of --all and --host" + (resumes ? ", --state failed, numbers" : ""))
+        }
+        return true
+    }
+}
+
+/// The options of commands that show or change either the downloads of this machine or a shared queue.
+struct QueueOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Use the shared queue in this PostgreSQL database instead of the downloads of this machine; see dlm work.",
+            valueName: "url"),
+        transform: QueueArgument.init(argument:))
+    var store: QueueArgument?
+
+    func validate() throws { _ = try store?.location }
+}

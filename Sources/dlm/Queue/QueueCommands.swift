@@ -1,0 +1,102 @@
+import ArgumentParser
+import DownloadKit
+import DownloadStoragePostgres
+
+/// The commands that show or change a shared queue (`--store`).
+struct QueueCommands {
+    private let queue: URLQueue
+    private let context: Context
+    private let output: OutputOptions
+
+    init(_ store: QueueArgument, _ context: Context, _ output: OutputOptions) async throws {
+        queue = try await URLQueue.open(store.location, time: context.time)
+        (self.context, self.output) = (context, output)
+    }
+
+    private static let page = 1000
+
+    /// `dlm list`: the numbers, or the URLs in some states.
+    func list(_ states: [DownloadState.Kind], all: Bool, limit: Int?) async throws -> Int32 {
+        if states.isEmpty, !all {
+            let document = QueueDocument(try await queue.counts())
+            tell(document, document.lines)
+            return 0
+        }
+        let chosen = all ? Set(RecordedItem.State.allCases) : Set(try states.flatMap(Self.states))
+        var (last, left) = (Int64(0), limit ?? .max)
+        while left > 0, !context.console.isOutputClosed {
+            let items = try await queue.items(in: chosen, after: last, limit: min(left, Self.page))
+            guard let newest = items.last?.id else { break }
+            for item in items {
+                let document = QueueItemDocument(item)
+                tell(document, [document.line])
+            }
+            (last, left) = (newest, left - items.count)
+        }
+        return 0
+    }
+
+    /// Returns the states of items that have a state of downloads.
+    private static func states(_ kind: DownloadState.Kind) throws -> [RecordedItem.State] {
+        switch kind {
+        case .queued: [.queued]
+        case .running: [.leased]
+        case .completed: [.done]
+        case .failed: [.failed, .failedForGood]
+        case .waiting, .paused, .cancelled:
+            throw ValidationError("--state \(kind.rawValue): URLs of a queue are queued, running, completed or failed")
+        }
+    }
+
+    func show(_ ids: [DownloadID]) async throws -> Int32 {
+        let items = try await queue.items(ids)
+        for id in ids where !items.contains(where: { $0.id == id }) { throw DownloadError.noSuchDownload(id) }
+        for item in items {
+            let document = QueueItemDocument(item)
+            tell(document, document.lines)
+        }
+        return 0
+    }
+
+    /// `dlm pause` and `dlm resume`, for a host or for the queue.
+    func pause(_ pauses: Bool, host: String?) async throws -> Int32 {
+        guard try await queue.pause(pauses, host: host?.lowercased()) else {
+            throw ValidationError("--host \(host ?? ""): the queue has no URLs of this host")
+        }
+        if !output.quiet, !output.json {
+            context.console.report("\(host ?? "the queue"): \(pauses ? "paused; what is leased goes on" : "resumed")")
+        }
+        return 0
+    }
+
+    /// `dlm resume` for failed URLs, which go back into the queue.
+    func retry(_ ids: [DownloadID]?) async throws -> Int32 {
+        let count = try await queue.retry(forGood: true, ids)
+        if !output.quiet, !output.json { context.console.report("\(count) failed URLs are queued again") }
+        return 0
+    }
+
+    /// The time between two looks at the queue, in seconds.
+    private static let pause = 1.0
+
+    /// `dlm wait`: returns when nothing is queued or leased.
+    func wait(_ limit: Seconds?) async throws -> Int32 {
+        let end = limit.map { context.time.now + .seconds($0.value) }
+        while try await queue.hasWork() {
+            if let end, context.time.now >= end {
+                context.console.report("timed out after \(limit?.description ?? "") s: the queue is not empty")
+                return 1
+            }
+            try await context.time.sleep(for: .seconds(Self.pause))
+        }
+        let document = QueueDocument(try await queue.counts())
+        tell(document, document.lines)
+        if document.failed > 0 { return WorkerOutcome.tryAgain }
+        return document.failedForGood > 0 ? WorkerOutcome.someNeverWork : 0
+    }
+
+    private func tell(_ document: some Document, _ lines: [String]) {
+        if output.json { return context.console.print(document.json) }
+        if !output.quiet { for line in lines { context.console.print(Escaping.line(line)) } }
+    }
+}

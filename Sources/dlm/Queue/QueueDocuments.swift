@@ -1,0 +1,110 @@
+import DownloadKit
+import DownloadStoragePostgres
+
+/// The numbers of a shared queue (`dlm list --store --json`).
+struct QueueDocument: Document, Equatable {
+    struct Host: Encodable, Equatable, Sendable {
+        let name: String
+        let queued: Int
+        let leased: Int
+        let workers: Int
+        let isPaused: Bool
+    }
+
+    struct Worker: Encodable, Equatable, Sendable {
+        let id: Int64
+        let name: String
+        let leased: Int
+        /// The time until the lease is over, in seconds; negative if the lease is over.
+        let secondsLeft: Double
+    }
+
+    var version = 1
+    var event = "queue"
+    let isPaused: Bool
+    let queued: Int
+    /// The URLs that workers download, or are about to.
+    let leased: Int
+    let done: Int
+    /// The failed URLs that another run may get.
+    let failed: Int
+    let failedForGood: Int
+    /// The size of all finished files in bytes.
+    let bytes: Int64
+    /// The hosts with the most unfinished URLs, and those that are paused.
+    let hosts: [Host]
+    let workers: [Worker]
+
+    init(_ counts: QueueCounts) {
+        (isPaused, queued, leased, done) = (counts.isPaused, counts.queued, counts.leased, counts.done)
+        (failed, failedForGood, bytes) = (counts.failed, counts.failedForGood, counts.bytes)
+        hosts = counts.hosts.map {
+            Host(name: $0.name, queued: $0.queued, leased: $0.leased, workers: $0.workers, isPaused: $0.isPaused)
+        }
+        workers = counts.workers.map {
+            Worker(
+                id: $0.id, name: $0.name, leased: $0.leased, secondsLeft: ($0.secondsLeft * 10).rounded() / 10)
+        }
+    }
+
+    var lines: [String] {
+        let failures = failedForGood == 0 ? "" : " and \(failedForGood) for good"
+        var lines = [
+            "\(queued) queued, \(leased) leased, \(done) done (\(Units.size(bytes))), \(failed) failed\(failures)"
+                + (isPaused ? "; the queue is paused" : "")
+        ]
+        for host in hosts {
+            let paused = host.isPaused ? ", paused" : ""
+            lines.append(
+                "host \(host.name): \(host.queued) queued, \(host.leased) leased by \(host.workers) workers\(paused)")
+        }
+        for worker in workers {
+            let left = Int(worker.secondsLeft)
+            let lease = left < 0 ? "its lease is over" : "its lease ends in \(left) s unless it is renewed"
+            lines.append("worker \(worker.id) (\(worker.name)): \(worker.leased) leased; \(lease)")
+        }
+        return lines
+    }
+}
+
+/// A URL of a shared queue (`dlm show --store --json`).
+struct QueueItemDocument: Document, Equatable {
+    var version = 1
+    var event = "queueItem"
+    let id: Int64
+    let url: String
+    /// queued, leased, done, failed or failedForGood.
+    let state: String
+    /// The number of workers that have leased it so far.
+    let attempts: Int
+    /// The worker that has leased or ended it: its name, or its number if it has ended.
+    let worker: String?
+    /// The kind and the reason of the error, such as `server/status404`.
+    let error: String?
+    /// The line of the manifest; nil before the end.
+    let result: ManifestEntry?
+
+    init(_ item: RecordedItem) {
+        (id, url, state, attempts) = (item.id, item.url, "\(item.state)", item.attempts)
+        (worker, error) = (item.worker, item.error)
+        result = item.line.flatMap { try? ManifestEntry(line: $0.utf8) }
+    }
+
+    /// The URL in one line.
+    var line: String { "\(id) \(state) \(url)" + (error.map { " (\($0))" } ?? "") }
+
+    /// Everything, with a line for each part.
+    var lines: [String] {
+        var parts = [("id", "\(id)"), ("url", url), ("state", state), ("attempts", "\(attempts)")]
+        if let worker { parts.append(("worker", worker)) }
+        if let path = result?.path { parts.append(("file", path)) }
+        if let result { parts.append(("bytes", "\(result.bytes)")) }
+        if let digest = result?.sha256 { parts.append(("sha256", digest)) }
+        if let error { parts.append(("error", error)) }
+        if let message = result?.error?.message { parts.append(("message", message)) }
+        let width = parts.map(\.0.count).max() ?? 0
+        return parts.map { name, text in
+            name + ":" + String(repeating: " ", count: width - name.count + 1) + text
+        }
+    }
+}

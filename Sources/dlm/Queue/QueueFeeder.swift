@@ -1,0 +1,135 @@
+import DownloadKit
+import DownloadStoragePostgres
+
+/// The loop of a worker: leases URLs, and gives their requests to the downloads of this process.
+struct QueueFeeder {
+    let worker: QueueWorker
+    /// The folder of the worker; nil for those of the requests.
+    let folder: String?
+    /// The number of downloads that run at the same time.
+    let running: Int
+    /// The greatest number of workers of a host.
+    let workersPerHost: Int
+    /// The time of a lease, in seconds.
+    let lease: Double
+    /// Whether the worker stays when the queue is empty.
+    let stays: Bool
+    let time: any TimeSource
+
+    private static let longestPause = 2.0
+
+    func run(_ follower: Follower) async throws {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                await beat()
+                // The follower looks for reasons to stop at each message.
+                follower.inbox.yield(.events([]))
+            }
+            do throws(DownloadError) {
+                try await feed(follower)
+            } catch {
+                worker.fail(error)
+                follower.inbox.yield(.events([]))
+            }
+            group.cancelAll()
+        }
+    }
+
+    /// Lengthens the lease until the task is cancelled or the lease is over.
+    private func beat() async {
+        while true {
+            do { try await time.sleep(for: .seconds(lease / 4)) } catch { return }
+            do throws(DownloadError) {
+                if try await !worker.queue.heartbeat(worker.id) { return worker.lose() }
+            } catch {
+                if !Task.isCancelled { worker.fail(error) }
+                return
+            }
+        }
+    }
+
+    private func feed(_ follower: Follower) async throws(DownloadError) {
+        var size = LeaseSize(running: running)
+        var documents = QueueDocuments(worker.queue)
+        var (last, endedBefore) = (time.now, 0)
+        var pause = 0.05
+        while !Task.isCancelled, !worker.isStopped {
+            let again = worker.takeAgain()
+            if !again.isEmpty { try await begin(again, &documents, follower) }
+            let wanted = size.wanted(held: worker.held)
+            if wanted == 0 {
+                await worker.rest(Self.longestPause, until: size.lowest)
+                continue
+            }
+            let worker = worker
+            let leased = try await worker.queue.lease(
+                worker.id, most: wanted, hosts: running, workers: workersPerHost, held: { worker.heldItems })
+            guard let leased else { return worker.lose() }
+            worker.leased(leased)
+            if leased.isEmpty {
+                if worker.held == 0, !stays, try await !worker.queue.hasWork() { return }
+                await worker.rest(pause, until: nil)
+                pause = min(Self.longestPause, pause * 2)
+                continue
+            }
+            pause = 0.05
+            try await begin(leased, &documents, follower)
+            let (now, ended) = (time.now, worker.ended)
+            size.adapt(ended: ended - endedBefore, seconds: (now - last) / .seconds(1))
+            (last, endedBefore) = (now, ended)
+        }
+    }
+
+    private func begin(
+        _ items: [LeasedItem], _ documents: inout QueueDocuments, _ follower: Follower
+    ) async throws(DownloadError) {
+        try await documents.load(items)
+        var requests: [DownloadRequest] = []
+        for item in items {
+            do throws(DownloadError) {
+                requests.append(
+                    try QueuedRequest.request(item, try documents.request(item.request, of: item.url), folder: folder))
+            } catch {
+                follower.reject(RejectedDocument(error, url: item.url))
+            }
+        }
+        for part in requests.parts(of: Follower.chunk) {
+            do {
+                try await follower.add(part)
+            } catch let error as DownloadError {
+                throw error
+            } catch {
+                throw .unexpected("\(error)")
+            }
+        }
+    }
+}
+
+/// The documents of requests that a worker has seen.
+struct QueueDocuments {
+    private static let most = 1000
+
+    private let queue: URLQueue
+    private var known: [Int: Result<DownloadRequest, DownloadError>] = [:]
+
+    init(_ queue: URLQueue) { self.queue = queue }
+
+    /// Reads the documents of items that are not known yet.
+    mutating func load(_ items: [LeasedItem]) async throws(DownloadError) {
+        let missing = Set(items.map(\.request)).filter { known[$0] == nil }
+        if missing.isEmpty { return }
+        if known.count + missing.count > Self.most {
+            let needed = Set(items.map(\.request))
+            known = known.filter { needed.contains($0.key) }
+        }
+        for (id, text) in try await queue.documents(missing.sorted()) {
+            known[id] = Result { try RequestDocument(text: text).request }
+                .mapError { _ in .unexpected("the options of the request cannot be read; is this dlm too old?") }
+        }
+    }
+
+    func request(_ id: Int, of url: String) throws(DownloadError) -> DownloadRequest {
+        guard let found = known[id] else { throw .unexpected("\(url): the queue has no options for it") }
+        return try found.get()
+    }
+}

@@ -1,0 +1,189 @@
+import DownloadKit
+import DownloadStoragePostgres
+import Foundation
+import Synchronization
+
+/// What this process has leased from a shared queue, and the reports about it. Reports that come while others are on
+/// their way form the next batch.
+final class QueueWorker: WorkerReceiver {
+    private struct Held {
+        let item: LeasedItem
+        var hasEnded = false
+        /// Whether an abandoned partial file was removed for this item, which happens once.
+        var wasRestarted = false
+    }
+
+    private struct State {
+        /// The items by their URLs. An item stays until its report was accepted or refused.
+        var held: [String: Held] = [:]
+        /// Items that are to be downloaded again.
+        var again: [LeasedItem] = []
+        /// The URLs of downloads, by which the queue knows them.
+        var urls: [DownloadID: String] = [:]
+        var pending: [QueueResult] = []
+        var task: Task<Void, Never>?
+        /// The number of URLs whose reports were accepted or refused.
+        var ended = 0
+        /// The number of URLs that had been given to other workers.
+        var refused = 0
+        var isFinished = false
+        var end: (reason: String, status: Int32)?
+        var sleeper: Task<Void, Never>?
+    }
+
+    let queue: URLQueue
+    /// The number of this worker, which changes with each start.
+    let id: Int64
+    private let time: any TimeSource
+    private let state = Mutex(State())
+
+    init(_ queue: URLQueue, id: Int64, time: any TimeSource) {
+        (self.queue, self.id, self.time) = (queue, id, time)
+    }
+
+    // MARK: Leases
+
+    var held: Int { state.withLock { $0.held.count } }
+    var heldItems: [Int64] { state.withLock { $0.held.values.map(\.item.id) } }
+    var ended: Int { state.withLock { $0.ended } }
+    var isStopped: Bool { state.withLock { $0.isFinished || $0.end != nil } }
+
+    func leased(_ items: [LeasedItem]) {
+        state.withLock { state in for item in items { state.held[item.url] = Held(item: item) } }
+    }
+
+    /// Returns the items that are to be downloaded again, once.
+    func takeAgain() -> [LeasedItem] {
+        state.withLock { state in
+            defer { state.again = [] }
+            return state.again
+        }
+    }
+
+    /// Returns after a time, or as soon as no more URLs are held than `lowest`.
+    func rest(_ seconds: Double, until lowest: Int?) async {
+        let sleeper = Task { [time] in _ = try? await time.sleep(for: .seconds(seconds)) }
+        state.withLock { state in
+            state.sleeper = sleeper
+            if let lowest, state.held.count <= lowest || !state.again.isEmpty { sleeper.cancel() }
+        }
+        await withTaskCancellationHandler {
+            await sleeper.value
+        } onCancel: {
+            sleeper.cancel()
+        }
+    }
+
+    private func wake() { state.withLock { $0.sleeper }?.cancel() }
+
+    /// Ends the work: its lease is over, so that other workers may have its URLs.
+    func lose() {
+        end(
+            "the lease is over, because the queue was out of reach for too long; run the same command again",
+            WorkerOutcome.tryAgain)
+    }
+
+    /// Ends the work because the queue cannot be used.
+    func fail(_ error: DownloadError) { end(Redaction.describe(error), error.exitStatus) }
+
+    private func end(_ reason: String, _ status: Int32) {
+        state.withLock { $0.end = $0.end ?? ("stopped: \(reason)", status) }
+        wake()
+    }
+
+    // MARK: Reports
+
+    var stopReason: String? { state.withLock { $0.end?.reason } }
+    var exitStatus: Int32? { state.withLock { $0.end?.status } }
+
+    func awaits(_ url: String) -> Bool { state.withLock { $0.held[url].map { !$0.hasEnded } ?? false } }
+
+    func restarts(_ url: String, after error: DownloadError?) -> Bool {
+        if case .fileFailed(.partialExists, let path) = error,
+            state.withLock({ $0.held[url].map { !$0.wasRestarted } ?? false }), AbandonedPartial.remove(path)
+        {
+            state.withLock { state in
+                state.held[url]?.wasRestarted = true
+                if let item = state.held[url]?.item { state.again.append(item) }
+            }
+            wake()
+            return true
+        }
+        state.withLock { $0.held[url]?.hasEnded = true }
+        return false
+    }
+
+    func began(_ id: DownloadID, _ url: String) { state.withLock { $0.urls[id] = url } }
+
+    func lost(_ id: DownloadID, _ error: DownloadError) {
+        guard let url = state.withLock({ $0.urls[id] }) else { return }
+        ended([ManifestEntry(rejected: url, error: ManifestEntry.Failure(error), of: nil, at: time.date)])
+    }
+
+    func ended(_ entries: [ManifestEntry]) {
+        state.withLock { state in
+            for entry in entries {
+                guard let item = state.held[entry.url]?.item else { continue }
+                state.held[entry.url]?.hasEnded = true
+                state.pending.append(QueueResult(entry, item: item.id))
+            }
+            if !state.pending.isEmpty, state.task == nil { state.task = Task.detached { [self] in await report() } }
+        }
+    }
+
+    private func report() async {
+        while true {
+            let batch = state.withLock { state -> [QueueResult] in
+                defer { state.pending = [] }
+                if state.pending.isEmpty { state.task = nil }
+                return state.pending
+            }
+            if batch.isEmpty { return }
+            do throws(DownloadError) {
+                let accepted = try await queue.report(id, batch)
+                let ids = Set(batch.map(\.id))
+                state.withLock { state in
+                    state.held = state.held.filter { !ids.contains($0.value.item.id) || !$0.value.hasEnded }
+                    state.ended += batch.count
+                    state.refused += ids.subtracting(accepted).count
+                }
+                wake()
+            } catch {
+                fail(error)
+            }
+        }
+    }
+
+    /// The time for which the end of the work waits for a server that is gone, in seconds.
+    private static let lastPatience = 30.0
+
+    func finish(isHurried: Bool) async {
+        let isFirst = state.withLock { state in
+            defer { state.isFinished = true }
+            return !state.isFinished
+        }
+        wake()
+        while let task = state.withLock({ $0.task }) { await task.value }
+        guard isFirst else { return }
+        do throws(DownloadError) {
+            try await queue.endWorker(id, patience: isHurried ? 0 : Self.lastPatience)
+        } catch {
+            // What is still leased comes back to the queue when the lease is over.
+        }
+    }
+
+    /// The message about reports that were refused; nil if there were none.
+    var notice: String? {
+        let refused = state.withLock { $0.refused }
+        return refused == 0 ? nil : "\(refused) URLs had been given to other workers, which report them"
+    }
+}
+
+extension QueueResult {
+    init(_ entry: ManifestEntry, item: Int64) {
+        let error = entry.error
+        self.init(
+            id: item, state: error == nil ? .done : error?.retryable == true ? .failed : .failedForGood,
+            bytes: entry.bytes, error: error.map { "\($0.kind)/\($0.reason)" }, line: entry.json)
+    }
+}

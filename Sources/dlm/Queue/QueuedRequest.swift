@@ -1,0 +1,82 @@
+import DownloadKit
+import DownloadStoragePostgres
+
+/// The form of a request in a shared queue: the URL and the place of the file are columns, and everything else is a
+/// document, which most URLs of a list share.
+enum QueuedRequest {
+    /// The greatest length of a URL in bytes, which is also that of a manifest.
+    private static let longestURL = 64 << 10
+
+    /// Returns the reason why a request cannot be in a queue, or nil if it can. Everyone who may read the queue would see
+    /// its secrets, and everyone who may add to it could run programs on the machines of all workers.
+    static func refusal(of request: DownloadRequest) -> String? {
+        if request.hasSecrets || request.headers.contains(where: { $0.value == nil }) {
+            return "a shared queue stores no secrets (passwords, tokens, cookies, request bodies)"
+        }
+        if request.secretFiles != SecretFiles() { return "a shared queue stores no references to files with secrets" }
+        if request.hooks != nil { return "a shared queue stores no programs to run" }
+        if request.startsPaused { return "a shared queue is paused as a whole or by host; leave out --paused" }
+        if request.url.scheme == "file" { return "file URLs mean another file on each machine" }
+        if request.url.string.utf8.count > longestURL { return "the URL is longer than 64 KiB" }
+        return nil
+    }
+
+    /// - Parameter base: the folder of the command, to which a worker can give another place.
+    static func item(_ request: DownloadRequest, base: String, _ documents: inout Documents) throws -> QueueItem {
+        let folder = relative(request.destination.folder, to: base)
+        return QueueItem(
+            url: request.url.string, host: request.url.host, document: try documents.text(of: request, base: base),
+            folder: folder, name: request.destination.fileName)
+    }
+
+    /// Returns a folder without the base, or the absolute folder if it is elsewhere.
+    private static func relative(_ folder: String, to base: String) -> String {
+        if folder == base { return "" }
+        let start = base.hasSuffix("/") ? base : base + "/"
+        return folder.hasPrefix(start) ? String(folder.dropFirst(start.count)) : folder
+    }
+
+    /// The writer of documents. It remembers the last one, because neighbours in a list usually have the same.
+    struct Documents {
+        private var last: (request: DownloadRequest, text: String)?
+
+        mutating func text(of request: DownloadRequest, base: String) throws -> String {
+            var shared = request
+            shared.url = RequestDocument.placeholder
+            shared.destination.folder = base
+            shared.destination.fileName = nil
+            if let last, last.request == shared { return last.text }
+            let text = try RequestDocument(shared).text()
+            last = (shared, text)
+            return text
+        }
+    }
+
+    /// Returns the request for a leased URL.
+    /// - Parameters:
+    ///   - document: the decoded document.
+    ///   - folder: the folder of the worker, outside of which no file is put; nil for the one of the document.
+    static func request(
+        _ item: LeasedItem, _ document: DownloadRequest, folder: String?
+    ) throws(DownloadError) -> DownloadRequest {
+        var request = document
+        let (url, credential) = try RequestMaker.address(item.url).get()
+        request.url = url
+        if let credential { request.credential = credential }
+        let parts = item.folder.split(separator: "/")
+        let isOutside = parts.contains("..") || folder != nil && item.folder.hasPrefix("/")
+        guard !isOutside, item.name.map(FileNaming.isUsable) ?? true else {
+            throw .fileFailed(.nameOutside, path: item.folder.isEmpty ? item.name ?? "" : item.folder)
+        }
+        let base = folder ?? document.destination.folder
+        request.destination.folder =
+            item.folder.hasPrefix("/") || item.folder.isEmpty
+            ? (item.folder.isEmpty ? base : item.folder) : FileNaming.path(base, item.folder)
+        request.destination.fileName = item.name
+        if let reason = refusal(of: request) { throw .requestInvalid(.notForScheme(url.string, what: reason)) }
+        if let field = RequestDocument.impossibleField(of: request) {
+            throw .requestInvalid(.notForScheme(url.string, what: "\(field) is impossible"))
+        }
+        return request
+    }
+}

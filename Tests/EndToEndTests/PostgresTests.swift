@@ -1,0 +1,147 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+@testable import dlm
+
+extension EndToEnd {
+    @Suite(
+        "Shared queues", .serialized, .timeLimit(.minutes(4)), .enabled(if: PostgresServer.canRun))
+    struct PostgresTests {
+        private let gate = Gate(after: 300_000)
+
+        private func reply(_ request: FaultRequest) -> FaultReply {
+            switch request.target {
+            case "/gone": FaultReply(status: 404)
+            case "/slow": FaultReply(Content(seed: 9, size: 2 * mebibyte)).with { $0.gate = gate }
+            default: FaultReply(Content(seed: UInt64(request.target.count), size: 3000))
+            }
+        }
+
+        private func withQueue(_ body: (DlmSandbox, FaultServer, PostgresServer) async throws -> Void) async throws {
+            let postgres = try await PostgresServer()
+            do {
+                try await withDlm({ [self] in reply($0) }) { try await body($0, $1, postgres) }
+            } catch {
+                await postgres.stop()
+                throw error
+            }
+            await postgres.stop()
+        }
+
+        private func entries(_ path: String) throws -> [ManifestEntry] {
+            try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map {
+                try ManifestEntry(line: $0.utf8)
+            }
+        }
+
+        @Test("A list is added once, two workers download it, and the commands show it")
+        func workers() async throws {
+            try await withQueue { sandbox, server, postgres in
+                let store = postgres.url("postgres")
+                let urls = (0..<60).map { server.url("/f\($0)") } + [server.url("/gone")]
+                try sandbox.root.write(urls.joined(separator: "\n") + "\nnot a url\n", to: "list")
+                let early = try await sandbox.perform("work", "--store", store)
+                expectFailure(12, of: early)
+                #expect(early.stderr.contains("has no queue"), "\(early.stderr)")
+                let list = sandbox.root("list")
+                let add = try await sandbox.perform("get", "-b", "--store", store, "-i", list, "-d", "data")
+                #expect(add.ending == .exited(2) && add.stdout == "61 added\n", "\(add.stdout) \(add.stderr)")
+                let again = try await sandbox.perform("get", "-b", "--store", store, "-i", list, "-d", "data", "--json")
+                #expect(
+                    again.stdout.contains("\"known\":61") && again.stdout.contains("\"rejected\":1"), "\(again.stdout)")
+                #expect(server.log.entries.isEmpty)
+                // Secrets would be there for everyone to read.
+                let secret = try await sandbox.perform("get", "-b", "--store", store, "-u", "a:b", server.url("/s"))
+                expectFailure(2, of: secret)
+
+                func work(_ name: String) throws -> ChildProcess {
+                    try sandbox.start(
+                        "work", "--store", store, "-j", "4", "-q", "--manifest", sandbox.root("\(name).jsonl"),
+                        "--state",
+                        sandbox.root(name), "--retry-failed", "--workers-per-host", "2")
+                }
+                let running = [try work("one"), try work("two")]
+                for worker in running {
+                    let result = try await worker.result()
+                    #expect([.exited(0), .exited(65)].contains(result.ending), "\(result.ending) \(result.stderr)")
+                }
+                let all = try entries(sandbox.root("one.jsonl")) + entries(sandbox.root("two.jsonl"))
+                #expect(all.map(\.url).sorted() == urls.sorted())
+                #expect(
+                    server.log.entries.map(\.request.target).sorted()
+                        == urls.map { "/" + ($0.split(separator: "/").last ?? "") }.sorted())
+                for entry in all where entry.status == .done {
+                    #expect(FileManager.default.fileExists(atPath: try #require(entry.path)))
+                    #expect(entry.path?.hasPrefix(sandbox.file("data/http+127.0.0.1")) == true, "\(entry.path ?? "")")
+                }
+                try await showing(sandbox, store)
+            }
+        }
+
+        private func showing(_ sandbox: DlmSandbox, _ store: String) async throws {
+            let list = try await sandbox.perform("list", "--store", store)
+            #expect(list.stdout.hasPrefix("0 queued, 0 leased, 60 done ("), "\(list.stdout)")
+            #expect(list.stdout.contains("0 failed and 1 for good"))
+            let failed = try await sandbox.perform("list", "--store", store, "--state", "failed")
+            #expect(failed.stdout.contains("/gone (server/status404)"), "\(failed.stdout)")
+            let id = try #require(failed.stdout.split(separator: " ").first)
+            let show = try await sandbox.perform("show", "--store", store, "\(id)")
+            #expect(show.stdout.contains("404"), "\(show.stdout)")
+            expectFailure(10, of: try await sandbox.perform("show", "--store", store, "99999"))
+            #expect(try await sandbox.perform("wait", "--store", store).ending == .exited(65))
+            let resume = try await sandbox.perform("resume", "--store", store, "--state", "failed")
+            #expect(resume.stderr.contains("1 failed URLs"), "\(resume.stderr)")
+            let pause = try await sandbox.perform("pause", "--store", store, "--all")
+            #expect(pause.ending == .exited(0))
+            let wait = try await sandbox.perform("wait", "--store", store, "--timeout", "0")
+            #expect(wait.ending == .exited(1), "\(wait.stderr)")
+            #expect(try await sandbox.perform("list", "--store", store).stdout.contains("the queue is paused"))
+        }
+
+        @Test("SIGTERM gives the URLs back at once, and after kill -9 another worker gets them when the lease is over")
+        func endings() async throws {
+            try await withQueue { sandbox, server, postgres in
+                let store = postgres.url("postgres")
+                let add = try await sandbox.perform(
+                    "get", "-b", "--store", store, server.url("/slow"), server.url("/a"))
+                #expect(add.stdout == "2 added\n", "\(add.stderr)")
+                func work(_ name: String) throws -> ChildProcess {
+                    try sandbox.start(
+                        "work", "--store", store, "-q", "--lease-time", "1s", "--state", sandbox.root(name),
+                        "--manifest", sandbox.root("\(name).jsonl"), "-d", name)
+                }
+                let first = try work("first")
+                #expect(await server.waitUntil { $0.bytesSent > 300_000 })
+                first.send(SIGTERM)
+                #expect(try await first.result().ending == .signalled(SIGTERM))
+                var list = try await sandbox.perform("list", "--store", store)
+                #expect(list.stdout.hasPrefix("1 queued, 0 leased, 1 done"), "\(list.stdout)")
+                let second = try work("second")
+                #expect(await server.waitUntil { $0.bytesSent > 600_000 })
+                second.send(SIGKILL)
+                _ = try await second.result()
+                list = try await sandbox.perform("list", "--store", store)
+                #expect(list.stdout.hasPrefix("0 queued, 1 leased, 1 done"), "\(list.stdout)")
+                let third = try work("third")
+                #expect(await server.waitUntil { $0.bytesSent > 900_000 })
+                gate.open()
+                let result = try await third.result()
+                #expect(result.ending == .exited(0), "\(result.stderr)")
+                #expect(try entries(sandbox.root("third.jsonl")).map(\.url) == [server.url("/slow")])
+            }
+        }
+
+        @Test("Without libpq, or with a password in the URL, one line says what to do")
+        func missing() async throws {
+            try await withDlm { sandbox in
+                let password = try await sandbox.perform("list", "--store", "postgres://ann:t0psecret@h/d")
+                expectFailure(2, of: password)
+                #expect(password.stderr.contains("PGPASSWORD") && !password.stderr.contains("t0psecret"))
+                let refused = try await sandbox.perform("list", "--store", "postgres://127.0.0.1:1/d")
+                expectFailure(12, of: refused)
+                #expect(refused.errorLines.count == 1, "\(refused.stderr)")
+            }
+        }
+    }
+}
