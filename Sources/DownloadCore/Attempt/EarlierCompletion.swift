@@ -1,16 +1,17 @@
 import Foundation
 import HTTPTypes
 
-/// The unchanged file of an earlier completion of a download, which may answer for the file that is asked for now.
+/// The unchanged file of an earlier completed run of a download. If the file is current, nothing is fetched.
 struct EarlierCompletion {
     private let record: DownloadRecord
     private let file: CompletedFile
 
-    /// Returns nil if there is no such file, or if the file was changed.
+    /// Returns nil if there is no such file, if the file was changed, or if it does not meet the conditions of the
+    /// request. The checksum of the request is not compared here.
     init?(of record: DownloadRecord) {
         let (request, destination) = (record.request, record.request.destination)
         guard let file = record.completed, request.isPlain, record.resume.written.isEmpty,
-            // An alternative name answers for the one asked for only where alternatives are wanted.
+            // A file with an alternative name, such as `NAME (1)`, counts only if the request allows alternative names.
             destination.ifExists == .rename
                 || destination.fileName.map({ FileNaming.path(destination.folder, $0) == file.path }) ?? true,
             // The conditions of this request may be stricter than those of the earlier run.
@@ -23,24 +24,26 @@ struct EarlierCompletion {
         self.file = file
     }
 
-    /// The file, if it has validators for a conditional request, or needs none, whatever checksum the request has.
+    /// The file, if it has validators for a conditional request, or if the request keeps completed files. Unlike for
+    /// ``current``, the checksum of the request does not matter.
     var unchanged: CompletedFile? { !file.validators.isEmpty || record.request.keepsCompleted ? file : nil }
 
-    /// The file, if it meets the request and has validators for a conditional request.
+    /// The file, if it has the checksum that the request asks for, and has validators for a conditional request.
     var current: CompletedFile? { file.validators.isEmpty ? nil : asked }
 
-    /// The file, if it is what is asked for.
+    /// The file, if it has the checksum that the request asks for, or if the request asks for none.
     private var asked: CompletedFile? {
         do throws(DownloadError) {
             let checksum = try record.askedChecksum(of: file.path)
             return checksum == nil || checksum == file.checksum ? file : nil
         } catch {
-            // The file is not listed, or listed twice: the new answer decides.
+            // The checksum list does not have the file, or has it twice. The server's next answer decides.
             return nil
         }
     }
 
-    /// Returns the file, if the request keeps it without a question to the server.
+    /// Returns the file, if the download request allows to keep it without a request to the server. Returns nil if the
+    /// request does not allow it, or if there is no such file.
     static func unasked(of record: DownloadRecord) -> CompletedFile? {
         guard record.request.keepsCompleted, !record.request.repairs else { return nil }
         return EarlierCompletion(of: record)?.asked
@@ -48,8 +51,8 @@ struct EarlierCompletion {
 }
 
 extension CompletedFile {
-    /// Returns whether an answer to a conditional request is of the version on disk, although the server ignored the
-    /// condition.
+    /// Returns whether an answer to a conditional request has the same version as the file on disk, although the server
+    /// ignored the condition.
     func isSame(as head: ResponseHead, _ verdict: ResponseJudge.Verdict, now: Date) -> Bool {
         if let checksum, ServerDigest.contradicts(checksum, head) != nil { return false }
         let served = Validators(head: head, now: now)

@@ -107,7 +107,7 @@ extension DownloadError {
         }
     }
 
-    /// Whether another source may succeed.
+    /// Whether another source may succeed after this error.
     var isOfSource: Bool {
         switch self {
         case .networkFailed(let failure, _): failure != .timeLimit

@@ -35,7 +35,7 @@ public enum DownloadError: Error, Codable, Equatable, Sendable {
             "the server sends the file in parts, without a strong ETag or Last-Modified to prove that they are of one "
                 + "version; only a checksum can prove the file"))
 
-    /// The error for a file that is to be repaired, and whose pieces have no known digests.
+    /// The error for a repair of a file whose pieces have no known digests.
     package static let piecesUnknown = DownloadError.verificationFailed(
         .unverifiable("the digests of its pieces are not known; a Metalink document with these digests is needed"))
 }

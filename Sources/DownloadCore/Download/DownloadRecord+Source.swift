@@ -11,8 +11,8 @@ extension DownloadRecord {
         return request.mirrors.first { $0.string == current } ?? request.sources.first ?? request.url
     }
 
-    /// Whether the bytes in the partial file came from another source than the present one. Then their validators say
-    /// nothing about the present source.
+    /// Whether the bytes in the partial file came from another source than the one that is used now. The validators of
+    /// these bytes then say nothing about the present source.
     var isJoining: Bool {
         guard let book = resume.sources, !resume.written.isEmpty else { return false }
         return (book.owner ?? request.url.string) != source.string
@@ -26,7 +26,7 @@ extension DownloadRecord {
     }
 
     /// Decides which source is used after a failed attempt.
-    /// - Parameter repeats: whether the same source may succeed later.
+    /// - Parameter repeats: Whether the same source may succeed later.
     mutating func turn(after error: DownloadError, repeats: Bool) -> SourceTurn {
         guard !request.mirrors.isEmpty, error.isOfSource else { return .none }
         var book = resume.sources ?? SourceBook()
@@ -37,7 +37,7 @@ extension DownloadRecord {
         }
         if error.isMismatch, book.isMixed {
             book.isAlone = true
-            // One of several sources has sent wrong bytes, so now all bytes come from this source.
+            // One of several sources has sent wrong bytes, so from now on all bytes come from the present source.
             for index in book.standings.indices { book.standings[index].received = 0 }
             return .next
         }
@@ -72,17 +72,17 @@ extension DownloadRecord {
     /// Whether the server's digest is used. It is ignored if the user gave a checksum.
     var asksForDigest: Bool { request.checksum == nil }
 
-    /// Whether the download asks a mirror. The validators of a mirror prove nothing about bytes from other sources.
+    /// Whether the download now uses a mirror. The validators of a mirror prove nothing about bytes from other sources.
     var isMirror: Bool { source != request.url }
 
     /// Whether digests of pieces are known for this size. They prove that parts are of one version.
     var hasPieces: Bool { resume.total.map { request.pieces?.fits(size: $0) ?? false } ?? false }
 
-    /// Returns the field that may name the file. Returns nil if the user wants the name in the URL, or if a mirror is
-    /// asked.
+    /// Returns the value of the `Content-Disposition` field, which may name the file. Returns nil if the user wants the
+    /// name in the URL, or if the answer came from a mirror.
     func disposition(_ head: ResponseHead) -> String? { isMirror ? nil : request.destination.disposition(head) }
 
-    /// Throws if a source has another size than the request or its Metalink document.
+    /// Throws if the size of a source differs from the size that the user or a Metalink document gave.
     func requireSize(_ total: Int64?) throws(DownloadError) {
         guard let size = request.size, let total, total != size else { return }
         throw .verificationFailed(.size(expected: size, actual: total))
@@ -99,8 +99,9 @@ extension DownloadRecord {
             try findListedChecksum()
         }
         let digest = ServerDigest.checksum(of: head)
-        // A later answer was found to be of the same version, so the known digest stays, and shows if the version
-        // differs. The digest from the URL also stays while a mirror is asked: the mirror's bytes must match it.
+        // Later answers were judged to have the same version, so the known digest stays. If the version differs after
+        // all, the digest shows it. The digest from the URL also stays while a mirror is used: the mirror's bytes must
+        // match it.
         let isNew = resume.written.isEmpty && !isMirror
         resume.digest = isNew ? digest : resume.digest ?? digest
     }
@@ -108,8 +109,8 @@ extension DownloadRecord {
     /// Looks up the checksum of the file in the list of the request, by the names that the server gave.
     mutating func findListedChecksum() throws(DownloadError) { request.checksum = try askedChecksum(of: fileName) }
 
-    /// Returns the checksum that the user gave, or the listed checksum of the file with this name on disk, if there is
-    /// one.
+    /// Returns the checksum that the user gave. Without one, returns the checksum in the request's list for the names
+    /// of the file: those that the server gave, or this name on disk.
     func askedChecksum(of name: String?) throws(DownloadError) -> Checksum? {
         if let checksum = request.checksum { return checksum }
         let names = [resume.servedName, resume.finalURL.map(ChecksumList.path), name]

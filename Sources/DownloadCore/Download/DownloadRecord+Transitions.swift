@@ -21,13 +21,14 @@ extension DownloadRecord {
         updated = time
     }
 
-    /// The record of the running attempt.
+    /// The record of the running attempt, which is the last one.
     var lastAttempt: AttemptRecord {
         get { attempts[attempts.count - 1] }
         _modify { yield &attempts[attempts.count - 1] }
     }
 
-    /// Completes the download with the file of an earlier completion.
+    /// Enters the file of an earlier completed run as the file of this run, and marks it as current. The state does not
+    /// change. Does nothing if `candidate` is nil.
     mutating func keepCurrent(_ candidate: CompletedFile?) {
         guard var current = candidate else { return }
         current.wasCurrent = true
@@ -45,7 +46,6 @@ extension DownloadRecord {
     }
 
     /// Gives the download to `session`, with all its data. A completed download begins a new history of attempts.
-    /// Otherwise the history of a download that is repeated every night would grow without limit.
     package mutating func queue(for session: String, at now: Date, holdsBack: Bool = false) {
         if state == .completed { attempts = [] }
         state = holdsBack ? .paused(.user) : .queued
@@ -54,7 +54,8 @@ extension DownloadRecord {
         updated = now
     }
 
-    /// Records that the session of the download is gone. A background session comes back and finds the download again.
+    /// Records that the session of the download is gone. If it was a background session, the download still belongs to
+    /// it, because the session will be started again.
     package mutating func interrupt(at now: Date) {
         state = .paused(.interrupted)
         leaveForeground()
@@ -62,7 +63,7 @@ extension DownloadRecord {
         updated = now
     }
 
-    /// Removes the session of a download that no session works on. A background session remains.
+    /// Removes a foreground session from a download that no session works on. A background session stays recorded.
     package mutating func leaveForeground() {
         if let session, SessionIdentifier.isForeground(session) { self.session = nil }
     }
@@ -72,19 +73,19 @@ extension DownloadRecord {
 
     // MARK: The schedule
 
-    /// Returns the time at which the schedule lets the download run. Nil if it may run now.
+    /// Returns the time at which the schedule allows the download to run. Returns nil if it may run now.
     func closedUntil(at date: Date) -> Date? {
         guard case .closed(let until)? = request.schedule?.answer(at: date) else { return nil }
         return until
     }
 
-    /// Returns the time at which the schedule stops the download. Nil if it never does.
+    /// Returns the time at which the schedule stops the download. Returns nil if the schedule never stops it.
     func closes(at date: Date) -> Date? {
         guard case .open(let until)? = request.schedule?.answer(at: date) else { return nil }
         return until
     }
 
-    /// Returns the record as waiting for its schedule.
+    /// Returns a copy of the record in the state of waiting for its schedule.
     func waiting(until: Date) -> DownloadRecord {
         var record = self
         record.move(to: .waiting(.schedule, until: until))
@@ -108,8 +109,8 @@ extension DownloadRecord {
         return true
     }
 
-    /// Makes the change to a download that is not running.
-    /// - Returns: Whether there was something to change.
+    /// Applies the change to this record only. A running attempt is not told.
+    /// - Returns: Whether the record changed.
     package mutating func apply(_ change: DownloadChange) -> Bool {
         switch change {
         case .pause:
@@ -136,8 +137,8 @@ extension DownloadRecord {
         return true
     }
 
-    /// Changes the address. Secrets for one origin are not sent to another. The old validators prove nothing about the
-    /// new address, so the bytes that are present are compared instead (``ResumeData/movedFrom``).
+    /// Changes the URL. Secrets for one origin are not sent to another origin. The old validators prove nothing about
+    /// the new URL, so the bytes on disk are compared instead (``ResumeData/movedFrom``).
     private mutating func move(to url: SourceURL, _ credential: Credential?) {
         if url.origin != request.url.origin {
             request.headers.removeAll(where: \.isSecret)

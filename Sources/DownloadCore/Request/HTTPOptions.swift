@@ -116,7 +116,7 @@ extension DownloadRequest {
         }
     }
 
-    /// Whether the request has secrets that nobody else may read.
+    /// Whether the request contains secrets, which others could read if the request is sent over http.
     package var showsSecrets: Bool {
         credential != nil || http.body != nil || http.authentication != nil || http.signature != nil
             || !secretFiles.isEmpty || headers.contains(where: \.isSecret)

@@ -206,8 +206,8 @@ extension SourceURL {
         }
     }
 
-    /// Makes the URL of a source, for ``DownloadRequest/mirrors`` and the like.
-    /// - Throws: ``DownloadError/requestInvalid(_:)`` for what is no URL of a scheme that can be downloaded from.
+    /// Makes the URL of a source, for example for ``DownloadRequest/mirrors``.
+    /// - Throws: ``DownloadError/requestInvalid(_:)`` if the URL is malformed, or if its scheme is not supported.
     public init(_ text: String) throws(DownloadError) { self = try Self.parsed(text).url }
 }
 

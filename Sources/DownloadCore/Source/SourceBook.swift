@@ -87,9 +87,10 @@ extension DownloadRequest {
     }
 }
 
-/// What follows from a failed attempt for the sources of a download.
+/// The choice of the next source after a failed attempt of a download.
 enum SourceTurn: Equatable {
-    /// No change: there is only one source, or the failure is not its fault.
+    /// No other source is chosen, because there is only one source or because the failure is not the fault of a
+    /// source.
     case none
     /// Another source is used at once.
     case next

@@ -86,7 +86,7 @@ public final class DownloadSession: Sendable {
         Task { await end.close() }
     }
 
-    // MARK: What lives as long as the session
+    // MARK: Tasks that live as long as the session
 
     static func monitor(
         _ service: any DownloadService, _ identifier: String, _ monitors: [any EventMonitor]
@@ -127,12 +127,12 @@ public final class DownloadSession: Sendable {
 
     // MARK: The end
 
-    /// Lets every download of the session end, and then ends the session. Downloads that are paused stay paused. A
-    /// background session in another process is asked to end as well.
+    /// Waits until every download of the session has ended, and then ends the session. Paused downloads stay paused. A
+    /// background session in another process is also asked to end.
     public func finishAndInvalidate() async throws {
         guard beginEnd() else { return }
         let streams = try await snapshots([.queued, .running, .waiting]).map { ($0.id, observer.events(of: $0.id)) }
-        // Downloads that have ended between the two reads send no more events.
+        // Downloads that have ended between the two calls of `snapshots` send no more events.
         let left = Set(try await snapshots([.queued, .running, .waiting]).map(\.id))
         for (id, events) in streams where left.contains(id) {
             for await event in events where event.endsWait { break }
@@ -141,8 +141,8 @@ public final class DownloadSession: Sendable {
         await end.close()
     }
 
-    /// Cancels every download of the session, with its resume data on disk, and then ends the session. A background session
-    /// in another process is asked to end as well.
+    /// Cancels every download of the session, and then ends the session. The resume data of the downloads is saved. A
+    /// background session in another process is also asked to end.
     public func invalidateAndCancel() async throws {
         guard beginEnd() else { return }
         let ids = try await snapshots([.queued, .running, .waiting, .paused]).map(\.id)
@@ -151,7 +151,7 @@ public final class DownloadSession: Sendable {
         await end.close()
     }
 
-    /// Leaves the session. Downloads that run in this process are paused with their resume data on disk, and continue
+    /// Closes the session. Downloads that run in this process are paused, and their resume data is saved. They continue
     /// when they are requested again. A background session in another process continues to run.
     public func close() async {
         guard beginEnd() else { return }

@@ -26,7 +26,7 @@ struct SessionEnd: Sendable {
 }
 
 extension DownloadEvent {
-    /// Whether the download stops with this event until a caller continues it.
+    /// Whether the download has ended, or is paused until a caller resumes it.
     var endsWait: Bool {
         switch self {
         case .didPause, .didCancel, .didRemove, .didComplete, .didFail: true

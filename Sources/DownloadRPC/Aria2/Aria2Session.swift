@@ -157,8 +157,8 @@ actor Aria2Session {
         snapshots.map { status($0).object(keys) }
     }
 
-    /// Answers with the version of aria2 whose RPC this is, because clients compare it. dlm's own version is in another
-    /// field.
+    /// Answers with the version of aria2 whose RPC dlm implements, because clients compare this version. dlm's own
+    /// version is in the field `dlm`.
     func version() async throws -> JSONValue {
         [
             "version": "1.37.0",
