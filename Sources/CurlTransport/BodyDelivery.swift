@@ -1,5 +1,5 @@
-/// The delivery of a transfer's body to its sink. While the transfer is suspended, the sink may have taken a part of
-/// the piece that libcurl will deliver again, perhaps split differently.
+/// The delivery of a transfer's body to its sink. When a transfer is suspended within a piece of the body, the sink may
+/// have taken a part of the piece already. libcurl delivers the whole piece again later, perhaps split differently.
 struct BodyDelivery {
     /// The reason why a transfer is suspended. Each piece is offered first to the rate limits and then to the sink,
     /// so only one of them suspends the transfer at a time.
@@ -10,7 +10,7 @@ struct BodyDelivery {
     private(set) var ahead = 0
     /// The number of bytes that the sink has taken.
     private(set) var received: Int64 = 0
-    /// Whether the rate limiter knows the transfer.
+    /// Whether the transfer is a member of the rate limiter.
     var isKnownToLimiter = false
 
     /// Returns how many bytes of a piece the sink has already taken.
@@ -33,15 +33,15 @@ struct BodyDelivery {
     mutating func beginAgain() { ahead = 0 }
 }
 
-/// A body that nobody wants. It is read for a while, to keep its connection usable.
+/// The limits for a body that is not used. Such a body is read for a while, to keep its connection usable.
 struct DiscardedBody {
     /// The loop time in ms until which the body is read.
     let deadline: Int64
     private var count = 0
 
-    /// The most bytes of an unwanted body that are read to keep the connection usable.
+    /// The maximum number of bytes that are read of an unused body.
     private static let limit = 64 << 10
-    /// The longest time that an unwanted body is read, in ms.
+    /// The maximum time for which an unused body is read, in ms.
     private static let patience: Int64 = 1000
 
     init(at now: Int64) { deadline = now + Self.patience }

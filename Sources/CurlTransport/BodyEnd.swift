@@ -5,9 +5,10 @@ import HTTPTypes
 /// is the end of the body.
 struct BodyEnd {
     private var overrun: BodyOverrun?
-    /// Whether the TLS session has been closed in order; nil unless the body ends only with its TLS connection.
+    /// Whether the server has closed the TLS session with close_notify; nil unless the body ends only with its TLS
+    /// connection.
     private var isTLSClosed: Bool?
-    /// Whether the connection is encrypted. Set only for a body whose bytes are watched.
+    /// Whether the connection is encrypted. Set only if ``watchesBytes`` is true.
     var isSecure = false
 
     /// Makes the checks of a transfer that has no head yet.
@@ -39,7 +40,7 @@ struct BodyEnd {
     /// Whether the connection ended without close_notify, so that the body may be cut short. libcurl before 8.15 takes
     /// any end of the connection for the end of the body.
     var isCutShort: Bool { isTLSClosed == false }
-    /// Whether bytes were found behind the body.
+    /// Whether bytes were found after the end of the body.
     var exceedsLength: Bool { overrun?.isFound ?? false }
 
     /// Returns whether the whole body was delivered and bytes after the body are known.

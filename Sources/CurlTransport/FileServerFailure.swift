@@ -1,7 +1,7 @@
 import CCurl
 import DownloadCore
 
-/// A libcurl code with which the transfer of a file from a server without HTTP has failed.
+/// The failure of a transfer from a server that does not use HTTP, such as an FTP or SSH server.
 struct FileServerFailure {
     private let code: CURLcode
     /// The reply code of an FTP server (RFC 959 section 4.2); 0 if there is none.
@@ -22,7 +22,7 @@ struct FileServerFailure {
         onlyKey = easy.onlyKey
     }
 
-    /// The error; nil if the code means the same as from other servers.
+    /// The error; nil if the code means the same as for HTTP servers.
     var error: DownloadError? {
         // After a 4yz reply another attempt may succeed (RFC 959 section 4.2.1). 421 means that the server has too
         // many connections already, or shuts down.

@@ -22,7 +22,7 @@ struct HeadReader {
 
     init(after last: LastHead) { parser = ResponseHeadParser(after: last) }
 
-    /// Whether authentication has left nothing here, neither a challenge nor a choice of the scheme.
+    /// Whether the reader keeps nothing for authentication: neither a challenge nor a choice of the scheme.
     var isPlain: Bool { answer == nil && challenge == nil }
     /// Whether a body may follow.
     var isDone: Bool { parser.isDone || isPresented }

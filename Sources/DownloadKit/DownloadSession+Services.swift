@@ -146,7 +146,7 @@ extension DownloadSession {
         StoreCheck.health(ofStoreIn: stateFolder, time)
     }
 
-    /// Returns what live and dead sessions have left in a state folder.
+    /// Returns the sessions, live and dead, that have a socket or a lock file in a state folder; sorted.
     package static func sessionTraces(stateFolder: String) -> [SessionTrace] {
         SessionRegistry(stateFolder: stateFolder).traces()
     }

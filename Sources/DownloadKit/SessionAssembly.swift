@@ -8,7 +8,7 @@ import Foundation
 struct SessionAssembly {
     let configuration: SessionConfiguration
     let registry: SessionRegistry
-    /// Names the certificate authorities to trust and the home folder.
+    /// The environment variables, which name the trusted certificate authorities and the home folder.
     var environment = ProcessInfo.processInfo.environment
     /// A listening socket that another process created (sd_listen_fds(3)).
     var listener: Int32?
@@ -16,7 +16,7 @@ struct SessionAssembly {
     var hooks: (any HookRunner)?
     /// Reports a problem that no caller is waiting to hear about, as text for the user.
     var notice: @Sendable (String) -> Void = { _ in }
-    /// Is given the libcurl transport, and returns the transport to use instead.
+    /// Returns the transport to use instead of the libcurl transport, which is passed to the closure.
     var transport: @Sendable (any Transport) -> any Transport = { $0 }
     var adapter: (any RequestAdapter)?
     var retrier: (any RequestRetrier)?

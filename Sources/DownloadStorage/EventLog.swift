@@ -36,8 +36,8 @@ struct EventLog {
 
     private static let droppedAtOnce: EventCursor = 20_000
 
-    /// Deletes the oldest events, at most so many that other processes do not wait long. Returns whether no more than
-    /// `count` events are left.
+    /// Deletes the oldest events. One call deletes only a limited number, so that other processes do not wait long for
+    /// the database. Returns whether at most `count` events are left.
     func dropStep(keeping count: Int) throws -> Bool {
         let bounds = try bounds()
         let end = bounds.last - EventCursor(max(0, count))
@@ -50,7 +50,7 @@ struct EventLog {
     }
 }
 
-/// A reader of one row of the log, which trusts no column.
+/// A reader of one row of the log. It checks the type of every column, because the store may be damaged.
 private struct EventReader {
     private enum Column: Int, CaseIterable {
         case seq, time, kind, download, name, url, session, state, stateDetail, received, total, batch

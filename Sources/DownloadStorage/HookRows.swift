@@ -1,8 +1,8 @@
 import DownloadCore
 import GRDB
 
-/// Hooks that are due. Their rows are inserted in the transaction that ends a download, and deleted before their
-/// programs are started.
+/// The hooks that must be run. Their rows are inserted in the transaction that ends a download. A row is deleted before
+/// the program of its hook is started.
 struct HookRows {
     let db: Database
 

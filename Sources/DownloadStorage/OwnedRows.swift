@@ -2,7 +2,8 @@ import DownloadCore
 import Foundation
 import GRDB
 
-/// The downloads in one transaction, as the rules of ownership permit a session to take, change and remove them.
+/// The downloads that a session claims, changes and removes in one transaction. The rules of ownership
+/// (``DownloadOwnership``) decide which downloads it may use.
 struct OwnedRows {
     let db: Database
     let coder: RequestCoder
@@ -10,7 +11,7 @@ struct OwnedRows {
     let now: Date
     private var ownership: DownloadOwnership
 
-    /// Completes the intents of dead sessions first.
+    /// Makes the value, and first completes the intents of dead sessions.
     init(_ db: Database, coder: RequestCoder, ownership: DownloadOwnership, now: Date) throws {
         var ownership = ownership
         try IntentRow.settle(db) { ownership.isDead($0) }
@@ -69,7 +70,7 @@ struct OwnedRows {
         }
     }
 
-    /// Writes the record as queued for the session, or as paused if it is to be held back.
+    /// Writes the record as queued for the session, or as paused if `holdsBack` is true.
     func hand(_ old: DownloadRecord, holdsBack: Bool = false) throws -> DownloadRecord {
         var record = old
         record.queue(for: session, at: now, holdsBack: holdsBack)

@@ -71,7 +71,8 @@ struct RowAdding {
         return AddedDownload(kind: .adopted, record: try owned.hand(record, holdsBack: request.startsPaused))
     }
 
-    /// Returns the newest download with the same URL, folder and requested name, by the request's index.
+    /// Looks for downloads with the same URL, folder and requested name as the requests. Returns the newest such
+    /// download for the index of each request that has one.
     private func find(
         _ run: ArraySlice<DownloadRequest>, _ urls: String
     ) throws -> [Int: StoredDownload] {

@@ -1,6 +1,6 @@
 /// A declaration or an extension of a type in one file.
 struct DeclaredType: Equatable {
-    /// The name with the names of the types around it, such as `SegmentWriter.State`.
+    /// The name, which begins with the names of the enclosing types, such as `SegmentWriter.State`.
     let name: String
     let line: Int
     /// The number of stored properties. Static properties do not count.
@@ -40,7 +40,8 @@ struct DeclaredTypes {
             next = nil
         case "}": _ = scopes.popLast()
         case "let", "var":
-            // `@Wrapper` and modifiers stand before the word, and a closure's capture or a pattern stands elsewhere.
+            // Attributes and modifiers come before the keyword. A `let` or `var` in a pattern or function body is not
+            // directly in the scope of a type.
             guard case .type(let type)? = scopes.last, !isStatic(index), isStored(index) else { return }
             found[type].stored += names(index)
         case let word where Self.keywords.contains(word) && ![".", "import"].contains(text(index - 1)):
@@ -71,7 +72,7 @@ struct DeclaredTypes {
         return false
     }
 
-    /// Returns the number of properties in a declaration: several for `var (a, b) = (0, 0)`.
+    /// Returns the number of properties in a declaration, for example 2 for `var (a, b) = (0, 0)`.
     private func names(_ index: Int) -> Int {
         guard text(index + 1) == "(" else { return 1 }
         return 1 + tokens[(index + 1)...].prefix { $0.text != ")" }.count { $0.text == "," }
@@ -93,7 +94,8 @@ struct DeclaredTypes {
         return true
     }
 
-    /// Returns whether a declaration may end with this token, because it is the last of its line and nothing must follow.
+    /// Returns whether a declaration may end with this token. The token must be the last of its line. Neither this
+    /// token nor the next one may continue the declaration.
     private func endsLine(_ index: Int) -> Bool {
         guard index + 1 < tokens.count, tokens[index + 1].line > tokens[index].line else { return false }
         return ![":", ",", "&", ">"].contains(text(index)) && text(index + 1) != "{"

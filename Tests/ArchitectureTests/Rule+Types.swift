@@ -1,9 +1,9 @@
 extension Rule {
-    /// The most stored properties of a type, and the most files in which a type stands.
+    /// The maximum number of stored properties of a type, and of files with a declaration or extension of the type.
     static let typeLimits = (properties: 15, files: 4)
 
-    /// The types that may have more stored properties, with the reason. Their properties are not a state that changes
-    /// together: each is one of the values that a user or a format names.
+    /// The types that may have more stored properties, with the reason. Their properties do not change together. Each
+    /// property is one value that a user sets or that a format defines.
     static let largeTypes: [String: String] = [
         "DownloadRequest": options, "TransferRequest": options, "GetCommand": options, "SettingArguments": options,
         "ShowDocument": document, "ListDocument": document, "EventDocument": document, "FinishedDocument": document,
@@ -25,8 +25,8 @@ extension Rule {
         }
     }
 
-    /// Returns the types of the sources that stand in more files than a type may, with their files. A type that two
-    /// modules extend counts in each of them.
+    /// Returns the types that are declared or extended in more files than allowed, with these files. The files of each
+    /// module are counted separately.
     static func scatteredTypes(in files: [SourceFile]) -> [String: [String]] {
         var places: [String: Set<String>] = [:]
         for file in files where file.isSource && file.isSwift {

@@ -26,7 +26,7 @@ extension DownloadRecord {
     }
 
     /// Decides which source is used after a failed attempt.
-    /// - Parameter repeats: whether the same source may succeed later.
+    /// - Parameter repeats: Whether the same source may succeed later.
     mutating func turn(after error: DownloadError, repeats: Bool) -> SourceTurn {
         guard !request.mirrors.isEmpty, error.isOfSource else { return .none }
         var book = resume.sources ?? SourceBook()

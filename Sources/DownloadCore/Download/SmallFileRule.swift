@@ -1,7 +1,7 @@
-/// The rule that says which downloads begin on the short way of small files.
+/// The rule that says which downloads begin on the short way of small files (``SmallFileLane``).
 enum SmallFileRule {
-    /// Returns whether the short way is possible: nothing was fetched, and the request has no option that the short way does
-    /// not support. All options that are not named here must have their defaults.
+    /// Returns whether the short way is possible. It is possible if nothing was fetched before, and if the request has
+    /// no option that the short way does not support. All options that are not named here must have their defaults.
     static func permits(_ record: DownloadRecord) -> Bool {
         let request = record.request
         guard record.fileName == nil, record.completed == nil, record.resume == ResumeData(), request.url.isHTTP else {
@@ -30,10 +30,10 @@ enum SmallFileRule {
         plain.acceptsUnverified = request.acceptsUnverified
         plain.keepsCompleted = request.keepsCompleted
         guard request == plain, [.fail, .rename, .skip].contains(place.ifExists), request.missingSecrets.isEmpty,
-            // The URL may have changed since it was requested.
+            // The URL may have changed since the download was added.
             (try? request.requireAllowed()) != nil
         else { return false }
-        // If the requested name is taken, an ordinary attempt finds that before it fetches anything.
+        // If the requested name is taken, an ordinary attempt finds the conflict before it fetches anything.
         return place.fileName.map { FileStatus.of(FileNaming.path(place.folder, $0)) == nil } ?? true
     }
 }

@@ -29,8 +29,8 @@ struct ConnectionPace: Sendable {
     /// Returns whether the first answer began longer ago than a burst lasts.
     func isSteady(at now: Double, burst: Double) -> Bool { firstAnswer.map { now >= $0 + burst } ?? false }
 
-    /// Records the number of bytes that have come since the last observation. Returns the number of bytes that tell
-    /// something about the speed.
+    /// Records the number of bytes that have come since the last observation. Returns the number of bytes that count
+    /// for the speed: 0 during a burst, otherwise all of them.
     mutating func observe(_ count: Int64, at now: Double, burst: Double) -> Int64 {
         let begin = answer ?? seen
         if answer == nil { answered(at: begin) }

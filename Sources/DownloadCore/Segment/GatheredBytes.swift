@@ -3,7 +3,7 @@
 struct GatheredBytes {
     private(set) var buffer: PoolBuffer?
     private(set) var count = 0
-    /// The offset of the first byte of a partly filled buffer that goes to the disk soon.
+    /// The offset of the first byte of a partly filled buffer whose hand-over to the disk was arranged.
     private var handOver: Int64?
 
     /// The maximum length of a piece in bytes. A piece that begins a buffer always fits in it.
@@ -40,8 +40,8 @@ struct GatheredBytes {
         return taken
     }
 
-    /// Returns the capacity of a buffer. Buffers end where the file offset is a multiple of their size. A buffer that
-    /// would be very short for that ends at the end of a page instead.
+    /// Returns the capacity of a buffer. A buffer ends where the file offset is a multiple of the buffer size. If the
+    /// buffer would be shorter than ``longestPiece``, it ends at a multiple of the page size instead.
     private static func capacity(from start: Int64) -> Int {
         let size = BufferPool.bufferSize
         let room = size - Int(start % Int64(size))
@@ -62,7 +62,7 @@ struct GatheredBytes {
 
     mutating func cancelHandOver() { handOver = nil }
 
-    /// Takes the buffer if its bytes begin at `start`.
+    /// Takes the buffer if its bytes begin at `start`. Otherwise returns nil.
     mutating func take(from start: Int64, at position: Int64) -> (buffer: PoolBuffer, count: Int)? {
         count > 0 && position - Int64(count) == start ? take() : nil
     }

@@ -1,4 +1,5 @@
-/// The range of the file that one transfer brings, and which of its bytes count as received.
+/// The range of the file that one transfer fetches. A part of the range counts as received; the other bytes are only
+/// compared.
 struct SegmentRange {
     /// The offset of the next byte.
     private(set) var position: Int64
@@ -17,7 +18,9 @@ struct SegmentRange {
         (countedFrom, countedTo) = counted
     }
 
-    /// Records the range of the answer. The bytes of an answer with another range than requested all count.
+    /// Records the range of the answer.
+    /// - Parameter countsAll: Whether all bytes of the answer count as received, because its range is not the requested
+    ///   one.
     mutating func begin(at offset: Int64, end: Int64?, countsAll: Bool) {
         if countsAll { countedFrom = offset }
         position = offset
@@ -26,15 +29,15 @@ struct SegmentRange {
 
     mutating func advance(by count: Int) { position += Int64(count) }
 
-    /// Ends the request at an offset. Returns the new end, and whether the transfer is there already. A transfer that
-    /// is still comparing the bytes before its range can end at once.
+    /// Ends the request at an offset. Returns the new end, and whether the transfer has reached it already. A
+    /// transfer that is still comparing the bytes before its range can end at once.
     mutating func shorten(to end: Int64) -> (last: Int64, isThere: Bool) {
         let last = max(end, position)
         cut = last
         return (last, max(position, countedFrom) >= end)
     }
 
-    /// Returns why the next `count` bytes are refused, or nil if they are not.
+    /// Returns the reason why the next `count` bytes are refused. Returns nil if they are accepted.
     func refusal(of count: Int, maximumSize: Int64?) -> SegmentWriter.Refusal? {
         let next = position + Int64(count)
         if let end, next > end { return .tooLong }
@@ -50,10 +53,10 @@ struct SegmentRange {
         Int(max(0, min(position + Int64(count), countedTo) - max(position, countedFrom)))
     }
 
-    /// The range of new bytes that came, without the bytes that came only to be compared.
+    /// The range of the new bytes that have come, without the bytes that are only compared.
     var brought: Range<Int64> { countedFrom..<max(countedFrom, min(position, countedTo)) }
 
     /// Returns the bytes that have not come; nil if their end is not known.
-    /// - Parameter asked: The end that was asked for; nil to use the end of the answer.
+    /// - Parameter asked: The end of the requested range; nil to use the end of the answer.
     func unfinished(asked: Int64?) -> Range<Int64>? { (cut ?? asked ?? end).map { min(position, $0)..<$0 } }
 }

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// What a session adds to the requests of its downloads.
+/// The settings of a session that it adds to the requests of its downloads.
 package struct SessionRequests: Sendable {
     /// The user agent that is sent with every request, unless the user set another.
     let userAgent: String

@@ -86,7 +86,7 @@ public final class DownloadSession: Sendable {
         Task { await end.close() }
     }
 
-    // MARK: What lives as long as the session
+    // MARK: Tasks that live as long as the session
 
     static func monitor(
         _ service: any DownloadService, _ identifier: String, _ monitors: [any EventMonitor]

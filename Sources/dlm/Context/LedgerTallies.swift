@@ -5,11 +5,11 @@ struct Tally {
     private(set) var completed = 0
     /// The number of downloads that were complete before this command, so that nothing was fetched.
     private(set) var earlier = 0
-    /// The number of downloads that the server called current, so that nothing was fetched.
+    /// The number of downloads whose file is still current, so that nothing was fetched.
     private(set) var current = 0
     /// The number of downloads whose checksum was verified.
     private(set) var verified = 0
-    /// The algorithms by which they were verified.
+    /// The algorithms of the verified checksums.
     private(set) var algorithms: Set<Checksum.Algorithm> = []
     /// The number of bytes of the completed downloads.
     private(set) var completedBytes: Int64 = 0
@@ -57,7 +57,7 @@ struct Failures {
         case failed
         /// The download was cancelled or removed.
         case cancelled
-        /// The download was complete once, and its file is gone or was changed since.
+        /// The download was complete, but its file was deleted or changed afterwards.
         case lost
     }
 
