@@ -60,7 +60,7 @@ struct CheckpointTests {
         #expect(names.drop { $0 == nil }.allSatisfy { $0 == "file.bin" })
     }
 
-    @Test("The bytes of an attempt that was asked to stop are durable, so that they count after a restart of the machine")
+    @Test("The bytes of a stopped attempt are durable, so that they count after a restart of the machine")
     func stopped() async throws {
         let bench = try RunnerBench()
         let record = try await bench.record()
