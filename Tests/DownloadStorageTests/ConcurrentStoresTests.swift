@@ -88,7 +88,7 @@ struct ConcurrentStoresTests {
         let selections: [DownloadSelection] = [.all, .ids([ids[1]]), .ids([ids[2]])]
         for (id, selection) in zip(ids, selections) {
             let isDone = Mutex(false)
-            try reader.database.inDatabase { db in
+            reader.database.inDatabase { db in
                 db.trace { event in
                     guard case .statement(let statement) = event, statement.sql.contains("FROM item"),
                         isDone.withLock({ isDone in
@@ -102,7 +102,7 @@ struct ConcurrentStoresTests {
             let found = try await reader.records(selection).map(\.id).sorted()
             #expect(found == (selection == .all ? ids : [id]))
             #expect(isDone.withLock { $0 })
-            try reader.database.inDatabase { $0.trace(options: []) }
+            reader.database.inDatabase { $0.trace(options: []) }
         }
         #expect(try await other.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM download") } == 3)
     }

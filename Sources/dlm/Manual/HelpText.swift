@@ -34,7 +34,7 @@ enum HelpText {
 
     /// The commands, grouped by the aims of users.
     static let commandGroups: [(title: String, names: [String])] = [
-        ("DOWNLOAD AND FOLLOW", ["get", "list", "show", "watch", "wait", "events"]),
+        ("DOWNLOAD AND FOLLOW", ["get", "list", "show", "watch", "wait", "events", "work"]),
         ("CHANGE A DOWNLOAD", ["pause", "resume", "cancel", "remove", "limit", "priority", "set-url"]),
         ("CHECK AND SET UP", ["verify", "manifest", "doctor", "config", "daemon", "rpc"]),
     ]

@@ -11,7 +11,7 @@ struct ManualPageTests {
         #expect(
             commands.map(\.commandName) == [
                 "get", "list", "show", "pause", "resume", "cancel", "remove", "wait", "watch", "events", "limit",
-                "priority", "set-url", "verify", "manifest", "daemon", "rpc", "doctor", "config",
+                "priority", "set-url", "verify", "work", "manifest", "daemon", "rpc", "doctor", "config",
             ])
         let pages = try ManualPage.all()
         for page in pages {
