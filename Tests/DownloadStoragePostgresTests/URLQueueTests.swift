@@ -300,7 +300,7 @@ struct URLQueueTests {
         try database.run("INSERT INTO dlm.version VALUES (99)")
         await #expect(throws: DownloadError.self) { try await database.queue() }
         await #expect(throws: DownloadError.self) { try await database.queue(creates: false) }
-        let location = try QueueLocation("postgres://nobody.invalid:1/x?connect_timeout=1")
+        let location = try QueueLocation("postgres://127.0.0.1:1/x?connect_timeout=1")
         await #expect(throws: DownloadError.self) { try await URLQueue.open(location) }
     }
 
