@@ -14,10 +14,8 @@ BINARY = .build/release/dlm
 SOURCES = Package.swift Makefile $(shell find Sources -type f)
 
 # All targets that run tests build with these flags, so that nothing is built twice. The build is not optimised, so that a
-# change
-# is compiled in seconds. It is not a debug build, because there ArgumentParser checks every command at every start (a tenth
-# of a
-# second each).
+# change is compiled in seconds. It is not a debug build, because there ArgumentParser checks every command at every start (a
+# tenth of a second each).
 TEST_FOLDER = .build/tests
 TEST_FLAGS = -c release --scratch-path $(TEST_FOLDER) --disable-xctest $(addprefix -Xswiftc ,-Onone -enable-testing \
 	-no-whole-module-optimization -enable-batch-mode -incremental -DDLM_FAULT_POINTS)
@@ -113,8 +111,7 @@ fault-test:
 	mv $(FAULTS).md docs/reliability.md
 
 # Tests every protocol with real servers, through every kind of proxy, and writes the tables of docs/protocols.md from the
-# report
-# of the tests (ProtocolTable.note).
+# report of the tests (ProtocolTable.note).
 protocol-test: CELLS = .build/protocol-report
 protocol-test: PROTOCOL_SUITES = Protocol|Proxy|RealProxy|SignOn|Authentication|FTP|SSH|LocalFile|PartsWithoutHTTP
 protocol-test:
@@ -134,8 +131,7 @@ deploy-test:
 	deploy/test $(TEST_FOLDER)/release/dlm $(RECIPES)
 
 # Runs the end-to-end tests with the released program, which has less of ICU's data than the program of make test. Tests that
-# end
-# the program at a fault point are left out, because only the program of make test has fault points.
+# end the program at a fault point are left out, because only the program of make test has fault points.
 FAULT_POINT_TESTS = FaultTests TestSupportTests ContinueTests/killed HookTests/crash
 release-test: $(BINARY)
 	@scripts/need test
@@ -179,8 +175,7 @@ sanitize:
 	scripts/sanitize thread
 
 # Measures dlm and similar programs with the same work, and writes docs/performance.md. CASES="http-1g small-h1" selects
-# cases; the
-# figures of the other cases stay.
+# cases; the figures of the other cases stay.
 CASES =
 bench: $(BINARY)
 	@scripts/need bench
