@@ -100,7 +100,9 @@ final class QueueWorker: WorkerReceiver {
 
     func restarts(_ url: String, after error: DownloadError?) -> Bool {
         if case .fileFailed(.partialExists, let path) = error,
-            state.withLock({ $0.held[url].map { !$0.wasRestarted } ?? false }), AbandonedPartial.remove(path)
+            // At the first lease of a URL, no worker can have made the file, so it is somebody else's.
+            state.withLock({ $0.held[url].map { !$0.wasRestarted && $0.item.attempts > 1 } ?? false }),
+            AbandonedPartial.remove(path)
         {
             state.withLock { state in
                 state.held[url]?.wasRestarted = true
