@@ -11,15 +11,22 @@ final class PostgresConnection {
     /// The defaults for parameters that the URI does not have. A server that is gone without a word is noticed after
     /// half a minute. Times are in seconds, but for the last one, which is in milliseconds.
     private static let defaults = [
-        ("client_encoding", "UTF8"), ("fallback_application_name", "dlm"), ("connect_timeout", "10"),
+        ("fallback_application_name", "dlm"), ("connect_timeout", "10"),
         ("keepalives_idle", "15"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
         ("tcp_user_timeout", "30000"),
     ]
 
+    /// Parts of messages after which another attempt with the same URI is useless. libpq has no codes for errors of
+    /// connecting. All other errors may be over a little later, such as those of a server that has no connection left.
+    private static let refusals = [
+        "authentication failed", "no password supplied", "does not exist", "no pg_hba.conf entry",
+        "not permitted to log in", "permission denied", "invalid ", "certificate", "does not support SSL",
+    ]
+
     init(_ location: QueueLocation) throws(PostgresFailure) {
         if let reason = dlm_pg_load() { throw PostgresFailure(.noLibrary, String(cString: reason)) }
-        // Parameters of the URI replace those before it.
-        let parameters = Self.defaults + [("dbname", location.uri)]
+        // Parameters of the URI replace those before it, and are replaced by those after it.
+        let parameters = Self.defaults + [("dbname", location.uri), ("client_encoding", "UTF8")]
         let opened = Self.withTexts(parameters.map(\.0)) { keywords in
             Self.withTexts(parameters.map(\.1)) { values in dlm_pg_connect(keywords, values) }
         }
@@ -27,12 +34,11 @@ final class PostgresConnection {
         connection = opened
         guard isAlive else {
             let message = String(cString: dlm_pg_error_message(opened))
-            // The server answered that it refuses the login, the database or a parameter.
-            let isFinal =
-                ["FATAL: ", "invalid ", "no password"].contains { message.contains($0) }
-                && !["starting up", "shutting down", "recovery", "too many"].contains { message.contains($0) }
+            let isFinal = Self.refusals.contains { message.contains($0) }
             throw PostgresFailure(isFinal ? .other : .connectionLost, message)
         }
+        // The functions need to see what others have committed since the transaction began.
+        try run("SET default_transaction_isolation = 'read committed'")
     }
 
     deinit { dlm_pg_finish(connection) }

@@ -23,9 +23,11 @@ package struct QueueLocation: Equatable, Sendable {
         guard let scheme = Self.schemes.first(where: { text.hasPrefix($0) }) else { throw .otherScheme }
         let rest = text.dropFirst(scheme.count)
         let query = rest.firstIndex(of: "?")
-        // A password may hold a slash, so everything before the last at sign counts as the user.
-        let place = rest[..<(query ?? rest.endIndex)]
-        if let at = place.lastIndex(of: "@"), place[..<at].contains(":") { throw .holdsPassword }
+        // A password may hold a slash or a question mark. For libpq, the user and the password end at the first at sign
+        // before a slash. Here, everything before the last at sign counts as well.
+        for place in [rest[..<(query ?? rest.endIndex)], rest.prefix { $0 != "/" }] {
+            if let at = place.lastIndex(of: "@"), place[..<at].contains(":") { throw .holdsPassword }
+        }
         for parameter in query.map({ rest[$0...].dropFirst().split(separator: "&") }) ?? [] {
             let name = String(parameter.prefix { $0 != "=" })
             let plain = name.removingPercentEncoding ?? name

@@ -1,4 +1,5 @@
-/// The steps from an empty database to the newest version of the queue. Each step is one transaction.
+/// The steps from an empty database to the newest version of the queue. All steps that a database lacks are one
+/// transaction.
 enum QueueMigrations {
     /// The steps; the first leads to version 1.
     static let steps = [
@@ -15,13 +16,10 @@ enum QueueMigrations {
         guard encoding == "UTF8" else {
             throw PostgresFailure(.other, "the database has the encoding \(encoding ?? "?"); a queue needs UTF8")
         }
-        try connection.run("SELECT pg_advisory_lock(\(lock))")
-        defer { _ = try? connection.run("SELECT pg_advisory_unlock(\(lock))") }
-        // Another program may have migrated meanwhile.
-        for step in steps[min(steps.count, try version(on: connection))...] {
-            _ = try connection.transaction { () throws(PostgresFailure) in
-                try connection.run(step)
-            }
+        try connection.transaction { () throws(PostgresFailure) in
+            try connection.run("SELECT pg_advisory_xact_lock(\(lock))")
+            // Another program may have migrated meanwhile.
+            for step in steps[min(steps.count, try version(on: connection))...] { try connection.run(step) }
         }
     }
 
@@ -38,8 +36,9 @@ enum QueueMigrations {
 
     /// Returns the version of the queue, or 0 if there is none.
     private static func version(on connection: PostgresConnection) throws(PostgresFailure) -> Int {
-        let isThere = try connection.run("SELECT to_regclass('dlm.version') IS NOT NULL").first?.first == "t"
-        guard isThere else { return 0 }
+        // Not to_regclass(), which may not see what was committed since the transaction began.
+        let tables = try connection.run("SELECT FROM pg_tables WHERE schemaname = 'dlm' AND tablename = 'version'")
+        guard !tables.isEmpty else { return 0 }
         let rows = try connection.run("SELECT max(version) FROM dlm.version")
         let version = rows.first?.first.flatMap { $0.flatMap(Int.init) } ?? 0
         if version > steps.count {

@@ -27,9 +27,10 @@ extension QueueSchema {
             now_ended bigint[];
             hosts int[];
         BEGIN
+            PERFORM 1 FROM dlm.worker w WHERE w.id = worker_id FOR NO KEY UPDATE;
             WITH given AS (SELECT * FROM unnest(ids, states, sizes, errors, results) g(id, state, size, error, result)),
             ended AS (
-                UPDATE dlm.item i SET state = g.state, bytes = g.size, error = g.error, result = g.result::json,
+                UPDATE dlm.item i SET state = g.state, bytes = g.size, error = g.error, result = g.result,
                     ended = clock_timestamp()
                 FROM given g WHERE i.id = g.id AND i.worker = worker_id AND i.state = 1 AND g.state BETWEEN 2 AND 4
                 RETURNING i.id, i.host)
@@ -45,6 +46,7 @@ extension QueueSchema {
         DECLARE
             hosts int[];
         BEGIN
+            PERFORM 1 FROM dlm.worker w WHERE w.id = worker_id FOR NO KEY UPDATE;
             WITH back AS (
                 UPDATE dlm.item i SET state = 0, worker = NULL
                 WHERE i.worker = worker_id AND i.state = 1 AND i.id <> ALL (keep) RETURNING i.host)
@@ -62,27 +64,26 @@ extension QueueSchema {
         BEGIN
             PERFORM 1 FROM dlm.worker w WHERE w.id = worker_id FOR UPDATE;
             back := dlm.give_back(worker_id, '{}');
+            -- Slots are left if somebody has deleted leased items.
+            WITH gone AS (DELETE FROM dlm.slot s WHERE s.worker = worker_id RETURNING s.host)
+            UPDATE dlm.host h SET workers = h.workers - 1 FROM gone g WHERE h.id = g.host;
             DELETE FROM dlm.worker w WHERE w.id = worker_id;
             RETURN back;
         END $$;
 
-        -- Ends the workers whose lease is over. A worker that could not reach a server that was down gets one more lease
-        -- from its start.
-        CREATE FUNCTION dlm.end_dead_workers() RETURNS int
+        -- Ends a worker whose lease is over. A worker that could not reach a server that was down gets one more lease
+        -- from its start. Only one is ended, so that this transaction locks the hosts of one worker, in their order.
+        CREATE FUNCTION dlm.end_dead_worker() RETURNS boolean
         LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
         DECLARE
             dead bigint;
-            ended int := 0;
         BEGIN
-            FOR dead IN
-                SELECT w.id FROM dlm.worker w WHERE w.until < clock_timestamp()
-                AND pg_postmaster_start_time() + w.lease < clock_timestamp()
-                ORDER BY w.id FOR UPDATE SKIP LOCKED
-            LOOP
-                PERFORM dlm.end_worker(dead);
-                ended := ended + 1;
-            END LOOP;
-            RETURN ended;
+            SELECT w.id INTO dead FROM dlm.worker w WHERE w.until < clock_timestamp()
+            AND pg_postmaster_start_time() + w.lease < clock_timestamp()
+            ORDER BY w.id LIMIT 1 FOR UPDATE SKIP LOCKED;
+            IF dead IS NULL THEN RETURN false; END IF;
+            PERFORM dlm.end_worker(dead);
+            RETURN true;
         END $$;
         """
 
@@ -94,6 +95,7 @@ extension QueueSchema {
         DECLARE
             hosts int[];
         BEGIN
+            PERFORM pg_advisory_xact_lock(\(addingLock));
             WITH back AS (
                 UPDATE dlm.item i SET state = 0, worker = NULL, bytes = NULL, ended = NULL, error = NULL, result = NULL
                 WHERE i.state BETWEEN 3 AND CASE WHEN all_failed THEN 4 ELSE 3 END
@@ -114,6 +116,21 @@ extension QueueSchema {
                 UPDATE dlm.host h SET is_paused = pauses WHERE h.name = host_name;
             END IF;
             RETURN FOUND;
+        END $$;
+
+        -- Counts everything anew, after items were changed by other means. Call it while no worker runs.
+        CREATE FUNCTION dlm.recount() RETURNS void
+        LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+        BEGIN
+            LOCK TABLE dlm.worker, dlm.item, dlm.slot, dlm.host IN SHARE ROW EXCLUSIVE MODE;
+            UPDATE dlm.item i SET state = 0, worker = NULL
+            WHERE i.state = 1 AND NOT EXISTS (SELECT FROM dlm.worker w WHERE w.id = i.worker);
+            DELETE FROM dlm.slot;
+            INSERT INTO dlm.slot (host, worker, leased)
+            SELECT i.host, i.worker, count(*) FROM dlm.item i WHERE i.state = 1 GROUP BY i.host, i.worker;
+            UPDATE dlm.host h SET
+                queued = (SELECT count(*) FROM dlm.item i WHERE i.host = h.id AND i.state = 0),
+                workers = (SELECT count(*) FROM dlm.slot s WHERE s.host = h.id);
         END $$;
 
         -- The functions belong to roles that are granted them. Those that others call on the way belong to nobody.

@@ -1,6 +1,9 @@
 /// The tables of a queue, in the schema `dlm` of a database. States of items: 0 queued, 1 leased, 2 done, 3 failed and
 /// worth another run, 4 failed for good.
 enum QueueSchema {
+    /// The key of the advisory lock under which queued items are added: "dlm" and a number.
+    static let addingLock = 0x646C_6D02
+
     static let tables = """
         CREATE SCHEMA IF NOT EXISTS dlm;
         CREATE TABLE dlm.version (version int NOT NULL);
@@ -40,11 +43,12 @@ enum QueueSchema {
         CREATE INDEX slot_worker ON dlm.slot (worker);
 
         -- key is the beginning of the SHA-256 digest of the URL. A folder is relative to the one of the request, or
-        -- absolute. worker is the one that has leased the item, or has ended it.
+        -- absolute. worker is the one that has leased the item, or has ended it. result is a line of JSON.
         CREATE TABLE dlm.item (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-            key uuid NOT NULL UNIQUE,
-            url text NOT NULL,
+            key uuid NOT NULL UNIQUE
+                CHECK (key = substring(encode(sha256(convert_to(url, 'UTF8')), 'hex') FOR 32)::uuid),
+            url text NOT NULL CHECK (octet_length(url) <= 65536),
             host int NOT NULL REFERENCES dlm.host,
             request int NOT NULL REFERENCES dlm.request,
             folder text NOT NULL,
@@ -55,7 +59,7 @@ enum QueueSchema {
             bytes bigint,
             ended timestamptz,
             error text,
-            result json) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
+            result text) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
         CREATE INDEX item_queued ON dlm.item (host, id) WHERE state = 0;
         CREATE INDEX item_leased ON dlm.item (worker) WHERE state = 1;
         CREATE INDEX item_failed ON dlm.item (id) WHERE state >= 3;
@@ -90,6 +94,8 @@ enum QueueSchema {
             all_rows bigint;
             new_hosts int[];
         BEGIN
+            -- Two programs that add the same URLs in another order would wait for each other in a circle.
+            PERFORM pg_advisory_xact_lock(\(addingLock));
             INSERT INTO dlm.host (name) SELECT DISTINCT n.host FROM dlm.incoming n ORDER BY 1 ON CONFLICT DO NOTHING;
             WITH rows AS (DELETE FROM dlm.incoming n RETURNING n.*),
             put AS (
@@ -124,8 +130,8 @@ enum QueueSchema {
         $$;
 
         -- Leases at most `most` URLs of at most `most_hosts` hosts. No host gets more than `most_workers` workers, or
-        -- its own number.
-        CREATE FUNCTION dlm.lease(worker_id bigint, most int, most_hosts int, most_workers int)
+        -- its own number. If `keep` is not NULL, all other URLs of the worker are given back first.
+        CREATE FUNCTION dlm.lease(worker_id bigint, most int, most_hosts int, most_workers int, keep bigint[])
         RETURNS TABLE (id bigint, url text, request int, folder text, name text, attempts int)
         \(indexed) AS $$
         DECLARE
@@ -138,6 +144,7 @@ enum QueueSchema {
             IF NOT FOUND THEN
                 RAISE EXCEPTION 'the lease of worker % is over', worker_id USING ERRCODE = 'DL001';
             END IF;
+            IF keep IS NOT NULL THEN PERFORM dlm.give_back(worker_id, keep); END IF;
             IF (SELECT q.is_paused FROM dlm.queue q) THEN RETURN; END IF;
             SELECT count(*) INTO held FROM dlm.slot s WHERE s.worker = worker_id;
             SELECT coalesce(array_agg(o.id), '{}') INTO chosen FROM (
@@ -153,6 +160,9 @@ enum QueueSchema {
                 FOR NO KEY UPDATE OF h SKIP LOCKED) o;
             chosen := chosen || others;
             IF cardinality(chosen) = 0 THEN RETURN; END IF;
+            -- The number is too large if somebody has deleted items.
+            UPDATE dlm.host h SET queued = 0 WHERE h.id = ANY (chosen)
+            AND NOT EXISTS (SELECT FROM dlm.item i WHERE i.host = h.id AND i.state = 0);
             share := ceil(most::numeric / cardinality(chosen));
             RETURN QUERY
             WITH taken AS (

@@ -6,7 +6,7 @@ import Synchronization
 /// newer schema migrates it.
 ///
 /// A lost connection is opened again, and the call is repeated, until ``patience`` is over. All calls may be repeated:
-/// a report is accepted twice, and URLs whose lease never arrived are given back (`keeping`).
+/// a report is accepted twice, and URLs whose lease never arrived are given back (`held`).
 package final class URLQueue: Sendable {
     /// The time for which a call waits for a server that is gone, in seconds.
     package static let patience = 600.0
@@ -94,7 +94,7 @@ package final class URLQueue: Sendable {
     ///   - most: the greatest number of URLs.
     ///   - hosts: the greatest number of hosts of a worker.
     ///   - workers: the greatest number of workers of a host.
-    ///   - held: the items that the worker has leased. After a lost connection, all others are given back first.
+    ///   - held: the items that the worker has leased. If the call is repeated, all others are given back first.
     /// - Returns: nil if the lease of the worker is over.
     package func lease(
         _ worker: Int64, most: Int, hosts: Int, workers: Int, held: @escaping @Sendable () -> [Int64]
@@ -106,13 +106,11 @@ package final class URLQueue: Sendable {
                 return repeated
             }
             do throws(PostgresFailure) {
-                if mustGiveBack {
-                    try connection.run("SELECT dlm.give_back($1, $2)", ["\(worker)", PostgresLiteral.array(held())])
-                }
-                try connection.run("SELECT dlm.end_dead_workers()")
+                try connection.run("SELECT dlm.end_dead_worker()")
+                let kept = mustGiveBack ? PostgresLiteral.array(held()) : nil
                 return try connection.run(
-                    "SELECT id, url, request, folder, name, attempts FROM dlm.lease($1, $2, $3, $4)",
-                    ["\(worker)", "\(most)", "\(hosts)", "\(workers)"])
+                    "SELECT id, url, request, folder, name, attempts FROM dlm.lease($1, $2, $3, $4, $5)",
+                    ["\(worker)", "\(most)", "\(hosts)", "\(workers)", kept])
             } catch {
                 if error.kind == .leaseLost { return nil }
                 throw error

@@ -30,8 +30,13 @@ final class CapturedConsole: Sendable {
     var errorLines: [String] { errors.split(separator: "\n").map(String.init) }
 
     /// Waits until standard error contains the text.
-    func waitForErrors(_ text: String) async throws {
-        while !errors.contains(text) {
+    func waitForErrors(_ text: String) async throws { try await wait { $0.errors.contains(text) } }
+
+    /// Waits until standard output contains the text.
+    func waitForOutput(_ text: String) async throws { try await wait { $0.output.contains(text) } }
+
+    private func wait(until holds: (CapturedConsole) -> Bool) async throws {
+        while !holds(self) {
             try Task.checkCancellation()
             await Task.yield()
         }

@@ -24,7 +24,7 @@ struct QueueLocationTests {
             "postgres://ann:secret@db/dlm", "postgres://ann:@db/dlm", "postgres://:secret@db/dlm",
             "postgres://ann:se/cret@db/dlm", "postgres://ann:se@cret@db/dlm", "postgres://db/dlm?password=secret",
             "postgres://db/dlm?sslmode=require&sslpassword=x", "postgres://db/dlm?pass%77ord=secret",
-            "postgres://db/dlm?PASSWORD=x",
+            "postgres://db/dlm?PASSWORD=x", "postgres://ann:se?cret@db/dlm", "postgres://ann:se?cret@db",
         ])
     func password(_ text: String) {
         #expect(throws: QueueLocation.Failure.holdsPassword) { try QueueLocation(text) }

@@ -63,7 +63,7 @@ struct URLQueueTests {
     func cases() async throws {
         try await withServer([
             ("adding", adding), ("leasing", leasing), ("fencing", fencing), ("dead", dead), ("hosts", hosts),
-            ("crowd", crowd), ("control", control), ("rights", rights), ("versions", versions),
+            ("crowd", crowd), ("control", control), ("rights", rights), ("deleted", deleted), ("versions", versions),
         ])
     }
 
@@ -148,8 +148,8 @@ struct URLQueueTests {
         try await queue.endWorker(leaving, patience: 0)
         #expect(try await Self.lease(queue, alive).count == 17)
         // A call whose answer was lost leaves URLs that this worker does not know. It gives them back.
-        let held = taken.dropFirst(3).prefix(7).map(\.id)
-        try database.run("SELECT dlm.give_back(\(alive), '{\(held.map(String.init).joined(separator: ","))}')")
+        let held = PostgresLiteral.array(taken.dropFirst(3).prefix(7).map(\.id))
+        try database.run("SELECT FROM dlm.lease(\(alive), 0, 1, 1, '\(held)')")
         let counts = try await queue.counts()
         #expect(counts.leased == 7 && counts.queued == 10 && counts.workers.map(\.leased) == [7])
     }
@@ -268,8 +268,15 @@ struct URLQueueTests {
         #expect(try await worker.report(id, Self.done(leased)).count == 3)
         #expect(try await worker.retry(forGood: true) == 0)
         #expect(try await !worker.hasWork())
+        // After a lost connection, the worker may give back what it does not know.
+        #expect(try await adder.add(Self.items(3..<6)) == 3)
+        #expect(try await Self.lease(worker, id).count == 3)
+        try database.run("SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE usename = 'dlm_work'")
+        let again = try await Self.lease(worker, id)
+        #expect(again.count == 3 && again.allSatisfy { $0.attempts == 2 })
+        #expect(try await worker.report(id, Self.done(again)).count == 3)
         try await worker.endWorker(id, patience: 0)
-        #expect(try await reader.counts().done == 3)
+        #expect(try await reader.counts().done == 6)
         #expect(try await reader.items([leased[0].id]).count == 1)
         #expect(try await controller.pause(true))
         #expect(try await controller.counts().isPaused)
@@ -288,6 +295,40 @@ struct URLQueueTests {
         // Over TCP, a role needs its password.
         let network = try QueueLocation(database.server.networkURL(database.name, as: "dlm_read"))
         await #expect(throws: DownloadError.self) { try await URLQueue.open(network) }
+    }
+
+    /// Nobody waits for URLs that somebody has deleted, and wrong numbers can be put right.
+    private func deleted(_ database: Database) async throws {
+        let queue = try await database.queue()
+        _ = try await queue.add(Self.items(0..<12, hosts: 3))
+        let worker = try await queue.startWorker("w", lease: 60)
+        try database.run("DELETE FROM dlm.item WHERE url LIKE 'https://h0.test/%'")
+        let leased = try await Self.lease(queue, worker)
+        #expect(leased.count == 8)
+        _ = try await queue.report(worker, Self.done(leased.filter { $0.url.hasPrefix("https://h1.test/") }))
+        #expect(try await queue.hasWork())
+        try database.run("DELETE FROM dlm.item WHERE url LIKE 'https://h2.test/%'")
+        try await queue.endWorker(worker, patience: 0)
+        #expect(try await !queue.hasWork())
+        #expect(try database.run("SELECT count(*) FROM dlm.host WHERE queued <> 0 OR workers <> 0") == [["0"]])
+
+        _ = try await queue.add(Self.items(20..<32, hosts: 3))
+        let alive = try await queue.startWorker("alive", lease: 60)
+        let dead = try await queue.startWorker("dead", lease: 60)
+        #expect(try await Self.lease(queue, alive, hosts: 1).count == 4)
+        #expect(try await Self.lease(queue, dead, hosts: 1).count == 4)
+        try database.run(
+            "DELETE FROM dlm.slot WHERE worker = \(dead); DELETE FROM dlm.worker WHERE id = \(dead);"
+                + "UPDATE dlm.host SET queued = 7, workers = 7; SELECT dlm.recount()")
+        let counts = try await queue.counts()
+        #expect(counts.queued == 8 && counts.leased == 4 && counts.workers.map(\.leased) == [4])
+        #expect(counts.hosts.map(\.queued).sorted() == [0, 4, 4] && counts.hosts.map(\.workers).sorted() == [0, 0, 1])
+        // The key of a URL belongs to it, so that no URL is there twice.
+        #expect(throws: PostgresFailure.self) {
+            try database.run(
+                "INSERT INTO dlm.item (key, url, host, request, folder) "
+                    + "SELECT gen_random_uuid(), 'https://h1.test/1', host, request, '' FROM dlm.item LIMIT 1")
+        }
     }
 
     private func versions(_ database: Database) async throws {

@@ -143,6 +143,43 @@ extension EndToEnd {
             }
         }
 
+        @Test("In a shared folder, a worker replaces the partial file of a dead one, also in place of its own")
+        func replaced() async throws {
+            try await withQueue { sandbox, server, postgres in
+                let store = postgres.url("postgres")
+                let add = try await sandbox.perform("get", "-b", "--store", store, server.url("/slow"), "-d", "data")
+                #expect(add.stdout == "1 added\n", "\(add.stderr)")
+                func work(_ name: String) throws -> ChildProcess {
+                    try sandbox.start(
+                        "work", "--store", store, "-q", "--lease-time", "1s", "--state", sandbox.root(name),
+                        "--manifest", sandbox.root("\(name).jsonl"))
+                }
+                let first = try work("first")
+                #expect(await server.waitUntil { $0.bytesSent > 300_000 })
+                first.send(SIGTERM)
+                #expect(try await first.result().ending == .signalled(SIGTERM))
+                let files = FileManager.default.enumerator(atPath: sandbox.file("data"))?.compactMap { $0 as? String }
+                let partial = sandbox.file("data/" + (try #require(files?.first { $0.hasSuffix(".part") })))
+                try FileManager.default.removeItem(atPath: partial)
+                let second = try work("second")
+                let end = ContinuousClock.now + .seconds(60)
+                while !FileManager.default.fileExists(atPath: partial), ContinuousClock.now < end { await Task.yield() }
+                second.send(SIGKILL)
+                _ = try await second.result()
+                #expect(FileManager.default.fileExists(atPath: partial))
+                // The first worker has a record of another file with this name.
+                let third = try work("first")
+                #expect(await server.waitUntil { $0.entries.count == 3 })
+                gate.open()
+                let result = try await third.result()
+                #expect(result.ending == .exited(0), "\(result.stderr)")
+                #expect(try entries(sandbox.root("first.jsonl")).map(\.status) == [.done])
+                let file = try Data(contentsOf: URL(fileURLWithPath: String(partial.dropLast(5))))
+                let content = Content(seed: 9, size: 2 * mebibyte)
+                #expect(file == Data(content.bytes(0..<content.size)))
+            }
+        }
+
         @Test("Without libpq, or with a password in the URL, one line says what to do")
         func missing() async throws {
             try await withDlm { sandbox in

@@ -1,5 +1,5 @@
 /// The conditions under which an answer is accepted as the file. They are checked on the head before a byte is written,
-/// as with Alamofire's `validate()`. The check itself is ``failure(of:total:)``.
+/// as with Alamofire's `validate()`. The check itself is `failure(of:total:)`.
 public struct ResponseValidation: Sendable, Equatable {
     /// The accepted media types. Empty to accept any type.
     public var types: [MediaRange]

@@ -29,6 +29,12 @@ final class QueueWorker: WorkerReceiver {
         var isFinished = false
         var end: (reason: String, status: Int32)?
         var sleeper: Task<Void, Never>?
+
+        /// Forgets the downloads of URLs that are no longer held, now and then.
+        mutating func forgetDownloads() {
+            guard urls.count > 2 * held.count + 1000 else { return }
+            urls = urls.filter { held[$0.value] != nil }
+        }
     }
 
     let queue: URLQueue
@@ -99,7 +105,7 @@ final class QueueWorker: WorkerReceiver {
     func awaits(_ url: String) -> Bool { state.withLock { $0.held[url].map { !$0.hasEnded } ?? false } }
 
     func restarts(_ url: String, after error: DownloadError?) -> Bool {
-        if case .fileFailed(.partialExists, let path) = error,
+        if let path = Self.obstacle(error),
             // At the first lease of a URL, no worker can have made the file, so it is somebody else's.
             state.withLock({ $0.held[url].map { !$0.wasRestarted && $0.item.attempts > 1 } ?? false }),
             AbandonedPartial.remove(path)
@@ -113,6 +119,13 @@ final class QueueWorker: WorkerReceiver {
         }
         state.withLock { $0.held[url]?.hasEnded = true }
         return false
+    }
+
+    /// Returns the path of a partial file that another worker may have made: in the place of a new one, or of that of
+    /// this worker from an earlier lease.
+    private static func obstacle(_ error: DownloadError?) -> String? {
+        guard case .fileFailed(let failure, let path) = error else { return nil }
+        return failure == .partialExists || failure == .replaced ? path : nil
     }
 
     func began(_ id: DownloadID, _ url: String) { state.withLock { $0.urls[id] = url } }
@@ -146,6 +159,7 @@ final class QueueWorker: WorkerReceiver {
                 let ids = Set(batch.map(\.id))
                 state.withLock { state in
                     state.held = state.held.filter { !ids.contains($0.value.item.id) || !$0.value.hasEnded }
+                    state.forgetDownloads()
                     state.ended += batch.count
                     state.refused += ids.subtracting(accepted).count
                 }

@@ -16,7 +16,10 @@ enum QueuedRequest {
         if request.secretFiles != SecretFiles() { return "a shared queue stores no references to files with secrets" }
         if request.hooks != nil { return "a shared queue stores no programs to run" }
         if request.startsPaused { return "a shared queue is paused as a whole or by host; leave out --paused" }
-        if request.url.scheme == "file" { return "file URLs mean another file on each machine" }
+        let urls = [request.url] + request.mirrors + [request.describedBy].compactMap(\.self)
+        if urls.contains(where: { $0.scheme == "file" }) {
+            return "file URLs mean another file on each machine"
+        }
         if request.url.string.utf8.count > longestURL { return "the URL is longer than 64 KiB" }
         return nil
     }
@@ -60,22 +63,26 @@ enum QueuedRequest {
         _ item: LeasedItem, _ document: DownloadRequest, folder: String?
     ) throws(DownloadError) -> DownloadRequest {
         var request = document
-        let (url, credential) = try RequestMaker.address(item.url).get()
-        request.url = url
-        if let credential { request.credential = credential }
-        let parts = item.folder.split(separator: "/")
-        let isOutside = parts.contains("..") || folder != nil && item.folder.hasPrefix("/")
+        request.url = try RequestMaker.address(item.url).get().0
+        // The end of a download is reported under the URL that dlm has written.
+        guard request.url.string == item.url else {
+            throw .requestInvalid(.notForScheme(request.url.string, what: "the queue has the URL in another form"))
+        }
+        // The kernel compares bytes, and a slash with a combining mark is another Character than a slash.
+        let slash = UInt8(ascii: "/")
+        let isAbsolute = item.folder.utf8.first == slash
+        let parts = item.folder.utf8.split(separator: slash)
+        let isOutside = parts.contains { $0.elementsEqual("..".utf8) } || folder != nil && isAbsolute
         guard !isOutside, item.name.map(FileNaming.isUsable) ?? true else {
             throw .fileFailed(.nameOutside, path: item.folder.isEmpty ? item.name ?? "" : item.folder)
         }
         let base = folder ?? document.destination.folder
         request.destination.folder =
-            item.folder.hasPrefix("/") || item.folder.isEmpty
-            ? (item.folder.isEmpty ? base : item.folder) : FileNaming.path(base, item.folder)
+            isAbsolute ? item.folder : item.folder.isEmpty ? base : FileNaming.path(base, item.folder)
         request.destination.fileName = item.name
-        if let reason = refusal(of: request) { throw .requestInvalid(.notForScheme(url.string, what: reason)) }
+        if let reason = refusal(of: request) { throw .requestInvalid(.notForScheme(request.url.string, what: reason)) }
         if let field = RequestDocument.impossibleField(of: request) {
-            throw .requestInvalid(.notForScheme(url.string, what: "\(field) is impossible"))
+            throw .requestInvalid(.notForScheme(request.url.string, what: "\(field) is impossible"))
         }
         return request
     }

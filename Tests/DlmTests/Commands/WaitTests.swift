@@ -52,9 +52,12 @@ struct WaitTests {
 
     @Test("wait ends when all downloads are complete, and prints their paths")
     func complete() async throws {
-        let (status, captured) = try await Self.following(["wait", "1-3"], Self.service(), looks: 3) { service in
+        let (status, captured) = try await Self.following(
+            ["wait", "1-3"], Self.service(), looks: 3
+        ) { service, captured in
             for id in [2, 1, 3] as [DownloadID] {
                 service.changeElsewhere(id, .completed) { $0.complete(path: "/data/f\(id)") }
+                try await captured.waitForOutput("/data/f\(id)\n")
             }
         }
         #expect(status == 0)

@@ -86,9 +86,12 @@ struct WatchTests {
     func json() async throws {
         let (status, captured) = try await WaitTests.following(
             ["watch", "--json", "1"], WaitTests.service(1), looks: 1
-        ) { service in
+        ) { service, captured in
+            // A look at the store may see the last change before the log reports the others.
             service.changeElsewhere(1, .paused) { $0.state = .paused(.user) }
+            try await captured.waitForOutput("\"paused\"")
             service.changeElsewhere(1, .resumed) { $0.state = .queued }
+            try await captured.waitForOutput("\"resumed\"")
             service.changeElsewhere(1, .completed) { $0.complete() }
         }
         #expect(status == 0)

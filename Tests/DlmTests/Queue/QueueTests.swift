@@ -80,11 +80,34 @@ struct QueueTests {
         #expect(try folder("", "/own") == "/own")
         #expect(try folder("/elsewhere", nil) == "/elsewhere")
         for (path, own, name) in [
-            ("/elsewhere", "/own", "n"), ("../x", "/own", "n"), ("a/../../x", nil, "n"), ("", "/own", "../x"),
+            ("/elsewhere", "/own", "n"), ("../x", "/own", "n"), ("a/../../x", nil, "n"),
+            // A slash with a combining mark is another Character than a slash.
+            ("a/../\u{301}x", "/own", "n"), ("/\u{301}x", "/own", "n"), ("", "/own", "../x"),
             ("", nil, ""),
         ] {
             #expect(throws: DownloadError.self, "\(path) \(name)") { try folder(path, own, name: name) }
         }
+    }
+
+    @Test("A URL in another form than dlm writes, or with a password, is refused")
+    func forms() throws {
+        let document = try RequestDocument(text: "{}").request
+        for url in ["http://h", "HTTP://h/a", "http://h/a#b", "http://a:b@h/a", "h/a", "http://h/a b", "", "file:///a"]
+        {
+            let item = try #require(LeasedItem(["1", url, "1", "", "n", "2"]))
+            #expect(throws: DownloadError.self, "\(url)") { try QueuedRequest.request(item, document, folder: nil) }
+        }
+    }
+
+    @Test("A mirror that is a file is refused, on both sides")
+    func mirrors() throws {
+        var request = try request()
+        request.mirrors = [try SourceURL("http://m.test/a"), try SourceURL("file:///etc/passwd")]
+        #expect(QueuedRequest.refusal(of: request) != nil)
+        request.mirrors.removeLast()
+        #expect(QueuedRequest.refusal(of: request) == nil)
+        request.describedBy = try SourceURL("file:///etc/passwd")
+        #expect(QueuedRequest.refusal(of: request) != nil)
     }
 
     @Test(
