@@ -9,7 +9,8 @@ ARGS =
 
 # With all of ICU's data, half of the program would be this data. dlm needs a tenth of it (scripts/trim-icu.c).
 ICU_DATA = $(CURDIR)/.build/icu/icudata.o
-RELEASE = DLM_ICU_DATA='$(ICU_DATA)' $(SWIFT) build -c release --static-swift-stdlib --product dlm
+# Without debug information, the build takes an eighth less time. Backtraces have the names of functions, but no lines.
+RELEASE = DLM_ICU_DATA='$(ICU_DATA)' $(SWIFT) build -c release -debug-info-format none --static-swift-stdlib --product dlm
 BINARY = .build/release/dlm
 SOURCES = Package.swift Makefile $(shell find Sources -type f)
 

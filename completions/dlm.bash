@@ -785,12 +785,15 @@ _dlm_events() {
     repeating_flags=(--verbose -v)
     non_repeating_flags=(--once --json --quiet -q --version -h --help)
     repeating_options=()
-    non_repeating_options=(--since --color)
+    non_repeating_options=(--since --store --color)
     __dlm_offer_flags_options 0
 
     # Offer option value completions
     case "${prev}" in
     '--since')
+        return
+        ;;
+    '--store')
         return
         ;;
     '--color')

@@ -31,7 +31,7 @@ extension QueueSchema {
             WITH given AS (SELECT * FROM unnest(ids, states, sizes, errors, results) g(id, state, size, error, result)),
             ended AS (
                 UPDATE dlm.item i SET state = g.state, bytes = g.size, error = g.error, result = g.result,
-                    ended = clock_timestamp()
+                    ended = clock_timestamp(), change = pg_current_xact_id()
                 FROM given g WHERE i.id = g.id AND i.worker = worker_id AND i.state = 1 AND g.state BETWEEN 2 AND 4
                 RETURNING i.id, i.host)
             SELECT array_agg(e.id), array_agg(e.host) INTO now_ended, hosts FROM ended e;
@@ -97,7 +97,8 @@ extension QueueSchema {
         BEGIN
             PERFORM pg_advisory_xact_lock(\(addingLock));
             WITH back AS (
-                UPDATE dlm.item i SET state = 0, worker = NULL, bytes = NULL, ended = NULL, error = NULL, result = NULL
+                UPDATE dlm.item i SET state = 0, worker = NULL, bytes = NULL, ended = NULL, change = NULL,
+                    error = NULL, result = NULL
                 WHERE i.state BETWEEN 3 AND CASE WHEN all_failed THEN 4 ELSE 3 END
                 AND i.state >= 3 AND (ids IS NULL OR i.id = ANY (ids)) RETURNING i.host)
             SELECT array_agg(b.host) INTO hosts FROM back b;

@@ -43,7 +43,8 @@ enum QueueSchema {
         CREATE INDEX slot_worker ON dlm.slot (worker);
 
         -- key is the beginning of the SHA-256 digest of the URL. A folder is relative to the one of the request, or
-        -- absolute. worker is the one that has leased the item, or has ended it. result is a line of JSON.
+        -- absolute. worker is the one that has leased the item, or has ended it. result is a line of JSON. change is the
+        -- transaction that recorded the end.
         CREATE TABLE dlm.item (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
             key uuid NOT NULL UNIQUE
@@ -58,11 +59,13 @@ enum QueueSchema {
             worker bigint,
             bytes bigint,
             ended timestamptz,
+            change xid8,
             error text,
             result text) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
         CREATE INDEX item_queued ON dlm.item (host, id) WHERE state = 0;
         CREATE INDEX item_leased ON dlm.item (worker) WHERE state = 1;
         CREATE INDEX item_failed ON dlm.item (id) WHERE state >= 3;
+        CREATE INDEX item_ended ON dlm.item (change) WHERE state >= 2;
 
         -- What COPY has sent, until enqueue() moves it within the same transaction.
         CREATE UNLOGGED TABLE dlm.incoming (

@@ -78,6 +78,36 @@ extension URLQueue {
         }
     }
 
+    /// Returns the cursor of the newest end that ``ends(after:)`` can return by now.
+    package func newestEnd() async throws(DownloadError) -> Int64 {
+        let rows = try await perform { connection throws(PostgresFailure) in
+            try connection.run("SELECT pg_snapshot_xmin(pg_current_snapshot())")
+        }
+        return Int64(try number(rows)) - 1
+    }
+
+    /// Returns the next recorded ends after a cursor, in the order of the transactions that recorded them. An end is
+    /// returned only if no older transaction is still running, so that none is passed over. The cursor of an end is
+    /// that of its transaction, whose ends are returned together.
+    package func ends(after cursor: Int64) async throws(DownloadError) -> [(cursor: Int64, item: RecordedItem)] {
+        try await perform { connection throws(PostgresFailure) in
+            try connection.run(
+                """
+                SELECT \(Self.columns), i.change FROM \(Self.rows) WHERE i.change > $1::xid8
+                AND i.change < pg_snapshot_xmin(pg_current_snapshot()) AND i.state >= 2
+                ORDER BY i.change FETCH FIRST \(Self.endsOfPage) ROWS WITH TIES
+                """, ["\(cursor)"]
+            ).compactMap { row in
+                guard let cursor = row.last?.flatMap(Int64.init), let item = RecordedItem(Array(row.dropLast())) else {
+                    return nil
+                }
+                return (cursor, item)
+            }
+        }
+    }
+
+    private static let endsOfPage = 1000
+
     /// Pauses or resumes a host, or the queue: nothing more is leased, and what is leased goes on.
     /// - Returns: false if there is no such host.
     package func pause(_ pauses: Bool, host: String? = nil) async throws(DownloadError) -> Bool {

@@ -227,6 +227,9 @@ struct URLQueueTests {
         let leased = try await Self.lease(queue, worker)
         #expect(leased.count == 4 && leased.allSatisfy { $0.url.hasPrefix("https://h1") })
         #expect(try await queue.pause(false, host: "h0.test"))
+        let older = try PostgresConnection(try database.location)
+        try older.run("BEGIN")
+        try older.run("SELECT pg_current_xact_id()")
         let states: [QueueResult.State] = [.done, .failed, .failedForGood, .failedForGood]
         _ = try await queue.report(
             worker,
@@ -239,6 +242,16 @@ struct URLQueueTests {
         let failed = try await queue.items(in: [.failed, .failedForGood], after: 0, limit: 2)
         #expect(failed.map(\.id) == leased[1...2].map(\.id) && failed[0].error == "server/status404")
         #expect(try await queue.items([leased[0].id])[0].line == "{\"url\":\"\(leased[0].url)\"}")
+        // Ends come after their cursor, those of one report together, and each end once. They wait for transactions
+        // that are older, because these could still record something.
+        #expect(try await queue.ends(after: 0).isEmpty)
+        try older.run("ROLLBACK")
+        let ends = try await queue.ends(after: 0)
+        #expect(ends.map(\.item.state.rawValue).sorted() == [2, 3, 4, 4])
+        let cursor = try #require(ends.first?.cursor)
+        #expect(ends.allSatisfy { $0.cursor == cursor })
+        #expect(try await queue.ends(after: cursor).isEmpty)
+        #expect(try await queue.newestEnd() >= cursor)
         #expect(try await queue.retry(forGood: false) == 1)
         #expect(try await queue.retry(forGood: true, [leased[3].id, leased[0].id]) == 1)
         #expect(try await queue.retry(forGood: true) == 1)

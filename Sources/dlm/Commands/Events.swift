@@ -9,7 +9,8 @@ struct Events: ContextCommand {
         discussion: """
             Each line has a cursor. dlm events --since CURSOR prints the events after this cursor, each once and in \
             order. Then it prints a line with the event didFinishEvents, and then new events as they happen. An event \
-            didLoseEvents means that the events up to its cursor were too old and have been deleted.
+            didLoseEvents means that the events up to its cursor were too old and have been deleted. With --store, \
+            prints the URLs of a shared queue that end, and may print some again after --since.
             """)
 
     @Option(
@@ -20,6 +21,7 @@ struct Events: ContextCommand {
     @Flag(help: "End after the events that have already happened.")
     var once = false
 
+    @OptionGroup(title: "Queue") var queue: QueueOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws {
@@ -27,7 +29,10 @@ struct Events: ContextCommand {
     }
 
     func run(in context: Context) async throws -> Int32 {
-        try await context.withService { service in
+        if let store = queue.store {
+            return try await QueueCommands(store, context, output).events(since: since, once: once)
+        }
+        return try await context.withService { service in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await tell(service, context) }
                 group.addTask { await context.console.outputClosed(context.time) }

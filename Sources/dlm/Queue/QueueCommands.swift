@@ -95,6 +95,41 @@ struct QueueCommands {
         return document.failedForGood > 0 ? WorkerOutcome.someNeverWork : 0
     }
 
+    /// `dlm events`: prints the URLs that ended after a cursor, and then those that end from now on.
+    func events(since start: EventCursor?, once: Bool) async throws -> Int32 {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                let newest = try await queue.newestEnd()
+                var cursor = try await ends(after: start ?? newest)
+                context.console.print(LogDocument(.didFinishEvents(cursor)).json)
+                while !once {
+                    try await context.time.sleep(for: .seconds(Self.pause))
+                    cursor = try await ends(after: cursor)
+                }
+            }
+            group.addTask { await context.console.outputClosed(context.time) }
+            try await group.next()
+            group.cancelAll()
+        }
+        return 0
+    }
+
+    /// Prints the ends after a cursor, and returns the cursor for the next call.
+    private func ends(after start: Int64) async throws -> Int64 {
+        var cursor = start
+        while true {
+            let ends = try await queue.ends(after: cursor)
+            guard let last = ends.last?.cursor else { return cursor }
+            for (index, end) in ends.enumerated() {
+                // The events of one report have one cursor. Whoever continues in their middle gets them all again.
+                let isLast = index + 1 == ends.count || ends[index + 1].cursor > end.cursor
+                let document = QueueItemDocument(end.item, cursor: isLast ? end.cursor : end.cursor - 1)
+                context.console.print(document.json)
+            }
+            cursor = last
+        }
+    }
+
     private func tell(_ document: some Document, _ lines: [String]) {
         if output.json { return context.console.print(document.json) }
         if !output.quiet { for line in lines { context.console.print(Escaping.line(line)) } }

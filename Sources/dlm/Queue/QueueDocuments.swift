@@ -83,8 +83,11 @@ struct QueueItemDocument: Document, Equatable {
     let error: String?
     /// The line of the manifest; nil before the end.
     let result: ManifestEntry?
+    /// The cursor for `dlm events --store`; nil in other commands.
+    let cursor: Int64?
 
-    init(_ item: RecordedItem) {
+    init(_ item: RecordedItem, cursor: Int64? = nil) {
+        self.cursor = cursor
         (id, url, state, attempts) = (item.id, item.url, "\(item.state)", item.attempts)
         (worker, error) = (item.worker, item.error)
         result = item.line.flatMap { try? ManifestEntry(line: $0.utf8) }

@@ -58,7 +58,7 @@ struct DocumentFieldTests {
         "queue": "bytes done event failed failedForGood hosts isPaused leased queued version workers",
         "queueHost": "isPaused leased name queued workers",
         "queueWorker": "id leased name secondsLeft",
-        "queueItem": "attempts error event id result state url version worker",
+        "queueItem": "attempts cursor error event id result state url version worker",
     ]
 
     static let snapshot = DownloadSnapshot(record: .example())
