@@ -200,7 +200,7 @@ struct ClientTests {
         await bench.end()
     }
 
-    @Test("A log whose connection breaks continues after its last event, and reports only once that it is complete")
+    @Test("If the connection of a log breaks, it continues after its last event; didFinishEvents comes only once")
     func reconnect() async throws {
         let bench = try await ControlBench()
         bench.service.state.update { $0.events = [.example(1), .example(2)] }

@@ -59,7 +59,7 @@ extension EndToEnd {
                         let result = try await sandbox.perform(again)
                         try expectDownloaded(other, as: name, by: result, in: sandbox, spoken)
                     }
-                    ProtocolTable.note(spoken.rawValue, "verification", "another version")
+                    ProtocolTable.note(spoken.rawValue, "verification", "a changed file")
                 }
             }
         }

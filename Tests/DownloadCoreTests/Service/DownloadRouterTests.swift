@@ -54,7 +54,8 @@ private final class Neighbours: SessionDirectory {
     func close() {}
 }
 
-/// A session as another process sees it, so that it is not a `SessionManager`.
+/// A session as another process sees it. This type hides the `SessionManager`, because the router treats a
+/// `SessionManager` as the session of its own process.
 private struct Far: DownloadService {
     let manager: SessionManager
 
