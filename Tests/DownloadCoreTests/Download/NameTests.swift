@@ -181,7 +181,7 @@ struct NameTests {
         #expect(bench.folder.names() == ["file.bin"])
     }
 
-    @Test("With `newer`, a file whose time equals the server's to the second is kept")
+    @Test("With `newer`, a file is kept if its time and the server's time are in the same second")
     func sameTime() async throws {
         let date = Date(timeIntervalSince1970: 1_500_000_000)
         let bench = try await SessionBench(serving: FaultReply(Self.content, lastModified: HTTPDate.string(date)))
