@@ -78,7 +78,7 @@ struct BandwidthHierarchyTests {
         #expect(crowd.total >= 10_700_000)
     }
 
-    @Test("A download that stops leaves its share to the other, and gets half again when it resumes")
+    @Test("When one of two downloads stops, the other gets the whole rate; when it resumes, each gets half")
     func comesAndGoes() {
         let session = RateLimit(1_000_000)
         let (first, second) = (

@@ -44,7 +44,7 @@ struct UnixSocketTests {
         #expect(try await bench.run("http://localhost/") { $0.unixSocket = path }.ending == .complete)
     }
 
-    @Test("If another socket has replaced the one at a path, a new connection is made")
+    @Test("If another socket has replaced the socket at a path, a new connection is made")
     func noReuse() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -143,7 +143,9 @@ struct StoreContractItemTests {
         #expect(try await store.records(.all).map(\.session) == [nil, nil, "dead", "dead"])
     }
 
-    @Test("A session that takes over knows the item that was about to get its name", arguments: StoreKind.allCases)
+    @Test(
+        "If a session takes over from a dead one, it knows the item that was about to get its name",
+        arguments: StoreKind.allCases)
     func intent(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         var record = try await add(["a", "b"], to: store, session: "dead")[1]

@@ -8,7 +8,7 @@ extension EndToEnd {
         static let content = Content(seed: 90, size: 200_000)
 
         @Test(
-            "Bad input gives one clear line and the right status, and leaves nothing behind",
+            "Bad input gives one clear line and the right exit status, and leaves nothing behind",
             arguments: [
                 ("a malformed URL", ["get", "http://"], 2),
                 ("a URL with a space", ["get", "http://exa mple.org/x"], 2),

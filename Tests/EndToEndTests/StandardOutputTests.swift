@@ -180,7 +180,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A reader that is gone ends dlm with status 3 at once, even while the server sends nothing",
+            "If the reader is gone, dlm ends with exit status 3 at once, even while the server sends nothing",
             arguments: ["head -c 100 >/dev/null", "exec <&-"], [50_000, 4 * mebibyte])
         func readerGone(reader: String, sent: Int64) async throws {
             let endless = FaultReply(content, etag: "\"v1\"").with { $0.cut = .stall(after: sent) }

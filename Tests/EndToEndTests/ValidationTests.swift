@@ -95,7 +95,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A file that announces a size above the limit is not begun, with a limit of 1 kB or of 20 MiB",
+            "If the announced size is above the limit, the file is not begun; this holds for 1 kB and for 20 MiB",
             arguments: [1000, 20 * mebibyte])
         func tooLarge(size: Int64) async throws {
             try await withDlm(serving: FaultReply(Content(seed: 703, size: size))) { sandbox, server in

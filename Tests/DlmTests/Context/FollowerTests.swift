@@ -176,7 +176,7 @@ struct FollowerTests {
         #expect(service.calls.last == "close")
     }
 
-    @Test("A service that ends while downloads are awaited gives a failure")
+    @Test("If a service ends while downloads are awaited, the result is a failure")
     func serviceEnds() async throws {
         let service = FakeService { service, requests in
             let added = requests.map { AddedDownload(kind: .inserted, record: service.insert($0)) }

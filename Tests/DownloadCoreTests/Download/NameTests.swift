@@ -163,7 +163,7 @@ struct NameTests {
     }
 
     @Test(
-        "With `newer`, a file that the server dates later replaces the existing one",
+        "With `newer`, the server's file replaces the existing file if the server's date is later",
         arguments: [(-3600.0, false), (3600, true), (2.4e11, true), (nil, true)] as [(Double?, Bool)])
     func newer(age: Double?, replaces: Bool) async throws {
         let modified = age.map { HTTPDate.string(Date(timeIntervalSinceNow: $0)) }

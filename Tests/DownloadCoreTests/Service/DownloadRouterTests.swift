@@ -135,7 +135,7 @@ struct DownloadRouterTests {
         #expect(town.visitor.transport.requests.isEmpty)
     }
 
-    @Test("A download of another session that is cancelled here ends there, and its session announces the end")
+    @Test("If a download of another session is cancelled here, it ends there, and its session announces the end")
     func cancelledElsewhere() async throws {
         let town = try await Town()
         let id = try await town.owner.add()
@@ -149,7 +149,7 @@ struct DownloadRouterTests {
         #expect(town.visitor.words(id) == [])
     }
 
-    @Test("A download whose session has ended is changed and resumed in the local session")
+    @Test("If the session of a download has ended, the download is changed and resumed in the local session")
     func nobody() async throws {
         let town = try await Town()
         let id = try await town.owner.add()

@@ -47,7 +47,7 @@ struct ChangingRaceTests {
         }
     }
 
-    @Test("finish() does not wait for the next attempt of a download that fails just then")
+    @Test("If a download fails just when finish() is called, finish() does not wait for its next attempt")
     func finishDuringFailure() async throws {
         let store = GatedStore()
         let gate = StoreGate()
@@ -223,7 +223,7 @@ struct ChangingRaceTests {
         #expect(bench.transport.requests[1].credential == nil)
     }
 
-    @Test("A download that is requested again without its secrets runs without them")
+    @Test("If a download is requested again without its secrets, it runs without them")
     func askedWithoutSecrets() async throws {
         let bench = try await SessionBench { _, _ in .reply(FaultReply(status: 404)) }
         let id = try await bench.add { $0.headers = [RequestHeader(name: "Authorization", value: "secret")] }
@@ -237,7 +237,7 @@ struct ChangingRaceTests {
 
     // MARK: The log
 
-    @Test("Events that were dropped before a slow reader could read them are reported as lost")
+    @Test("If events are dropped before a slow reader could read them, they are reported as lost")
     func droppedWhileReading() async throws {
         let store = InMemoryDownloadStore()
         let requests = try (0..<3).map { number in

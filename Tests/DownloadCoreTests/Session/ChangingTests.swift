@@ -117,7 +117,7 @@ struct ChangingTests {
         #expect(bench.transport.requests[1].rateLimits.map(\.bytesPerSecond) == [nil, nil])
     }
 
-    @Test("The rest of a file is fetched from a new URL if it has the same file", arguments: [false, true])
+    @Test("The rest of a file is fetched from a new URL if the new URL has the same file", arguments: [false, true])
     func otherAddress(_ isRunning: Bool) async throws {
         let bench = try await SessionBench { request, asked in
             switch request.url.path {

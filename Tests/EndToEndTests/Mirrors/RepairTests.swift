@@ -82,7 +82,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A repair that is killed is completed by the next repair")
+        @Test("If a repair is killed, the next repair completes it")
         func killed() async throws {
             let slow = FaultReply(Self.content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(mebibyte) }
             try await withDlm(serving: slow) { sandbox, server in
