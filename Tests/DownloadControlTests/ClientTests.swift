@@ -217,7 +217,7 @@ struct ClientTests {
         await bench.end()
     }
 
-    @Test("A log that nobody reads any more ends on both sides")
+    @Test("If nobody reads a log any more, the log ends on both sides")
     func dropped() async throws {
         let bench = try await ControlBench()
         do {

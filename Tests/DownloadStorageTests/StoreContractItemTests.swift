@@ -187,7 +187,7 @@ struct StoreContractItemTests {
         #expect(found.map(\.state) == [.completed, .queued, .queued, .queued])
     }
 
-    @Test("A file that another session owns by now does not get its name", arguments: StoreKind.allCases)
+    @Test("If another session owns a file by now, the file does not get its name", arguments: StoreKind.allCases)
     func intentOfAnother(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let records = try await add(["a", "b", "c"], to: store, session: "dead")

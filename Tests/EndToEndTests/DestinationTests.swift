@@ -115,7 +115,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--if-exists skip keeps a file and a link to a file; a folder is status 3")
+        @Test("--if-exists skip keeps a file and a link to a file; a folder gives exit status 3")
         func skipFolder() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 try sandbox.root.write("mine", to: "files/there")

@@ -75,7 +75,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A file that changed meanwhile, with another time or only other bytes, is fetched from the start",
+            "If a file changed meanwhile, in its time or only in its bytes, it is fetched from the start",
             arguments: [0, 9])
         func changed(seconds: Double) async throws {
             try await withVsftpd { sandbox, server in

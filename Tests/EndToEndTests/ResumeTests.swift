@@ -160,7 +160,7 @@ extension EndToEnd {
             case recreated
         }
 
-        @Test("A partial file that was tampered with never leads to a wrong file", arguments: Damage.allCases)
+        @Test("If somebody tampers with a partial file, this never leads to a wrong file", arguments: Damage.allCases)
         func tampered(damage: Damage) async throws {
             let content = Content(seed: 44, size: 6 * mebibyte)
             let reply = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(8 * mebibyte) }

@@ -129,7 +129,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A wrong checksum is status 9 at the end", arguments: [true, false])
+        @Test("A wrong checksum gives exit status 9 at the end", arguments: [true, false])
         func mismatch(byServer: Bool) async throws {
             let wrong = Content(seed: 724, size: 9)
             let reply = FaultReply(content, etag: "\"v1\"").with {
@@ -192,7 +192,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A closed or full standard output is status 3", arguments: [">&-", ">/dev/full"])
+        @Test("A closed or full standard output gives exit status 3", arguments: [">&-", ">/dev/full"])
         func unusable(redirection: String) async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 var launch = try sandbox.launch([])

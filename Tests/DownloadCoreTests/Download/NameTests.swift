@@ -261,7 +261,7 @@ struct NameTests {
         #expect(bench.folder.names() == ["file.bin"])
     }
 
-    @Test("A complete file that somebody changed does not count as complete")
+    @Test("If somebody changed a complete file, it does not count as complete")
     func changedHere() async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
         let id = try await bench.add()

@@ -45,7 +45,7 @@ struct NeverMixTests {
     }()
 
     @Test(
-        "A file that changed between two sessions becomes the new version, however the server handles If-Range",
+        "If a file changed between two sessions, the result is the new version, however If-Range is handled",
         arguments: changes, [FaultReply.RangeBehaviour.honoured, .honouredBlindly, .ignored])
     func change(change: Change, behaviour: FaultReply.RangeBehaviour) async throws {
         let first = try await SessionBench(serving: change.before.with { $0.cut = .stall(after: 600_000) })
@@ -63,7 +63,8 @@ struct NeverMixTests {
         #expect(await second.freeBuffers() == BufferPool.standardCapacity)
     }
 
-    @Test("A file that changes while several connections fetch it becomes the new version", arguments: [true, false])
+    @Test(
+        "If a file changes while several connections fetch it, the result is the new version", arguments: [true, false])
     func changesMeanwhile(isBlind: Bool) async throws {
         let old = Content(seed: 6, size: 60_000_000)
         let new = Content(seed: 7, size: 60_000_000)

@@ -212,7 +212,7 @@ struct DownloadRouterTests {
         #expect(try await background.ending(of: other).state == .completed)
     }
 
-    @Test("An owner that does not answer is an error, and keeps its download")
+    @Test("If the owner of a download does not answer, this is an error, and the owner keeps the download")
     func silent() async throws {
         let town = try await Town()
         let id = try await town.owner.add()
@@ -227,7 +227,7 @@ struct DownloadRouterTests {
         await town.owner.manager.close()
     }
 
-    @Test("Removing a download that another session runs stops it there")
+    @Test("If a download that another session runs is removed here, it stops there")
     func remove() async throws {
         let town = try await Town()
         let id = try await town.owner.add()

@@ -226,7 +226,7 @@ struct ChangingTests {
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
-    @Test("A download whose server has sent no byte yet is saved as running")
+    @Test("A download is saved as running even if its server has sent no byte yet")
     func silence() async throws {
         let bench = try await SessionBench { _, _ in .scripted(.of(200), body: [], ending: nil) }
         let id = try await bench.add()
