@@ -81,7 +81,7 @@ extension EasyHandle {
         guard let cookies = request.cookies else { return }
         set(CURLOPT_COOKIEFILE, "")
         for line in cookies { set(CURLOPT_COOKIELIST, line) }
-        // Both must be in one field (RFC 6265 section 5.4).
+        // The request's own cookies and the cookies of libcurl must be in one field (RFC 6265 section 5.4).
         let own = request.fields.values(.cookie)
         if !own.isEmpty { set(CURLOPT_COOKIE, own.joined(separator: "; ")) }
     }

@@ -70,7 +70,7 @@ struct BandwidthHierarchyTests {
         for _ in 0..<100 {
             crowd.run(limits, ms: 100)
             // A member may use bytes a little after they were dealt. One tenth of a second can therefore contain the
-            // bytes of three.
+            // bytes of three tenths.
             #expect(crowd.total - last <= 300_000)
             last = crowd.total
         }

@@ -196,7 +196,7 @@ struct NeverMixTests {
                 default: .reply(FaultReply(Content(seed: 12, size: 100), etag: "\"b\"").with { $0.ranges = .refused })
                 }
             })
-        // A stalled transfer is cancelled because another transfer saw the change, or earlier by the planner.
+        // A stalled transfer is cancelled when another transfer has seen the change, or earlier by the planner.
         transport.onCancel.withLock {
             $0 = { [weak transport] in if transport?.requests.count ?? 0 >= 4 { control.stop() } }
         }
