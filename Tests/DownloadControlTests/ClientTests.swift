@@ -200,7 +200,7 @@ struct ClientTests {
         await bench.end()
     }
 
-    @Test("If the connection of a log breaks, it continues after its last event; didFinishEvents comes only once")
+    @Test("If the connection of a log breaks, the log continues after its last event; didFinishEvents comes only once")
     func reconnect() async throws {
         let bench = try await ControlBench()
         bench.service.state.update { $0.events = [.example(1), .example(2)] }

@@ -26,7 +26,7 @@ extension SegmentPlanner {
     /// The time in seconds without a byte after which a duplicate connection gives up.
     private var replacedTime: Double { 4 * stallTime }
 
-    /// Gives a range to a connection without work. Returns false if there is nothing left for it.
+    /// Gives a range to a connection without work. Returns false if there is nothing left for the connection.
     mutating func deal(to index: Int) -> Bool {
         if let gap = free.ranges.first {
             free.remove(gap)
@@ -172,8 +172,9 @@ extension SegmentPlanner {
         return true
     }
 
-    /// Returns the range that a stalled connection gives away. This is the range that it has not requested yet. If that
-    /// range is too small, it is the range of its running request except for a small reserve.
+    /// Returns the range that a stalled connection gives away. This is the range that the connection has not requested
+    /// yet. If that range is too small, the connection gives away the range of its running request, except for a small
+    /// reserve.
     private func gift(of still: PlannedConnection) -> Range<Int64>? {
         if sharedStart(of: still) != nil { return nil }
         if still.unasked >= Self.leastGiven.uncut { return max(still.position, still.leaseEnd)..<still.end }

@@ -58,8 +58,8 @@ package final class SegmentWriter: TransferSink {
         set { state.withLock { $0.learnedCookies = newValue } }
     }
 
-    /// Takes the time at which wanted bytes began to come, with the seconds since the request. Returns nil the next
-    /// time.
+    /// Returns the moment at which wanted bytes began to come, and the seconds from the request to this moment. Returns
+    /// them only once; further calls return nil.
     package func takeAnswer() -> (at: ContinuousClock.Instant, after: Double)? {
         state.withLock { $0.answer.take() }
     }
@@ -82,9 +82,9 @@ package final class SegmentWriter: TransferSink {
         transfer?.cancel()
     }
 
-    /// Ends the transfer at an offset, as soon as it gets there. The bytes that came are kept. Returns the offset up to
-    /// which they go. That is further than `end` if the transfer is past it already and its last bytes are not doubtful
-    /// (see ``doubtful(after:)``).
+    /// Ends the transfer as soon as it reaches the offset `end`. The bytes that came are kept. Returns the offset at
+    /// which these bytes end. This offset is after `end` if the transfer is already past `end` and its last bytes are
+    /// not doubtful (see ``doubtful(after:)``).
     @discardableResult
     package func shorten(to end: Int64) -> Int64 {
         let (last, isThere) = state.withLock { state in

@@ -49,8 +49,8 @@ package struct DownloadOwnership {
 }
 
 extension DownloadState {
-    /// Whether the download was left in this state by the death or end of a session, not by the user. It continues when
-    /// its session comes back.
+    /// Whether the download was left in this state by the death or end of a session, not by the user. The download
+    /// continues when its session comes back.
     package var goesOnAlone: Bool {
         switch self {
         case .running, .waiting: true
