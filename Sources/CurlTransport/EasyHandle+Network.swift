@@ -126,8 +126,8 @@ extension EasyHandle {
         // Without this empty passphrase, a passphrase for the key would be asked for on the terminal.
         set(CURLOPT_KEYPASSWD, "")
         if !request.trust.verifiesServer || request.trust.knownHosts != nil || !usesOwn {
-            // libcurl checks the key of a server and logs in once for each connection. A connection that is reused could
-            // have been checked under other rules, and could have been logged in with the user's own key.
+            // libcurl checks the key of a server and logs in once for each connection. A connection that is reused
+            // could have been checked under other rules, and could have been logged in with the user's own key.
             set(CURLOPT_FRESH_CONNECT, 1)
             set(CURLOPT_FORBID_REUSE, 1)
         }

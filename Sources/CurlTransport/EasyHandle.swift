@@ -2,8 +2,8 @@ import CCurl
 import DownloadCore
 import HTTPTypes
 
-/// A libcurl easy handle with its lists and error buffer. It serves one transfer at a time (``HandlePool``), on the engine
-/// thread only.
+/// A libcurl easy handle with its lists and error buffer. It serves one transfer at a time (``HandlePool``), on the
+/// engine thread only.
 final class EasyHandle {
     let pointer: UnsafeMutableRawPointer
     private var headers: HeaderLines?

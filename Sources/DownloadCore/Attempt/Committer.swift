@@ -110,8 +110,8 @@ package final class Committer: Sendable {
         if !completed.isEmpty { FaultPoint.reached("beforeCompleted") }
         if !finishing.isEmpty { FaultPoint.reached("beforeFinishingMark") }
         do {
-            // If a loss of power undoes `completed`, the next start finds the file under its final name and completes it
-            // again.
+            // If a loss of power undoes `completed`, the next start finds the file under its final name and completes
+            // it again.
             let lost = try await store.save(
                 (completed + finishing).map(\.record), session: session, durably: !finishing.isEmpty)
             if !lost.isEmpty { Self.note(lost, completed + finishing) }

@@ -97,8 +97,8 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
         return isWhole
     }
 
-    /// Whether this is the first tick since the transfer began. The first tick may come right after the beginning, so the
-    /// transfer may be younger than half a second. Reading this property counts the tick.
+    /// Whether this is the first tick since the transfer began. The first tick may come right after the beginning, so
+    /// the transfer may be younger than half a second. Reading this property counts the tick.
     private var isFirstTick: Bool {
         stage.withLock { stage in
             guard case .transferring(let scout, ticks: 0) = stage else { return false }

@@ -2,8 +2,8 @@ import ArgumentParser
 import DownloadKit
 import DownloadStoragePostgres
 
-/// The value of `--store`: the place of a shared queue. It is checked after it was read, because the parser's own messages
-/// repeat a wrong value, which may hold a password.
+/// The value of `--store`: the place of a shared queue. It is checked after it was read, because the parser's own
+/// messages repeat a wrong value, which may hold a password.
 struct QueueArgument: Equatable, Sendable {
     private let text: String
 

@@ -7,8 +7,8 @@ enum QueuedRequest {
     /// The greatest length of a URL in bytes, which is also that of a manifest.
     private static let longestURL = 64 << 10
 
-    /// Returns the reason why a request cannot be in a queue, or nil if it can. Everyone who may read the queue would see
-    /// its secrets, and everyone who may add to it could run programs on the machines of all workers.
+    /// Returns the reason why a request cannot be in a queue, or nil if it can. Everyone who may read the queue would
+    /// see its secrets, and everyone who may add to it could run programs on the machines of all workers.
     static func refusal(of request: DownloadRequest) -> String? {
         if request.hasSecrets || request.headers.contains(where: { $0.value == nil }) {
             return "a shared queue stores no secrets (passwords, tokens, cookies, request bodies)"
