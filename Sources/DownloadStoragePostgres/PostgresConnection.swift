@@ -8,8 +8,8 @@ final class PostgresConnection {
 
     private let connection: OpaquePointer
 
-    /// The defaults for parameters that the URI does not have. A server that is gone without a word is noticed after
-    /// half a minute. Times are in seconds, but for the last one, which is in milliseconds.
+    /// The defaults for parameters that the URI does not have. If a server disappears without closing its connections,
+    /// this is noticed after half a minute. Times are in seconds, except for the last one, which is in milliseconds.
     private static let defaults = [
         ("client_encoding", "UTF8"), ("fallback_application_name", "dlm"), ("connect_timeout", "10"),
         ("keepalives_idle", "15"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
@@ -18,7 +18,7 @@ final class PostgresConnection {
 
     init(_ location: QueueLocation) throws(PostgresFailure) {
         if let reason = dlm_pg_load() { throw PostgresFailure(.noLibrary, String(cString: reason)) }
-        // Parameters of the URI replace those before it.
+        // Parameters of the URI replace the defaults.
         let parameters = Self.defaults + [("dbname", location.uri)]
         let opened = Self.withTexts(parameters.map(\.0)) { keywords in
             Self.withTexts(parameters.map(\.1)) { values in dlm_pg_connect(keywords, values) }
@@ -55,7 +55,7 @@ final class PostgresConnection {
         do {
             result = try body()
         } catch {
-            // A connection that is lost takes its transaction along.
+            // If the connection is lost, the server rolls the transaction back by itself.
             if isAlive { try run("ROLLBACK") }
             throw error
         }

@@ -2,11 +2,11 @@ import Foundation
 
 /// The place of a queue: a connection URI of libpq without a password.
 package struct QueueLocation: Equatable, Sendable {
-    /// The reason why a text is no place of a queue. The messages repeat nothing of the text, which may hold a
-    /// password.
+    /// The reason why a text is not the place of a queue. The messages repeat nothing of the text, because it may
+    /// contain a password.
     package enum Failure: Error, Equatable, Sendable {
         case otherScheme
-        /// The URL holds a password, which other users of the machine could see.
+        /// The URL contains a password, which other users of the machine could see.
         case holdsPassword
     }
 
@@ -24,7 +24,7 @@ package struct QueueLocation: Equatable, Sendable {
         guard let scheme = Self.schemes.first(where: { text.hasPrefix($0) }) else { throw .otherScheme }
         let rest = text.dropFirst(scheme.count)
         let query = rest.firstIndex(of: "?")
-        // A password may hold a slash, so everything before the last at sign counts as the user.
+        // A password may contain a slash, so everything before the last at sign counts as the user.
         let place = rest[..<(query ?? rest.endIndex)]
         if let at = place.lastIndex(of: "@"), place[..<at].contains(":") { throw .holdsPassword }
         for parameter in query.map({ rest[$0...].dropFirst().split(separator: "&") }) ?? [] {
