@@ -118,7 +118,7 @@ struct URLQueueTests {
         let slow = try await queue.startWorker("slow", lease: 60)
         let lost = try await Self.lease(queue, slow)
         #expect(lost.count == 10)
-        // Its lease is over.
+        // The lease of the slow worker is over.
         try database.run("UPDATE dlm.worker SET until = now() - interval '1 s', lease = interval '1 ms'")
         let heir = try await queue.startWorker("heir", lease: 60)
         let inherited = try await Self.lease(queue, heir)

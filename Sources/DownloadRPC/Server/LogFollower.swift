@@ -5,7 +5,7 @@ import DownloadCore
 struct LogFollower: Sendable {
     let service: any DownloadService
     let time: any TimeSource
-    /// Is given what goes wrong.
+    /// Reports a problem, as text for the user.
     let report: @Sendable (String) -> Void
 
     private static let shortestDelay = Duration.seconds(1)

@@ -8,7 +8,7 @@ struct DaemonRunner: Sendable {
     /// The reason why the session ends.
     private enum Stop: Sendable {
         case signal(Int32)
-        /// A client asked for the end.
+        /// A client asked for the end of the session.
         case request(ShutdownMode)
         /// The running downloads have ended, and a client had asked the session to end after them.
         case finished
