@@ -135,7 +135,7 @@ final class CurlLoop: @unchecked Sendable {
         end()
     }
 
-    /// Returns whether commands wait. If none waits, the next one wakes the thread.
+    /// Returns whether commands wait. If no command waits, the next command wakes the thread.
     private func isCalled() -> Bool {
         inbox.withLock { inbox in
             inbox.needsWaking = inbox.commands.isEmpty

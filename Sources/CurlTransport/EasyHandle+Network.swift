@@ -81,7 +81,7 @@ extension EasyHandle {
         guard let cookies = request.cookies else { return }
         set(CURLOPT_COOKIEFILE, "")
         for line in cookies { set(CURLOPT_COOKIELIST, line) }
-        // Both must be in one field (RFC 6265 section 5.4).
+        // The request's own cookies and the cookies of libcurl must be in one field (RFC 6265 section 5.4).
         let own = request.fields.values(.cookie)
         if !own.isEmpty { set(CURLOPT_COOKIE, own.joined(separator: "; ")) }
     }
@@ -126,8 +126,8 @@ extension EasyHandle {
         // Without this empty passphrase, a passphrase for the key would be asked for on the terminal.
         set(CURLOPT_KEYPASSWD, "")
         if !request.trust.verifiesServer || request.trust.knownHosts != nil || !usesOwn {
-            // libcurl checks the key of a server and logs in once for each connection. A connection that is reused could
-            // have been checked under other rules, and could have been logged in with the user's own key.
+            // libcurl checks the key of a server and logs in once for each connection. A connection that is reused
+            // could have been checked under other rules, and could have been logged in with the user's own key.
             set(CURLOPT_FRESH_CONNECT, 1)
             set(CURLOPT_FORBID_REUSE, 1)
         }

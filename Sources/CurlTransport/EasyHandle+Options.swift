@@ -48,8 +48,8 @@ extension EasyHandle {
         if let path = request.unixSocket {
             set(CURLOPT_UNIX_SOCKET_PATH, path)
             set(CURLOPT_PROXY, "")
-            // A path does not identify a socket. Another socket may be bound to the path by now, or the descriptor in
-            // a /proc/self/fd path may be another folder.
+            // A path does not identify a socket. By now, another socket may be bound to the path. Or the path is below
+            // /proc/self/fd/N, and descriptor N now refers to another folder.
             set(CURLOPT_FORBID_REUSE, 1)
         }
     }
@@ -81,7 +81,7 @@ extension EasyHandle {
         }
     }
 
-    /// Sends the name and password with Digest only, once the server has asked for Digest.
+    /// Makes libcurl use only Digest for the name and password. Called after the server has asked for Digest.
     func answerWithDigest(_ credential: Credential) {
         check(dlm_use_authentication(pointer, DLM_DIGEST, credential.user, credential.password ?? ""))
     }

@@ -2,8 +2,8 @@ import CCurl
 import DownloadCore
 import HTTPTypes
 
-/// A libcurl easy handle with its lists and error buffer. It serves one transfer at a time (``HandlePool``), on the engine
-/// thread only.
+/// A libcurl easy handle with its lists and error buffer. It serves one transfer at a time (``HandlePool``), on the
+/// engine thread only.
 final class EasyHandle {
     let pointer: UnsafeMutableRawPointer
     private var headers: HeaderLines?
@@ -42,7 +42,7 @@ final class EasyHandle {
         check(headers.list == nil ? CURLE_OUT_OF_MEMORY : dlm_set_list(pointer, CURLOPT_HTTPHEADER, headers.list))
     }
 
-    /// Adds lines of CURLOPT_CONNECT_TO. The handle keeps the list, because libcurl does not copy it.
+    /// Adds lines of CURLOPT_CONNECT_TO. The handle keeps the list, because libcurl does not copy the list.
     func connect(to lines: [String]) {
         for line in lines {
             guard let longer = curl_slist_append(addresses, line) else { return check(CURLE_OUT_OF_MEMORY) }
@@ -65,7 +65,7 @@ final class EasyHandle {
         return dlm_get_long(pointer, info, &value) == CURLE_OK ? value : 0
     }
 
-    /// Returns a number about the transfer from libcurl, or nil if libcurl does not know it.
+    /// Returns a number about the transfer from libcurl, or nil if libcurl does not know the number.
     func offset(_ info: CURLINFO) -> Int64? {
         var value: curl_off_t = -1
         return dlm_get_offset(pointer, info, &value) == CURLE_OK && value >= 0 ? Int64(value) : nil

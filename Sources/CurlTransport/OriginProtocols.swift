@@ -14,8 +14,8 @@ struct OriginProtocols<Transfer: AnyObject> {
 
     private var origins: [String: Knowledge] = [:]
 
-    /// Returns the route of a transfer. The first transfer to an origin gets `.scout`. A transfer that must wait for
-    /// it gets `.held`, and is returned later by `learned` or `scoutEnded`.
+    /// Returns the route of a transfer. The first transfer to an origin gets `.scout`. A later transfer that must wait
+    /// for the first one gets `.held`. `learned` or `scoutEnded` returns this transfer later.
     mutating func route(_ origin: String, _ transfer: Transfer) -> Route {
         switch origins[origin] {
         case .multiplexed: return .multiplexed

@@ -67,8 +67,9 @@ package final class SQLiteDownloadStore: DownloadStore {
         try await perform { db in try db.immediately(durably: durably) { try body(db) } }
     }
 
-    /// Runs `body`, which only reads, in one transaction. All its statements see the same state of the database. Otherwise
-    /// an item that another process makes a row of `download` between two statements would be in neither table.
+    /// Runs `body`, which only reads, in one transaction. All its statements see the same state of the database.
+    /// Otherwise an item that another process makes a row of `download` between two statements would be in neither
+    /// table.
     func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try await perform { db in try db.transaction(.deferred) { try body(db) } }
     }

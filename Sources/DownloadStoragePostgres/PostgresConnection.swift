@@ -8,8 +8,8 @@ final class PostgresConnection {
 
     private let connection: OpaquePointer
 
-    /// The defaults for parameters that the URI does not have. A server that is gone without a word is noticed after
-    /// half a minute. Times are in seconds, but for the last one, which is in milliseconds.
+    /// The defaults for parameters that the URI does not have. If a server disappears without closing its connections,
+    /// this is noticed after half a minute. Times are in seconds, except for the last one, which is in milliseconds.
     private static let defaults = [
         ("fallback_application_name", "dlm"), ("connect_timeout", "10"),
         ("keepalives_idle", "15"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
@@ -61,7 +61,7 @@ final class PostgresConnection {
         do {
             result = try body()
         } catch {
-            // A connection that is lost takes its transaction along.
+            // If the connection is lost, the server rolls the transaction back by itself.
             if isAlive { try run("ROLLBACK") }
             throw error
         }

@@ -7,11 +7,11 @@ struct PostgresFailure: Error, Equatable {
         case noLibrary
         /// The server was not reached, or the connection broke. The statement may have been done.
         case connectionLost
-        /// The transaction was rolled back because of another one, and may be tried again.
+        /// The transaction was rolled back because of another transaction, and may be tried again.
         case conflict
-        /// The worker's lease is over, and its URLs belong to others.
+        /// The worker's lease is over, and its URLs belong to other workers.
         case leaseLost
-        /// The database has no queue, or not the part that was asked for.
+        /// The database has no queue, or the queue lacks the part that was requested.
         case missing
         /// The role has no right for this.
         case denied

@@ -33,7 +33,7 @@ enum PostgresLiteral {
                 bytes += "\\N".utf8
                 continue
             }
-            // PostgreSQL's texts cannot hold zero bytes.
+            // PostgreSQL's texts cannot contain zero bytes.
             for byte in value.utf8 where byte != 0 {
                 switch byte {
                 case UInt8(ascii: "\\"): bytes += "\\\\".utf8

@@ -2,10 +2,11 @@ import Foundation
 
 /// The place of a queue: a connection URI of libpq without a password.
 package struct QueueLocation: Equatable, Sendable {
-    /// The reason why a text is no place of a queue. The messages repeat nothing of the text, which may hold a password.
+    /// The reason why a text is not the place of a queue. The messages repeat nothing of the text, because it may
+    /// contain a password.
     package enum Failure: Error, Equatable, Sendable {
         case otherScheme
-        /// The URL holds a password, which other users of the machine could see.
+        /// The URL contains a password, which other users of the machine could see.
         case holdsPassword
     }
 

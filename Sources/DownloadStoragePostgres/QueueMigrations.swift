@@ -6,7 +6,8 @@ enum QueueMigrations {
         QueueSchema.tables + QueueSchema.enqueueing + QueueSchema.leasing + QueueSchema.ending + QueueSchema.control
     ]
 
-    /// The key of the advisory lock that one program at a time holds while it migrates: "dlm" and a version of the lock.
+    /// The key of the advisory lock that one program at a time holds while it migrates: "dlm" and a version of the
+    /// lock.
     private static let lock = 0x646C_6D01
 
     /// Brings the database to the newest version.

@@ -72,8 +72,8 @@ enum QueueSchema {
             position int, key uuid, url text, host text, request int, folder text, name text);
         """
 
-    /// The head of each function. The tables are small when plans are made and large later, so that plans without
-    /// indexes are forbidden.
+    /// The head of each function. The tables are small when plans are made, and large later. So plans without indexes
+    /// are forbidden.
     static let indexed = """
         LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
         SET enable_bitmapscan = off SET jit = off

@@ -7,7 +7,7 @@ package struct QueueItem: Equatable, Sendable {
     package let host: String
     /// The options of the request as JSON. Most items of a list have the same document.
     package let document: String
-    /// The folder of the file, relative to the one of the document, or absolute.
+    /// The folder of the file, relative to the folder of the document, or absolute.
     package let folder: String
     /// The name of the file; nil if the server names it.
     package let name: String?

@@ -108,7 +108,8 @@ extension URLQueue {
 
     private static let endsOfPage = 1000
 
-    /// Pauses or resumes a host, or the queue: nothing more is leased, and what is leased goes on.
+    /// Pauses or resumes a host, or the whole queue. While it is paused, no more of its URLs are leased. URLs that are
+    /// already leased are still downloaded.
     /// - Returns: false if there is no such host.
     package func pause(_ pauses: Bool, host: String? = nil) async throws(DownloadError) -> Bool {
         try await isTrue("SELECT dlm.pause($1, $2)", [host, pauses ? "t" : "f"])
@@ -118,7 +119,7 @@ extension URLQueue {
     /// - Parameters:
     ///   - forGood: whether URLs that failed for good are put back, too.
     ///   - ids: the items; nil for all.
-    /// - Returns: their number.
+    /// - Returns: The number of URLs that were put back.
     package func retry(forGood: Bool, _ ids: [Int64]? = nil) async throws(DownloadError) -> Int {
         let rows = try await perform { connection throws(PostgresFailure) in
             try connection.run(

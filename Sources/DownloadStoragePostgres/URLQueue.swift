@@ -2,8 +2,8 @@ import DownloadCore
 import Foundation
 import Synchronization
 
-/// A queue of URLs in PostgreSQL, which programs on many machines share. The first version of this type that needs a
-/// newer schema migrates it.
+/// A queue of URLs in PostgreSQL, which programs on many machines share. The first program that needs a newer schema
+/// migrates the queue.
 ///
 /// A lost connection is opened again, and the call is repeated, until ``patience`` is over. All calls may be repeated:
 /// a report is accepted twice, and URLs whose lease never arrived are given back (`held`).
@@ -143,7 +143,7 @@ package final class URLQueue: Sendable {
         return Set(rows.compactMap { $0[0].flatMap(Int64.init) })
     }
 
-    /// Lengthens the lease of a worker. Returns false if it is over.
+    /// Lengthens the lease of a worker. Returns false if the lease is over.
     package func heartbeat(_ worker: Int64) async throws(DownloadError) -> Bool {
         try await isTrue("SELECT dlm.heartbeat($1)", ["\(worker)"])
     }

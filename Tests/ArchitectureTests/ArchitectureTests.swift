@@ -36,7 +36,7 @@ import Testing
         #expect(Rule.walls["DownloadCore"]?.isDisjoint(with: ["CCurl", "GRDB", "FlyingFox", "ArgumentParser"]) == true)
     }
 
-    @Test("No type in Sources stands in more than four files of its module")
+    @Test("No type in Sources is spread over more than four files of its module")
     func scatteredTypes() throws {
         let scattered = Rule.scatteredTypes(in: try SourceTree.files())
         #expect(scattered.isEmpty, "\(scattered)")

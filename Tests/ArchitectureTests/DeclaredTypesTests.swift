@@ -5,7 +5,7 @@ import Testing
         DeclaredTypes.of(SourceFile(path: "Sources/DownloadCore/A.swift", text: text))
     }
 
-    @Test("Types are found with the names of the types around them, and extensions by the name that they give")
+    @Test("Types are found with the names of the types around them, and extensions by the name of the type they extend")
     func names() {
         let found = types(
             """
@@ -36,7 +36,7 @@ import Testing
         #expect(types("struct A {\n\(member)\n}").first?.stored == count)
     }
 
-    @Test("A type that stands in five files of a module is found, with its files")
+    @Test("A type that is spread over five files of a module is found, with its files")
     func scattered() {
         func files(_ count: Int, _ module: String) -> [SourceFile] {
             (0..<count).map { SourceFile(path: "Sources/\(module)/\($0).swift", text: "extension A { struct B {} }") }

@@ -35,7 +35,7 @@ extension Rule {
         let (word, next) = (text(tokens, index), text(tokens, index + 1))
         let (before, receiver) = (text(tokens, index - 1), text(tokens, index - 2))
         switch word {
-        // `Date.now`, or `.now` alone, is a clock; `time.now` belongs to a value and is not.
+        // `Date.now`, or `.now` alone, is a clock; `time.now` belongs to a value and is not a clock.
         case "now": return before == "." && (isType(receiver) || isImplicit(tokens, index - 1))
         case "sleep":
             let isCall = next == "(" && before != "func"

@@ -70,7 +70,7 @@ struct BandwidthHierarchyTests {
         for _ in 0..<100 {
             crowd.run(limits, ms: 100)
             // A member may use bytes a little after they were dealt. One tenth of a second can therefore contain the
-            // bytes of three.
+            // bytes of three tenths.
             #expect(crowd.total - last <= 300_000)
             last = crowd.total
         }
@@ -78,7 +78,7 @@ struct BandwidthHierarchyTests {
         #expect(crowd.total >= 10_700_000)
     }
 
-    @Test("A download that stops leaves its share to the other, and gets half again when it resumes")
+    @Test("When one of two downloads stops, the other gets the whole rate; when it resumes, each gets half")
     func comesAndGoes() {
         let session = RateLimit(1_000_000)
         let (first, second) = (

@@ -65,7 +65,7 @@ struct BandwidthLimiterTests {
         }
     }
 
-    @Test("A member with small pieces gets as much as one with large ones")
+    @Test("A member that asks for small pieces gets the same rate as a member that asks for large pieces")
     func pieces() {
         let limit = RateLimit(200_000)
         var crowd = BandwidthCrowd()

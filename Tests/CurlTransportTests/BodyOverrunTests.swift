@@ -42,7 +42,7 @@ struct BodyOverrunTests {
     }
 
     @Test(
-        "Bytes that libcurl has read beyond the end count, unless they are a line break",
+        "Bytes that libcurl has read beyond the end count as an overrun, unless they are a line break",
         arguments: [
             (["hello"], false), (["hel", "lo"], false), (["hello!"], true), (["hel", "lo!"], true),
             (["hello\r\n"], false), (["hello\n\n"], false), (["hello\r\n<"], true), (["hello\r\n", "x"], true),

@@ -10,7 +10,7 @@ import Testing
 /// Many transfers on many threads. They also end at awkward moments.
 @Suite("CurlTransport: many transfers", .inTurn, .timeLimit(.minutes(2)), .serialized)
 struct CrowdTests {
-    @Test("Three hundred transfers at once all come whole", arguments: [1, 3])
+    @Test("Three hundred concurrent transfers all complete", arguments: [1, 3])
     func threeHundred(engines: Int) async throws {
         let server = try FaultServer { request in
             let number = Int(request.target.dropFirst()) ?? 0

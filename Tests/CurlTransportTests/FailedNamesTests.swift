@@ -12,7 +12,8 @@ struct FailedNamesTests {
             names.failed("a", now: now, limit: 10_000)
             #expect(
                 names.isFailed("a", now: now + seconds * 1000 - 1) && !names.isFailed("a", now: now + seconds * 1000))
-            // A failure within this time does not make the time longer. It is from a transfer that had begun before.
+            // A failure within this time does not make the time longer. Such a failure is from a transfer that had
+            // begun before.
             names.failed("a", now: now + 1, limit: 10_000)
             now += seconds * 1000
         }

@@ -56,7 +56,7 @@ struct MultiplexingTests {
         await nginx.stop()
     }
 
-    @Test("A limit that is set while the streams of a shared connection run holds for them at once")
+    @Test("If a limit is set while the streams of a shared connection run, it holds for these streams at once")
     func limitedLater() async throws {
         let nginx = try await Nginx()
         let content = Content(seed: 1, size: 3_000_000)
@@ -120,7 +120,7 @@ struct MultiplexingTests {
         await nginx.stop()
     }
 
-    @Test("A parked transfer that is cancelled is not started when the probe has learned the protocol")
+    @Test("If a parked transfer is cancelled, it is not started when the probe has learned the protocol")
     func cancelledWhileHeld() async throws {
         let nginx = try await Nginx()
         let url = nginx.secureURL(try nginx.add(Content(seed: 1, size: 5000), as: "file"))

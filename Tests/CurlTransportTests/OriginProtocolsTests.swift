@@ -57,7 +57,7 @@ struct OriginProtocolsTests {
         #expect(released.count == 1 && released[0] === third)
     }
 
-    @Test("An engine that ends gets back its own parked transfers of every origin; the others keep waiting")
+    @Test("When an engine ends, it gets back its own parked transfers of every origin; all others stay parked")
     func end() {
         var origins = OriginProtocols<Some>()
         let (waiting, other) = ([Some(), Some()], Some())

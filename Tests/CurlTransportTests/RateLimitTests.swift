@@ -99,7 +99,7 @@ struct RateLimitTests {
         }
     }
 
-    @Test("The part of its share that a short transfer does not use is left for the next one")
+    @Test("If a short transfer does not use its whole share, the rest goes to the next transfer")
     func unusedShares() async throws {
         let server = try FaultServer.serving(Content("x"))
         defer { server.stop() }

@@ -9,7 +9,8 @@ final class RawServer: Sendable {
         var reply: [UInt8]
         /// Whether the reply is sent again and again until the client disconnects.
         var isEndless = false
-        /// The offset from which the reply goes out in one write, after the peer's kernel has taken the bytes before.
+        /// If set, the bytes from this offset on are sent in one write, after the peer's kernel has taken all earlier
+        /// bytes.
         var lastWrite: Int?
         /// Whether the connection stays open after the reply, for the next request.
         var staysOpen = false

@@ -27,7 +27,7 @@ struct RemoteFileTests {
         #expect(try #require(head("0-", rest: nil)) == (200, nil, nil))
     }
 
-    @Test("A file that ends before the offset has changed (416); a part of a file without a size has no answer")
+    @Test("If a file ends before the offset, it has changed (416); a part of a file without a size has no answer")
     func ends() throws {
         #expect(try #require(head("40-", rest: 0, isEmpty: true)) == (416, "bytes */40", nil))
         #expect(head("40-", rest: nil) == nil)

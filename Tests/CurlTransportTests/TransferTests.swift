@@ -133,7 +133,7 @@ struct TransferTests {
         #expect(piece.results.first?.metrics.received == Int64(piece.bytes.count))
     }
 
-    @Test("Only a little of an unwanted body is read, and a small one leaves the connection usable")
+    @Test("Only a little of an unwanted body is read; after a small unwanted body the connection stays usable")
     func discard() async throws {
         let server = try FaultServer { request in
             request.target == "/large" ? FaultReply(Content(seed: 2, size: 50_000_000)) : FaultReply(Content("page"))

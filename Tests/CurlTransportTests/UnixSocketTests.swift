@@ -44,7 +44,7 @@ struct UnixSocketTests {
         #expect(try await bench.run("http://localhost/") { $0.unixSocket = path }.ending == .complete)
     }
 
-    @Test("If another socket has replaced the one at a path, a new connection is made")
+    @Test("If another socket has replaced the socket at a path, a new connection is made")
     func noReuse() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -124,7 +124,7 @@ struct UnixSocketTests {
         }
     }
 
-    @Test("A socket whose queue of connections is full cannot be connected")
+    @Test("If the queue of connections of a socket is full, no client can connect to the socket")
     func fullBacklog() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -145,7 +145,7 @@ struct UnixSocketTests {
         #expect(filler.record.value.results.isEmpty)
     }
 
-    @Test("A session that accepts the connection and does not answer counts as stalled")
+    @Test("If a session accepts the connection and does not answer, the transfer counts as stalled")
     func stalled() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -139,7 +139,7 @@ struct AddDocumentTests {
         #expect(throws: WireProblem.self) { try verb.overrides() }
     }
 
-    @Test("A URL with characters that JSON must escape is escaped")
+    @Test("Characters of a URL are escaped if JSON requires this")
     func escapes() throws {
         var group = WireGroup(request("a"))
         group.urls = [#"http://a/"b"\c"#, "http://bücher/", "http://a/\u{1}"]

@@ -200,7 +200,7 @@ struct ClientTests {
         await bench.end()
     }
 
-    @Test("A log whose connection breaks continues after its last event, and reports only once that it is complete")
+    @Test("If the connection of a log breaks, the log continues after its last event; didFinishEvents comes only once")
     func reconnect() async throws {
         let bench = try await ControlBench()
         bench.service.state.update { $0.events = [.example(1), .example(2)] }
@@ -217,7 +217,7 @@ struct ClientTests {
         await bench.end()
     }
 
-    @Test("A log that nobody reads any more ends on both sides")
+    @Test("If nobody reads a log any more, the log ends on both sides")
     func dropped() async throws {
         let bench = try await ControlBench()
         do {

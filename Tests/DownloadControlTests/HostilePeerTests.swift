@@ -58,7 +58,7 @@ struct HostilePeerTests {
         end()
     }
 
-    @Test("A peer that listens and says nothing, as a stopped process does, is not answering")
+    @Test("A peer that listens but says nothing (such as a stopped process) counts as not answering")
     func silent() async throws {
         let descriptor = try LoopbackSocket.listen(unixSocket: location.socketPath, backlog: 1)
         defer { close(descriptor) }

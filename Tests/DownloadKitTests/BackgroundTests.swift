@@ -69,7 +69,8 @@ struct BackgroundTests {
         }
     }
 
-    @Test("The downloads of a background session without a host go on in the next process that opens it")
+    @Test(
+        "The downloads of a background session without a host program go on in the next process that opens the session")
     func nextProcess() async throws {
         try await withLibrary(serving: content) { library in
             library.server.holdEnds()

@@ -89,7 +89,7 @@ struct ResumeDataTests {
         }
     }
 
-    @Test("Cancelling the Swift task that waits for a file cancels the download and keeps its resume data")
+    @Test("If the Swift task that waits for a file is cancelled, the download is cancelled and its resume data kept")
     func cancellation() async throws {
         try await withLibrary(serving: content) { library in
             library.server.holdEnds()

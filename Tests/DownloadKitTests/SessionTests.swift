@@ -120,7 +120,7 @@ struct SessionTests {
                 gone = session
                 return await session.events
             }
-            // Without a reference to it the session closes itself, which ends the sequence.
+            // If nothing refers to the session, the session closes itself, which ends the sequence.
             for await event in try await listen() { Issue.record("\(event)") }
             #expect(gone == nil)
         }

@@ -18,7 +18,7 @@ struct AriaNgTests {
     ]
     private static let full = JSONValue.array((basic.values ?? []) + ["files", "bittorrent", "infoHash"])
 
-    /// Plays AriaNg, which is served from another address than the RPC server. The user has named this address in
+    /// Plays AriaNg. Its page has another origin than the RPC server, and the user has named the page's origin in
     /// rpc-origins.
     private final class Page: Sendable {
         let bench: RPCBench
@@ -145,8 +145,8 @@ struct AriaNgTests {
         #expect(options.fields?["header"] == "X-A: 1\nX-B: 2")
     }
 
-    /// AriaNg adds the failed download again with the options that getOption has returned, and removes the first
-    /// result.
+    /// AriaNg adds the failed download again with the options that getOption has returned, and removes the failed
+    /// download from the list.
     private func retry(_ page: Page, _ server: FaultServer) async throws {
         let url = JSONValue.string(server.url("/gone/x"))
         let gid = try await page.call("aria2.addUri", [url], ["split": "2", "out": "again.bin"])

@@ -100,7 +100,7 @@ struct HostileClientTests {
         await bench.end()
     }
 
-    @Test("Notifications while a long answer is on its way end no connection")
+    @Test("If notifications come while a long answer is on its way, no connection ends")
     func noticesDuringAnswer() async throws {
         let bench = try await RPCBench()
         let server = try FaultServer.serving(Content(seed: 1, size: 10))

@@ -69,7 +69,7 @@ struct LocalDownloadTests {
         await bench.end()
     }
 
-    @Test("A network client may change the URL of a command's download that it could have added itself")
+    @Test("A network client may change the URL of a command's download if it could have added that download itself")
     func permitted() async throws {
         let bench = try await RPCBench()
         let id = try await bench.manager.add([try request(bench.folder("downloads"))])[0].record.id

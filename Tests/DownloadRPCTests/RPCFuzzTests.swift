@@ -24,7 +24,7 @@ struct RPCFuzzTests {
         }
     }
 
-    @Test("Only hosts and origins that their rules permit pass, however they are written")
+    @Test("Only the permitted hosts and origins pass, however they are written")
     func hosts() {
         let corpus = [
             "localhost:6800", "[::1]:80", "127.0.0.1", "nas.example.org", "https://nas.example.org:443", "null",

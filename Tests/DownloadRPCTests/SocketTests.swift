@@ -26,8 +26,8 @@ struct SocketTests {
         #expect(await page.message(with: #""id":0"#)?.contains("1.37.0") == true)
         let stranger = try RawWebSocket(bench.port, fields: ["Origin: moz-extension://y"])
         #expect(await stranger.status() == 101)
-        // Events are read only from the moment on at which a WebSocket listens. Therefore downloads are added until one
-        // event arrives.
+        // Events are read only after a WebSocket has begun to listen. Therefore downloads are added until one event
+        // arrives.
         var gid: JSONValue?
         for await number in bench.ticks {
             gid = try await bench.call(

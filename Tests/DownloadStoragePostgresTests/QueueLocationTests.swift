@@ -35,7 +35,7 @@ struct QueueLocationTests {
         #expect(throws: QueueLocation.Failure.otherScheme) { try QueueLocation(text) }
     }
 
-    @Test("Arrays and lines of COPY quote what has a meaning")
+    @Test("In arrays and in lines of COPY, special characters are quoted")
     func literals() {
         #expect(PostgresLiteral.array([1, -2]) == "{1,-2}")
         #expect(PostgresLiteral.array([Int]()) == "{}")
@@ -45,7 +45,7 @@ struct QueueLocationTests {
         #expect(String(decoding: bytes, as: UTF8.self) == "a\\tb\t\\N\t\\\\N\\n\\r\té\n")
     }
 
-    @Test("Only errors that pass by themselves are tried again")
+    @Test("A call is tried again only after an error that passes by itself")
     func failures() {
         let transient = [nil, "08006", "57P01", "57P03", "53300", "40001", "40P01"]
         for state in transient { #expect(PostgresFailure(state: state, "x").isTransient, "\(state ?? "none")") }

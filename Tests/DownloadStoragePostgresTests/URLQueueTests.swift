@@ -118,7 +118,7 @@ struct URLQueueTests {
         let slow = try await queue.startWorker("slow", lease: 60)
         let lost = try await Self.lease(queue, slow)
         #expect(lost.count == 10)
-        // Its lease is over.
+        // The lease of the slow worker is over.
         try database.run("UPDATE dlm.worker SET until = now() - interval '1 s', lease = interval '1 ms'")
         let heir = try await queue.startWorker("heir", lease: 60)
         let inherited = try await Self.lease(queue, heir)
@@ -147,7 +147,7 @@ struct URLQueueTests {
         #expect(try await queue.heartbeat(leaving))
         try await queue.endWorker(leaving, patience: 0)
         #expect(try await Self.lease(queue, alive).count == 17)
-        // A call whose answer was lost leaves URLs that this worker does not know. It gives them back.
+        // A call whose answer was lost leaves URLs that this worker does not know. The worker gives them back.
         let held = PostgresLiteral.array(taken.dropFirst(3).prefix(7).map(\.id))
         try database.run("SELECT FROM dlm.lease(\(alive), 0, 1, 1, '\(held)')")
         let counts = try await queue.counts()
@@ -166,7 +166,7 @@ struct URLQueueTests {
         let second = try await Self.lease(queue, workers[1], most: 10, hosts: 5)
         #expect(second.count == 10 && second.allSatisfy { !$0.url.hasPrefix(first[0].url.prefix(16)) })
         #expect(try await Self.lease(queue, workers[2], most: 10).isEmpty)
-        // A worker gets more of its own host, and another one only if the limit allows it.
+        // A worker gets more URLs of its own host, and another host only if the limit allows this.
         #expect(try await Self.lease(queue, workers[0], most: 10, hosts: 1).count == 10)
         let shared = try await Self.lease(queue, workers[2], most: 10, workers: 2)
         #expect(shared.count == 10)

@@ -81,7 +81,7 @@ struct ConcurrentStoresTests {
         #expect(claimed.sorted() == ids)
     }
 
-    @Test("An item that another store makes a row of its own between two statements of a reader is found once")
+    @Test("If another store makes an item a row of its own between two statements of a reader, the item is found once")
     func promotionWhileReading() async throws {
         let (reader, other) = (try folder.open(), try folder.open())
         let ids = try await reader.add((0..<3).map { try Sample.request("\($0)") }, session: "s").map(\.record.id)

@@ -90,7 +90,7 @@ struct DamagedRowTests {
         await #expect(throws: refusal) { try await store.change([2], .cancel, session: "me") }
     }
 
-    @Test("A damaged row that was running is queued again when its session starts, because its state is readable")
+    @Test("If a damaged row was running, it is queued again when its session starts, because its state is readable")
     func isMoved() async throws {
         let store = try await damagedStore("resume = '?', state = 'running', session = 'background'")
         try await store.releaseDeadSessions()

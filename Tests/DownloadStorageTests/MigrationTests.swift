@@ -31,7 +31,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("opens with all its downloads", arguments: 1...Migrations.steps.count)
+    @Test("A store of an earlier version opens with all its downloads", arguments: 1...Migrations.steps.count)
     func opens(version: Int) async throws {
         try restore(version)
         let store = try folder.open()
@@ -80,7 +80,7 @@ struct MigrationTests {
         #expect(events.map(\.name) == ["name (1).bin", "name (1).bin", "d.bin", "e"])
     }
 
-    @Test("The intent of a small file that was about to get its name is kept")
+    @Test("If a small file was about to get its name, this intent is kept")
     func intents() async throws {
         try restore(5)
         let store = try folder.open(isAlive: { _ in false })

@@ -56,7 +56,7 @@ struct StoreContractChangeTests {
     }
 
     @Test(
-        "A queued download keeps its session, unless this is a dead foreground session, or a foreground one cancels",
+        "A queued download loses its session only if that is in the foreground and is dead, or cancels the download",
         arguments: StoreKind.allCases)
     func owners(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)

@@ -26,7 +26,7 @@ struct StoreContractIntentTests {
 
     enum Heir: CaseIterable { case claim, add, remove, change, release, requeue }
 
-    @Test("A session that takes over from a dead one knows the file", arguments: StoreKind.allCases, Heir.allCases)
+    @Test("If a session takes over from a dead one, it knows the file", arguments: StoreKind.allCases, Heir.allCases)
     func taken(kind: StoreKind, heir: Heir) async throws {
         let store = try kind.make(in: folder)
         // The queue of a background session stays a queue while the session is away.

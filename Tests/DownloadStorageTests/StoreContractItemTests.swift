@@ -143,7 +143,9 @@ struct StoreContractItemTests {
         #expect(try await store.records(.all).map(\.session) == [nil, nil, "dead", "dead"])
     }
 
-    @Test("A session that takes over knows the item that was about to get its name", arguments: StoreKind.allCases)
+    @Test(
+        "If a session takes over from a dead one, it knows the item that was about to get its name",
+        arguments: StoreKind.allCases)
     func intent(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         var record = try await add(["a", "b"], to: store, session: "dead")[1]
@@ -185,7 +187,7 @@ struct StoreContractItemTests {
         #expect(found.map(\.state) == [.completed, .queued, .queued, .queued])
     }
 
-    @Test("A file that another session owns by now does not get its name", arguments: StoreKind.allCases)
+    @Test("If another session owns a file by now, the file does not get its name", arguments: StoreKind.allCases)
     func intentOfAnother(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let records = try await add(["a", "b", "c"], to: store, session: "dead")

@@ -1,6 +1,7 @@
 import DownloadCore
 
-/// A wrapper of a transport. The clock does not leap during its transfers, because libcurl and servers take real time.
+/// A wrapper of a transport. During its transfers, the ``ManualTime`` does not leap to the end of the next wait,
+/// because libcurl and servers take real time.
 package final class TimedTransport: Transport {
     private let inner: any Transport
     private let time: ManualTime

@@ -8,7 +8,7 @@ extension EndToEnd {
         let content = Content(seed: 710, size: 24 * mebibyte + 3)
 
         @Test(
-            "An answer with a status of --retry-on is retried; without the option it fails the download",
+            "An answer with an HTTP status of --retry-on is retried; without the option it fails the download",
             arguments: [(403, 8), (401, 6), (529, 8)])
         func retryOn(status: Int, final: Int32) async throws {
             let small = Content(seed: 711, size: 100_000)
@@ -23,7 +23,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Retries after a status of --retry-on count against --retries")
+        @Test("Retries after an HTTP status of --retry-on count against --retries")
         func retryOnLimit() async throws {
             try await withDlm({ _ in FaultReply(status: 403) }) { sandbox, server in
                 let result = try await sandbox.perform(
@@ -34,7 +34,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "--max-time ends a slow download with status 4, and a new run continues the partial file",
+            "--max-time ends a slow download with exit status 4, and a new run continues the partial file",
             arguments: [1, 4])
         func maxTime(connections: Int) async throws {
             let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(2 * mebibyte) }

@@ -135,7 +135,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A wrong password is status 6 with every authentication method of libcurl",
+            "A wrong password gives exit status 6 with every authentication method of libcurl",
             .enabled(if: Lighttpd.canRun, hasServer))
         func wrong() async throws {
             _ = try await withLighttpd { sandbox, server in

@@ -8,7 +8,7 @@ extension EndToEnd {
         static let content = Content(seed: 90, size: 200_000)
 
         @Test(
-            "Bad input gives one clear line and the right status, and leaves nothing behind",
+            "Bad input gives one clear line and the right exit status, and leaves nothing behind",
             arguments: [
                 ("a malformed URL", ["get", "http://"], 2),
                 ("a URL with a space", ["get", "http://exa mple.org/x"], 2),
@@ -64,7 +64,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("A folder that cannot be written is status 3", .enabled(if: geteuid() != 0, "root may write everywhere"))
+        @Test(
+            "A folder that cannot be written gives exit status 3",
+            .enabled(if: geteuid() != 0, "root may write everywhere"))
         func unwritable() async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
                 #expect(chmod(sandbox.files, 0o555) == 0)
@@ -91,7 +93,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A corrupt store is status 12, and is not changed")
+        @Test("A corrupt store gives exit status 12, and is not changed")
         func corruptStore() async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
                 let store = "state/dlm/downloads.sqlite"
@@ -111,7 +113,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A store that cannot be made is status 12")
+        @Test("A store that cannot be made gives exit status 12")
         func noStore() async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
                 let result = try await sandbox.run("get", server.url()) {

@@ -34,7 +34,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A list in a file: a right checksum completes the download, and a wrong one is status 9",
+            "A list in a file: a right checksum completes the download, and a wrong one gives exit status 9",
             arguments: [true, false])
         func files(isRight: Bool) async throws {
             try await concurrently(FaultTrial.short(Self.formats, each: 3), atMost: 4) { format in
@@ -85,7 +85,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A list at a URL: a right checksum completes the download, and a wrong one is status 9",
+            "A list at a URL: a right checksum completes the download, and a wrong one gives exit status 9",
             arguments: [true, false])
         func urls(isRight: Bool) async throws {
             try await concurrently(FaultTrial.short(Self.formats, each: 3), atMost: 4) { format in
@@ -126,7 +126,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Each of several URLs has its own line in the list; a file without a line is status 9 and is not kept")
+            "Each URL has its own line in the list; a file without a line gives exit status 9 and is not kept")
         func several() async throws {
             try await withDlm({ request in
                 FaultReply(request.target.hasPrefix("/a") ? Self.content : Self.other)

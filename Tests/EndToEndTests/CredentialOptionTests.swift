@@ -94,7 +94,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--netrc without a file continues without a password; --netrc-file without a file is status 3")
+        @Test("--netrc without a file continues without a password; --netrc-file without a file gives exit status 3")
         func noNetrc() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let result = try await sandbox.run("get", "--netrc", server.url())
@@ -196,7 +196,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A wrong password is status 6", arguments: [["-u", "ann:wrong"], ["--bearer-file", "token"]])
+        @Test("A wrong password gives exit status 6", arguments: [["-u", "ann:wrong"], ["--bearer-file", "token"]])
         func denied(options: [String]) async throws {
             try await withDlm(serving: FaultReply(status: 401)) { sandbox, server in
                 try sandbox.root.write("token", to: "files/token")

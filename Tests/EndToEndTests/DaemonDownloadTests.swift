@@ -52,7 +52,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A download that is added while the session is ending is fetched by the next session", arguments: 0..<3)
+        @Test("If a download is added while the session is ending, the next session fetches it", arguments: 0..<3)
         func whilePausing(round: Int) async throws {
             try await withDlm(Self.handler(bytesPerSecond: 8 * mebibyte)) { sandbox, server in
                 let names = (0..<12).map { "f\($0)" }

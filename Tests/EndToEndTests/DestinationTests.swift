@@ -19,7 +19,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("A file that an earlier run saved under another name does not count as the file of the requested name")
+        @Test(
+            "If an earlier run saved the file under another name, it does not count as the file of the requested name")
         func overwriteAfterRename() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 #expect(FileManager.default.createFile(atPath: sandbox.file("asked"), contents: Data("mine".utf8)))
@@ -114,7 +115,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--if-exists skip keeps a file and a link to a file; a folder is status 3")
+        @Test("--if-exists skip keeps a file and a link to a file; a folder gives exit status 3")
         func skipFolder() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 try sandbox.root.write("mine", to: "files/there")

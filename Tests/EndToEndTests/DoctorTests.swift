@@ -96,7 +96,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A state folder that cannot be written is status 12, with advice; a file in its place is status 12, too")
+        @Test("An unwritable state folder gives exit status 12, with advice; a file in its place gives 12, too")
         func unwritableState() async throws {
             try await withDlm { sandbox in
                 try FileManager.default.createDirectory(
@@ -117,7 +117,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A working folder that cannot be written is status 3, and an unreadable configuration is status 2")
+        @Test("An unwritable working folder gives exit status 3, and an unreadable configuration gives exit status 2")
         func otherFolders() async throws {
             try await withDlm { sandbox in
                 #expect(chmod(sandbox.files, 0o500) == 0)
@@ -135,7 +135,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A damaged store is status 12 and is not changed, and an old store is not migrated")
+        @Test("A damaged store gives exit status 12 and is not changed, and an old store is not migrated")
         func stores() async throws {
             try await withDlm { sandbox in
                 #expect(try await sandbox.list().isEmpty)
@@ -165,7 +165,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The files that a killed session left are a warning, and a session that does not answer is status 12")
+        @Test("A killed session's files are a warning, and a session that does not answer gives exit status 12")
         func sessions() async throws {
             try await withDlm { sandbox in
                 #expect(try await sandbox.run("daemon", "start").ending == .exited(0))
@@ -234,7 +234,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Each redirect is reported, and a redirect loop is status 7")
+        @Test("Each redirect is reported, and a redirect loop gives exit status 7")
         func redirects() async throws {
             let script: FaultServer.Handler = { [content] request in
                 switch request.target {
@@ -282,7 +282,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("TLS: the version and the cipher are reported; an unknown authority and an empty CA file are status 5")
+        @Test("TLS: version and cipher are reported; an unknown authority and an empty CA file give exit status 5")
         func tls() async throws {
             try await withCertificates { certificates in
                 let reply = FaultReply(content, etag: "\"v\"")

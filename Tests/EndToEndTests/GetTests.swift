@@ -65,7 +65,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A body without a known length is complete when its chunks, or with --allow-unverified its connection, end",
+            "A body without a known length ends with its last chunk, or with --allow-unverified with its connection",
             arguments: [
                 FaultReply.Framing.chunked, .closeDelimited,
             ])

@@ -109,7 +109,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A failing hook gives a notice; an unusable program is status 2 before anything is fetched")
+        @Test("A failing hook gives a notice; an unusable program gives exit status 2 before anything is fetched")
         func failures() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 let hook = try sandbox.hook("hook", "exit 7")
@@ -298,7 +298,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Hooks can be set in config.yaml, also for a host; a missing program is status 2, only for get"
+            "Hooks can be set in config.yaml, also for a host; a missing program gives exit status 2, only for get"
         )
         func settings() async throws {
             try await withDlm({ [content] in $0.target == "/gone" ? FaultReply(status: 404) : FaultReply(content) }) {

@@ -63,7 +63,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A file URL is copied to standard output, with limit and checksum; a reader that ends early is status 3")
+            "A file URL is copied to standard output, with limit and checksum; if a reader ends early, the status is 3")
         func stream() async throws {
             try await withDlm { sandbox in
                 for content in [Self.content, Content("small"), .empty] {

@@ -90,7 +90,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A name that was decided stays, whatever name the server sends on the resume")
+        @Test("Once the name is decided, it stays, whatever name the server sends on the resume")
         func resumed() async throws {
             let named = { @Sendable (request: FaultRequest, name: String) in
                 FaultReply(Self.first, etag: "\"1\"").with {

@@ -108,7 +108,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--interface sets the source address, by address or name; an unknown one is status 4")
+        @Test("--interface sets the source address, by address or name; an unknown one gives exit status 4")
         func interface() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 for (index, name) in ["127.0.0.5", "lo"].enumerated() {

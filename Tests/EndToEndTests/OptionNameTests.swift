@@ -75,7 +75,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("One redirect more than --max-redirects is status 7, and is not followed", arguments: [0, 1, 2, 3])
+        @Test(
+            "One redirect more than --max-redirects gives exit status 7, and is not followed", arguments: [0, 1, 2, 3])
         func redirects(most: Int) async throws {
             try await withDlm({ request in
                 switch request.target {

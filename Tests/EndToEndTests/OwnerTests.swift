@@ -51,7 +51,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The limit for all sessions also reaches the sessions after one that does not answer")
+        @Test("The limit for all sessions also reaches the sessions that come after a session that does not answer")
         func limitOfAll() async throws {
             let content = Content(seed: 422, size: 48 * mebibyte)
             let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(mebibyte) }

@@ -62,7 +62,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A download killed with several FTP connections is resumed without fetching recorded bytes again",
+            "If a download with several FTP connections is killed, the resume does not fetch recorded bytes again",
             arguments: [1, 4])
         func killed(connections: Int) async throws {
             try await withVsftpd(mostConnections: connections) { sandbox, server in
@@ -75,7 +75,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A file that changed meanwhile, with another time or only other bytes, is fetched from the start",
+            "If a file changed meanwhile, in its time or only in its bytes, it is fetched from the start",
             arguments: [0, 9])
         func changed(seconds: Double) async throws {
             try await withVsftpd { sandbox, server in
@@ -117,7 +117,7 @@ extension EndToEnd {
             ProtocolTable.note("sftp", "segments", "with `-x`")
         }
 
-        @Test("A download killed with several SFTP connections is resumed without fetching recorded bytes again")
+        @Test("If a download with several SFTP connections is killed, the resume does not fetch recorded bytes again")
         func sftpKilled() async throws {
             try await withSSH { sandbox, server in
                 try put(Self.content, server)

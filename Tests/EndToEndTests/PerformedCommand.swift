@@ -84,7 +84,8 @@ final class PerformedCommand: Sendable {
                     return try await fetch(request, largest, environment, clock)
                 }
             }
-            // A background session would be started from the executable of this process, which is that of the tests.
+            // A background session would be started from the executable of this process, which is the executable of the
+            // tests.
             context.open = { [time] configuration, environment, notice in
                 try await DownloadSession.open(
                     configuration, environment: environment,

@@ -51,7 +51,7 @@ extension EndToEnd {
                 #expect(
                     again.stdout.contains("\"known\":61") && again.stdout.contains("\"rejected\":1"), "\(again.stdout)")
                 #expect(server.log.entries.isEmpty)
-                // Secrets would be there for everyone to read.
+                // A queue takes no secrets, because everyone who can read the queue could read them.
                 let secret = try await sandbox.perform("get", "-b", "--store", store, "-u", "a:b", server.url("/s"))
                 expectFailure(2, of: secret)
 

@@ -28,7 +28,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "With one slot, the order is that of the list; higher priorities go first, and those below 0 go last")
+            "With one slot, downloads run in the order of the list; higher priorities go first, those below 0 go last")
         func order() async throws {
             try await withDlm(Self.handler(stalling: ["/0"])) { sandbox, server in
                 _ = try await sandbox.startDaemon("-j", "1")

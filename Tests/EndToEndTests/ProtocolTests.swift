@@ -59,7 +59,7 @@ extension EndToEnd {
                         let result = try await sandbox.perform(again)
                         try expectDownloaded(other, as: name, by: result, in: sandbox, spoken)
                     }
-                    ProtocolTable.note(spoken.rawValue, "verification", "another version")
+                    ProtocolTable.note(spoken.rawValue, "verification", "a changed file")
                 }
             }
         }
@@ -95,7 +95,7 @@ extension EndToEnd {
             ProtocolTable.note(spoken.rawValue, "segments")
         }
 
-        @Test("A right name and password are accepted, and a wrong password is status 6")
+        @Test("A right name and password are accepted, and a wrong password gives exit status 6")
         func authentication() async throws {
             try await withServers { servers in
                 try servers.add(Self.content, as: "file.bin")

@@ -73,7 +73,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A proxy accepts the right name and password; a wrong password, or none, is status 6",
+            "A proxy accepts the right name and password; a wrong password, or none, gives exit status 6",
             arguments: RealProxy.Kind.withLogin)
         func login(kind: RealProxy.Kind) async throws {
             try await withServers { servers in

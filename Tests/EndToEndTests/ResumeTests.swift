@@ -62,7 +62,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A download that is killed several times is continued to one complete file")
+        @Test("If a download is killed several times, it is continued to one complete file")
         func killedAgainAndAgain() async throws {
             // Each answer stalls after a part of the file, so that enough is left for every round.
             let parts = Self.reply(connections: 2).with { $0.gate = Gate(after: 2 * mebibyte) }
@@ -98,7 +98,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A download that is killed while it finishes is completed by the next command", arguments: 0..<10)
+        @Test("If a download is killed while it finishes, the next command completes it", arguments: 0..<10)
         func killedAtTheEnd(index: Int) async throws {
             let content = Content(seed: 42, size: mebibyte)
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
@@ -160,7 +160,7 @@ extension EndToEnd {
             case recreated
         }
 
-        @Test("A partial file that was tampered with never leads to a wrong file", arguments: Damage.allCases)
+        @Test("If somebody tampers with a partial file, this never leads to a wrong file", arguments: Damage.allCases)
         func tampered(damage: Damage) async throws {
             let content = Content(seed: 44, size: 6 * mebibyte)
             let reply = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(8 * mebibyte) }

@@ -42,7 +42,7 @@ extension EndToEnd {
 
         func expectSent(_ entry: ServerLog.Entry?) {
             #expect(entry?.request["Authorization"] == "Basic \(SecretSearch.basic)")
-            // The server's own cookie comes first. It repeats the secrets to the server.
+            // The server's own cookie comes first. This cookie repeats the secrets to the server.
             #expect(entry?.request["Cookie"]?.hasSuffix("a=1; id=\(SecretSearch.cookie)") == true)
             #expect(entry?.request["Proxy-Authorization"] == "Basic \(SecretSearch.proxy)")
             #expect(entry?.request["X-Api-Key"] == SecretSearch.key)

@@ -72,7 +72,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A download that is resumed continues, however old it is")
+        @Test("If a download is resumed, it continues, however old it is")
         func revived() async throws {
             try await withHistory { sandbox, server in
                 try sandbox.configure("history-age: 0.001s\n")

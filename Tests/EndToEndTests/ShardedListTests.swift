@@ -34,7 +34,7 @@ extension EndToEnd {
             #expect(files.count == 36 && files.values.allSatisfy { $0 == 1 }, "\(counts.value)")
         }
 
-        @Test("A list that the server does not have is an error with its status")
+        @Test("If the server does not have the list, dlm ends with the exit status for this error")
         func missingList() async throws {
             try await withDlm({ _ in FaultReply(status: 404) }) { sandbox, server in
                 let result = try await sandbox.perform("get", "-i", server.url("/list"))

@@ -105,7 +105,7 @@ extension EndToEnd {
             #expect(last.bytes <= Self.content.size - received + 65536, "\(log)")
         }
 
-        @Test("A wrong password or a missing ticket is status 6", arguments: SignOn.allCases)
+        @Test("A wrong password or a missing ticket gives exit status 6", arguments: SignOn.allCases)
         func refused(way: SignOn) async throws {
             let log = try await withSite(way) { site in
                 for option in ["--\(way)", "--anyauth", "--basic"] {

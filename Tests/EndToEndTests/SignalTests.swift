@@ -12,7 +12,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A signal ends dlm by this signal within a second; dlm says how to resume, and at most 1 MiB is sent twice",
+            "After a signal, dlm ends by that signal within a second and says how to resume; at most 1 MiB comes twice",
             arguments: [SIGTERM, SIGINT, SIGHUP], [1, 4])
         func ended(signal: Int32, connections: Int) async throws {
             try await withDlm(serving: reply(connections: connections)) { sandbox, server in

@@ -129,7 +129,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A wrong checksum is status 9 at the end", arguments: [true, false])
+        @Test("A wrong checksum gives exit status 9 at the end", arguments: [true, false])
         func mismatch(byServer: Bool) async throws {
             let wrong = Content(seed: 724, size: 9)
             let reply = FaultReply(content, etag: "\"v1\"").with {
@@ -180,7 +180,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A reader that is gone ends dlm with status 3 at once, even while the server sends nothing",
+            "If the reader is gone, dlm ends with exit status 3 at once, even while the server sends nothing",
             arguments: ["head -c 100 >/dev/null", "exec <&-"], [50_000, 4 * mebibyte])
         func readerGone(reader: String, sent: Int64) async throws {
             let endless = FaultReply(content, etag: "\"v1\"").with { $0.cut = .stall(after: sent) }
@@ -192,7 +192,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A closed or full standard output is status 3", arguments: [">&-", ">/dev/full"])
+        @Test("A closed or full standard output gives exit status 3", arguments: [">&-", ">/dev/full"])
         func unusable(redirection: String) async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 var launch = try sandbox.launch([])

@@ -27,7 +27,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A standard output that cannot be written to is a failure")
+        @Test("If standard output cannot be written to, the command fails")
         func full() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 let result = try await get(">/dev/full", sandbox, server.url())

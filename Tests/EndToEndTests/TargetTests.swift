@@ -73,7 +73,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A get is status 3 if another store has a download with the same file, running or paused")
+        @Test("A get gives exit status 3 if another store has a download with the same file, running or paused")
         func mixed() async throws {
             let gate = Gate(after: 2 * mebibyte)
             try await withDlm(serving: gated(gate)) { [slow] sandbox, server in

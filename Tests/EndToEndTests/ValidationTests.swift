@@ -28,7 +28,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A login page with status 200 instead of the file is status 9, and leaves nothing",
+            "If a login page (HTTP status 200) comes instead of the file, dlm exits with status 9 and leaves no file",
             arguments: [300, 2 * mebibyte], [1, 4])
         func loginPage(size: Int64, connections: Int) async throws {
             let page = FaultReply(Content(seed: 701, size: size)).with {
@@ -45,7 +45,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("An answer without a type has no expected type")
+        @Test("An answer without a Content-Type is refused if a type is expected, even */*")
         func noType() async throws {
             try await withDlm(serving: typed(nil)) { sandbox, server in
                 expectFailure(9, of: try await sandbox.perform("get", "--expect-type", "*/*", server.url()))
@@ -95,7 +95,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A file whose announced size is too large is not begun, whether it is large or small",
+            "If the announced size is above the limit, the file is not begun; this holds for 1 kB and for 20 MiB",
             arguments: [1000, 20 * mebibyte])
         func tooLarge(size: Int64) async throws {
             try await withDlm(serving: FaultReply(Content(seed: 703, size: size))) { sandbox, server in

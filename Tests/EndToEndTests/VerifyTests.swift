@@ -139,7 +139,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A file that is not a regular file is refused without waiting")
+        @Test("If a file is not a regular file, it is refused without waiting")
         func irregular() async throws {
             try await withDlm { sandbox in
                 #expect(mkfifo(sandbox.file("pipe"), 0o600) == 0)
@@ -153,7 +153,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("An unknown number is status 10, before any file is read")
+        @Test("An unknown number gives exit status 10, before any file is read")
         func noSuchDownload() async throws {
             try await withDlm { sandbox in
                 try "x".write(toFile: sandbox.file("x"), atomically: false, encoding: .utf8)

@@ -62,7 +62,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A download that is complete but has no line in the manifest is not requested again, and is not a failure")
+            "If a complete download has no line in the manifest, it is not requested again, and is not a failure")
         func withoutLine() async throws {
             try await withDlm({ _ in FaultReply(Content(seed: 6, size: 2000)) }) { sandbox, server in
                 let urls = (0..<3).map { server.url("/f\($0)") }

@@ -238,8 +238,8 @@ package final class AttemptTask: AttemptPhase {
     }
 
     /// Syncs the file of an attempt that was asked to stop, because the machine may be switched off before the download
-    /// continues, and only durable ranges are believed then. A command or signal that stops a download does not wait long
-    /// for a slow disk.
+    /// continues, and only durable ranges are believed then. A command or signal that stops a download does not wait
+    /// long for a slow disk.
     private func makeDurable() async {
         guard let file, file.unsynced > 0, file.failure == nil else { return }
         await attempt.context.disk.sync(file, atMost: .milliseconds(500))

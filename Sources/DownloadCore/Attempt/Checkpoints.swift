@@ -30,7 +30,7 @@ struct Checkpoints {
     var isFirst: Bool { number == 0 }
 
     mutating func save(_ record: DownloadRecord, in context: RunnerContext, for control: RunnerControl) {
-        // Durable ranges are of use after a loss of power only if the record survives it, too.
+        // Durable ranges are of use after a loss of power only if the record survives the loss of power, too.
         let isDurable = record.resume.durable != savedDurable
         savedDurable = record.resume.durable
         number += 1

@@ -89,8 +89,8 @@ struct FetchPlan: AttemptPhase {
             start: sources.usable, keepsConnections: isHTTP, now: 0)
     }
 
-    /// Whether the time of change is at least a minute old. A younger time cannot tell two versions apart (as in RFC
-    /// 9110 section 8.8.2.2).
+    /// Whether the modification time is at least a minute old. A younger modification time cannot tell two versions
+    /// apart (as in RFC 9110 section 8.8.2.2).
     private var isOld: Bool {
         let now = context.time.date
         let modified = attempt.validators.lastModified.flatMap { HTTPDate.parse($0, now: now) }

@@ -94,8 +94,8 @@ extension DownloadRecord {
     // MARK: Changes by users
 
     /// Applies the change that `asker` requests. A foreground session keeps a download that it has paused on command,
-    /// so that it can be resumed there. Any other stopped download loses its foreground session, so that any session
-    /// may take it.
+    /// so that the download can be resumed in that session. Any other stopped download loses its foreground session, so
+    /// that any session may take it.
     /// - Returns: False if the change makes no difference.
     package mutating func apply(_ change: DownloadChange, for asker: String, at now: Date) -> Bool {
         guard apply(change) else { return false }

@@ -5,8 +5,8 @@ public typealias DownloadID = Int64
 
 /// Everything that the store has of one download.
 ///
-/// Copies share one storage until one of them is changed. A record is in several places at a time (the book, the attempt,
-/// the committer), and a small file is copied some 30 times on its way. Copying each field took a tenth of the
+/// Copies share one storage until one of them is changed. A record is in several places at a time (the book, the
+/// attempt, the committer), and a small file is copied some 30 times on its way. Copying each field took a tenth of the
 /// instructions of such a file.
 package struct DownloadRecord: Sendable, Equatable {
     fileprivate struct Fields: Codable, Sendable, Equatable {

@@ -45,7 +45,8 @@ public enum DownloadState: Codable, Sendable, Equatable {
 
         /// Whether a session is working on the download, or will do so without being asked again.
         public var isActive: Bool { self == .queued || self == .running || self == .waiting }
-        /// Whether the download has ended. It does not change any more unless it is requested again.
+        /// Whether the download has ended. Its state then does not change by itself. A caller can start the download
+        /// again, or cancel it if it failed.
         public var isEnded: Bool { self == .completed || self == .failed || self == .cancelled }
         /// Whether the download is complete. `resume` then has nothing to do, unless the file is gone.
         public var isCompleted: Bool { self == .completed }

@@ -97,7 +97,8 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
         return isWhole
     }
 
-    /// Whether the transfer has not yet taken half a second for certain: the first tick may follow its beginning at once.
+    /// Whether this is the first tick since the transfer began. The first tick may come right after the beginning, so
+    /// the transfer may be younger than half a second. Reading this property counts the tick.
     private var isFirstTick: Bool {
         stage.withLock { stage in
             guard case .transferring(let scout, ticks: 0) = stage else { return false }
@@ -140,8 +141,8 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
     /// - Returns: Nil if the file must become an ordinary attempt.
     func write(in folder: UnnamedFile.Folder) throws(DownloadError) -> Committer.Job? {
         guard case .whole(let scout) = stage.withLock({ $0 }), let (head, size) = scout.wholeFile, let route,
-            // Files with digests or mirrors need an ordinary attempt. This is checked here to keep it off the engine's
-            // thread.
+            // Files with digests or mirrors need an ordinary attempt. This is checked here to keep the check off the
+            // engine's thread.
             ServerDigest.checksum(of: head) == nil, !Metalink.isDocument(head), !MirrorLinks.mayDescribe(head)
         else { return nil }
         let asked = started.request
@@ -185,7 +186,8 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
         if let failure = job.failure { record.state = .failed(failure) }
     }
 
-    /// Returns the record for another attempt. If the file has its name already, that attempt finds it there.
+    /// Returns the record for another attempt. If the file has its name already, that attempt finds the file under this
+    /// name.
     func anew(_ job: Committer.Job) -> DownloadRecord {
         guard job.isNamed, var marked = whole else { return started }
         marked.isFinishing = true

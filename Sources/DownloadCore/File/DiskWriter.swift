@@ -107,7 +107,7 @@ package final class DiskWriter: Sendable {
     }
 }
 
-/// A wait that several threads may end. The first one ends it.
+/// A wait that several threads may end. The first of them ends the wait.
 private final class OneWait: Sendable {
     private let continuation: Mutex<CheckedContinuation<Void, Never>?>
 

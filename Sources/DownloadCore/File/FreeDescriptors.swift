@@ -5,8 +5,8 @@ import Foundation
 package enum FreeDescriptors {
     package static func has(_ count: Int) -> Bool { self.count(atMost: count) == count }
 
-    /// Counts the free descriptors, up to `most`. It opens them for a moment, because the limit of the process does not
-    /// show how many are in use.
+    /// Counts the free descriptors, up to `most`. This method opens descriptors for a moment, because the limit of the
+    /// process does not show how many are in use.
     private static func count(atMost most: Int) -> Int {
         var taken: [Int32] = []
         defer { for descriptor in taken { close(descriptor) } }

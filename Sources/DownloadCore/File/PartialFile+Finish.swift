@@ -220,8 +220,8 @@ package enum FileStatus {
         return true
     }
 
-    /// Syncs the parent of a new folder, so that the name survives a loss of power. Does nothing if the parent cannot be
-    /// read.
+    /// Syncs the parent of a new folder, so that the name survives a loss of power. Does nothing if the parent cannot
+    /// be read.
     static func syncParent(of path: String) {
         let parent = (path as NSString).deletingLastPathComponent
         do throws(DownloadError) { try syncFolder(parent.isEmpty ? "." : parent) } catch {

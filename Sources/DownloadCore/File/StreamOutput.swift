@@ -150,7 +150,7 @@ package final class StreamOutput: SegmentTarget, @unchecked Sendable {
         state.withLock { if $0.failure == nil { $0.failure = error } }
     }
 
-    /// Returns the value of the digest so far. It finishes a copy of the digest, so that the digest itself can
+    /// Returns the value of the digest so far. This method finishes a copy of the digest, so that the digest itself can
     /// continue.
     private static func value(_ digest: OpaquePointer) -> [UInt8]? {
         guard let copy = dlm_digest_copy(digest) else { return nil }

@@ -62,7 +62,7 @@ final class WriterWatch: Sendable {
         state.withLock { state in
             if let descriptor = state.descriptor { _ = dlm_watch_remove(descriptor, watch) }
             // The descriptors are closed under the lock. Otherwise a new watch could begin before the close and notice
-            // it.
+            // the close.
             for descriptor in state.watches.removeValue(forKey: watch)?.leftovers ?? [] { Glibc.close(descriptor) }
         }
     }

@@ -1,4 +1,4 @@
-/// The file name in a `Content-Disposition` field (RFC 6266), as the server wrote it. It is not safe before
+/// The file name in a `Content-Disposition` field (RFC 6266), as the server wrote it. The name is not safe before
 /// ``FileNaming`` has changed it.
 package struct ContentDisposition: Equatable, Sendable {
     /// The decoded value of `filename*` (RFC 8187).
@@ -74,8 +74,8 @@ private struct ParameterScanner {
         return Array(token.trimmingWhitespace())
     }
 
-    /// Reads a quoted string (RFC 9110 section 5.6.4). Without a closing quote, it ends with the field. Text between
-    /// the closing quote and the semicolon is skipped.
+    /// Reads a quoted string (RFC 9110 section 5.6.4). Without a closing quote, the string ends with the field. Text
+    /// between the closing quote and the semicolon is skipped.
     private mutating func quoted() -> [UInt8] {
         var bytes: [UInt8] = []
         rest = rest.dropFirst()

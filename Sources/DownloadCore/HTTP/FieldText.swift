@@ -1,5 +1,5 @@
 /// Functions that the parsers of several header fields use. They work byte by byte. With characters, a combining mark
-/// after a separator would form one `Character` with it, and hide the separator.
+/// after a separator would form one `Character` with the separator, and hide it.
 extension BidirectionalCollection<UInt8> where SubSequence: BidirectionalCollection<UInt8> {
     /// Returns the bytes without optional white space at both ends (RFC 9110 section 5.6.3).
     func trimmingWhitespace() -> SubSequence {

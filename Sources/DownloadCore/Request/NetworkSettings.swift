@@ -67,7 +67,7 @@ public struct NetworkSettings: Codable, Sendable, Equatable {
     }
 }
 
-/// An address for a host and port, which replaces the one from name resolution.
+/// An address for a host and port, which replaces the address from name resolution.
 public struct PinnedAddress: Codable, Sendable, Equatable {
     /// The host; `*` for any host.
     public let host: String

@@ -1,5 +1,5 @@
 /// A search for names and passwords in text that contains URLs or malformed URLs. Every function reads bytes. With
-/// characters, a combining mark after a separator would form one `Character` with it, and hide the separator. The time
+/// characters, a combining mark after a separator would form one `Character` with the separator, and hide it. The time
 /// is proportional to the length of the text.
 package enum UserInformation {
     /// Returns the ranges of user information in URLs: the bytes between `://` and the last `@` of the authority.

@@ -41,7 +41,7 @@ public struct DownloadSchedule: Codable, Sendable, Equatable {
     package func answer(at now: Date) -> Answer {
         let calendar = WindowCalendar(zone: timeZone)
         if let start, start > now {
-            // If no window is open at the start, the download waits for the next window after it.
+            // If no window is open at the start, the download waits for the next window after the start.
             if case .closed(let until) = DownloadSchedule(windows: windows, timeZone: timeZone).answer(at: start) {
                 return .closed(until: until)
             }

@@ -9,8 +9,8 @@ struct PlannedConnection: Sendable {
     var isAsked = false
     /// Whether the next request needs a new connection.
     var isFresh = true
-    /// The connection that this one duplicates, and the connection that duplicates this one. If several connections were
-    /// asked for the same range, each duplicates the one before.
+    /// The connection that this one duplicates, and the connection that duplicates this one. If several connections
+    /// were asked for the same range, each duplicates the one before.
     var duplicates: Int?
     var duplicatedBy: Int?
     /// The position of the duplicated connection when this connection began.

@@ -6,11 +6,12 @@ extension SegmentPlanner {
     /// The minimum size in bytes of a range that is taken, with the same two cases. A smaller range is not worth a
     /// request.
     private static let leastGiven: (uncut: Int64, cut: Int64) = (64 << 10, 16 << 10)
-    /// The part of its range that the giving connection keeps: the bytes that it brings within `time` seconds, and at
-    /// least `bytes`. Otherwise the bytes could come before the cut takes effect.
+    /// The part of its range that the giving connection keeps: the bytes that it brings within `time` seconds, but at
+    /// least `bytes`. With a smaller part, the connection could already fetch bytes of the given range before the cut
+    /// takes effect.
     private static let margin = (time: 0.05, bytes: 16_384.0)
-    /// The fraction of the largest offer that an offer must reach. From these offers, the planner takes the one of the
-    /// connection that would need the longest time.
+    /// An offer counts only if it has at least this fraction of the bytes of the largest offer. Among the offers that
+    /// count, the planner takes the one of the connection that would need the longest time for its range.
     private static let nearly = 0.25
 
     /// The number of requested bytes that a stalled connection keeps, in case it continues.
@@ -18,13 +19,14 @@ extension SegmentPlanner {
 
     /// The time in seconds without a byte after which a connection is stalled.
     private var stallTime: Double { max(0.7, 3 * (latency.fresh ?? 0)) }
-    /// The time in seconds without a byte after which a connection is quiet. The running request of a quiet connection
-    /// is not cut to share its rest. A connection that finds no other work treats a quiet connection as stalled.
+    /// The time in seconds without a byte after which a connection is quiet. While other work is left, no part of the
+    /// running request of a quiet connection is given to another connection. A connection that finds no other work
+    /// treats a quiet connection as stalled.
     private var quietTime: Double { max(0.25, 1.5 * (latency.fresh ?? 0)) }
     /// The time in seconds without a byte after which a duplicate connection gives up.
     private var replacedTime: Double { 4 * stallTime }
 
-    /// Gives a range to a connection without work. Returns false if there is nothing left for it.
+    /// Gives a range to a connection without work. Returns false if there is nothing left for the connection.
     mutating func deal(to index: Int) -> Bool {
         if let gap = free.ranges.first {
             free.remove(gap)
@@ -43,8 +45,8 @@ extension SegmentPlanner {
 
     // MARK: Running connections
 
-    /// Returns the time in seconds until all connections end together, and the speed that is assumed for a connection
-    /// without a measured speed.
+    /// Returns the time in seconds until the end of the file if the work were divided so that all connections end at
+    /// the same moment. Also returns the speed that is assumed for a connection without a measured speed.
     private func outlook(with index: Int, fresh: Double) -> (assumed: Double, time: Double) {
         let known = connections.compactMap(\.pace.speed.value).filter { $0 > 0 }
         let assumed = known.isEmpty ? 1 : known.reduce(0, +) / Double(known.count)
@@ -85,7 +87,7 @@ extension SegmentPlanner {
         /// The time in seconds until its first byte comes.
         let wait: Double
         let fresh: Double
-        /// The seconds until all connections end together.
+        /// The seconds until the end of the file if all connections ended at the same moment.
         let common: Double
         let assumed: Double
         let isTimed: Bool
@@ -170,8 +172,9 @@ extension SegmentPlanner {
         return true
     }
 
-    /// Returns the range that a stalled connection gives away. This is the range that it has not requested yet. If that
-    /// range is too small, it is the range of its running request except for a small reserve.
+    /// Returns the range that a stalled connection gives away. This is the range that the connection has not requested
+    /// yet. If that range is too small, the connection gives away the range of its running request, except for a small
+    /// reserve.
     private func gift(of still: PlannedConnection) -> Range<Int64>? {
         if sharedStart(of: still) != nil { return nil }
         if still.unasked >= Self.leastGiven.uncut { return max(still.position, still.leaseEnd)..<still.end }
@@ -217,8 +220,8 @@ extension SegmentPlanner {
             || connections[victim].position > duplicate.duplicatedFrom || isStill(duplicate, for: replacedTime)
     }
 
-    /// Returns the offset at which the range begins that this connection shares with its duplicates. Returns nil if it
-    /// has no duplicates.
+    /// Returns the first offset of the range that this connection shares with its duplicates. Returns nil if the
+    /// connection has no duplicates.
     func sharedStart(of connection: PlannedConnection) -> Int64? {
         if connection.duplicates != nil { return connection.duplicatedFrom }
         return connection.duplicatedBy.flatMap(index).map { connections[$0].duplicatedFrom }

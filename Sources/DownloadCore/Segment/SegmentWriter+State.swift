@@ -48,7 +48,8 @@ extension SegmentWriter {
             awaitsFirstByte = false
         }
 
-        /// Takes the time, with the seconds since the request. Returns nil the next time.
+        /// Returns the moment of the first byte, and the seconds from the request to this moment. Only the first call
+        /// after the first byte returns them; further calls return nil.
         mutating func take() -> (at: ContinuousClock.Instant, after: Double)? {
             defer { answered = nil }
             return answered.map { ($0, ($0 - begun) / .seconds(1)) }
@@ -80,9 +81,10 @@ extension SegmentWriter {
         }
     }
 
-    /// Returns the bytes of this transfer that may not belong to the file. These are all bytes if more came than was
-    /// announced or if the chunks are malformed. They are the last bytes if the body ended between chunks, because the
-    /// chunk sizes just before may have been wrong.
+    /// Returns the bytes of this transfer that may not belong to the file. If more bytes came than were announced, or
+    /// if the chunks are malformed, these are all bytes. If a chunked body was cancelled, or failed before the end of
+    /// its range, these are its last 64 KiB: the last chunk sizes may have been wrong, so that other bytes were taken
+    /// for bytes of the file.
     package func doubtful(after ending: TransferResult.Ending) -> Range<Int64> {
         state.withLock { state in
             let isChunked = state.head?.fields.value(.transferEncoding) != nil

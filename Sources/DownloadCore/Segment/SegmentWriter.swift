@@ -58,8 +58,8 @@ package final class SegmentWriter: TransferSink {
         set { state.withLock { $0.learnedCookies = newValue } }
     }
 
-    /// Takes the time at which wanted bytes began to come, with the seconds since the request. Returns nil the next
-    /// time.
+    /// Returns the moment at which wanted bytes began to come, and the seconds from the request to this moment. Returns
+    /// them only once; further calls return nil.
     package func takeAnswer() -> (at: ContinuousClock.Instant, after: Double)? {
         state.withLock { $0.answer.take() }
     }
@@ -82,9 +82,9 @@ package final class SegmentWriter: TransferSink {
         transfer?.cancel()
     }
 
-    /// Ends the transfer at an offset, as soon as it gets there. The bytes that came are kept. Returns the offset up to
-    /// which they go. That is further than `end` if the transfer is past it already and its last bytes are not doubtful
-    /// (see ``doubtful(after:)``).
+    /// Ends the transfer as soon as it reaches the offset `end`. The bytes that came are kept. Returns the offset at
+    /// which these bytes end. This offset is after `end` if the transfer is already past `end` and its last bytes are
+    /// not doubtful (see ``doubtful(after:)``).
     @discardableResult
     package func shorten(to end: Int64) -> Int64 {
         let (last, isThere) = state.withLock { state in
@@ -184,8 +184,8 @@ package final class SegmentWriter: TransferSink {
         return disposition
     }
 
-    /// Returns whether the segment must ask for a file now. A body that fits in one buffer needs no file before its end,
-    /// and a body of unknown size asks later.
+    /// Returns whether the segment must ask for a file now. A body that fits in one buffer needs no file before its
+    /// end, and a body of unknown size asks later.
     private func announce(_ state: inout State, _ total: Int64?) -> Bool {
         guard state.file == nil, total.map({ $0 > Int64(BufferPool.bufferSize) }) ?? false else { return false }
         state.isAnnounced = true
@@ -228,8 +228,8 @@ package final class SegmentWriter: TransferSink {
         return state.file == nil ? .ifItIsSlow : .toDisk(from: start)
     }
 
-    /// Writes the bytes gathered from `start` on, unless they were submitted meanwhile. Called on the write queue, after
-    /// all waiting writes. If the disk is busy, the buffer is full by then.
+    /// Writes the bytes gathered from `start` on, unless they were submitted meanwhile. Called on the write queue,
+    /// after all waiting writes. If the disk is busy, the buffer is full by then.
     private func handOver(from start: Int64) {
         let gathered = state.withLock { state -> (any SegmentTarget, PoolBuffer, count: Int)? in
             guard let file = state.file, let taken = state.gathered.take(from: start, at: state.range.position)
@@ -285,8 +285,8 @@ package final class SegmentWriter: TransferSink {
         return true
     }
 
-    /// Makes room for the bytes. Returns nil if the transfer must pause. The result has a second buffer if the first one
-    /// will overflow.
+    /// Makes room for the bytes. Returns nil if the transfer must pause. The result has a second buffer if the first
+    /// one will overflow.
     private func makeRoom(for count: Int, _ state: inout State) -> (spare: PoolBuffer?, Void)? {
         if count == 0 { return (nil, ()) }
         if state.gathered.buffer == nil {

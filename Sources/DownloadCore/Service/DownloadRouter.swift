@@ -145,7 +145,7 @@ package final class DownloadRouter: DownloadService {
 
     package func status() async throws -> SessionStatus { try await local.status() }
 
-    /// Configures every live session. If one does not answer, the others are still configured.
+    /// Configures every live session. If one session does not answer, the others are still configured.
     package func configure(_ settings: SessionSettings) async throws {
         try await local.configure(settings)
         var failure: (any Error)?

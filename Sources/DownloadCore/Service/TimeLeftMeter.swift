@@ -1,7 +1,7 @@
 import Foundation
 
 /// Estimates the time until a download is done, from samples of time and bytes. While the speed only fluctuates, the
-/// time counts down like a clock. When the speed changes for good, the time follows it.
+/// time counts down like a clock. When the speed changes for good, the time follows the new speed.
 package struct TimeLeftMeter {
     /// A speed whose measurements fade: after `memory` seconds, a measurement has about a third (1/e) of its weight.
     private struct FadingSpeed {

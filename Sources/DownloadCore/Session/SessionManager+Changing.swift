@@ -62,8 +62,8 @@ extension SessionManager {
         }
     }
 
-    /// Returns whether a download that was stopped for a change now shows the change. Its end, or the change of another
-    /// caller, may have come first.
+    /// Returns whether a download that was stopped for a change now shows the change. The end of the download, or the
+    /// change of another caller, may have come first.
     private static func shows(_ record: DownloadRecord, _ change: DownloadChange) -> Bool {
         switch change {
         case .pause: record.state == .paused(.user)

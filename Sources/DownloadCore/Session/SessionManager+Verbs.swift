@@ -258,8 +258,8 @@ extension SessionManager {
         return claimed.record
     }
 
-    /// Returns whether the store has this download. The number alone does not tell, because it means another download
-    /// in another store.
+    /// Returns whether the store has this download. The number alone does not prove this, because it means another
+    /// download in another store.
     private func knows(_ kept: DownloadRecord) async throws -> Bool {
         let record: DownloadRecord?
         do { record = try await store.records(.ids([kept.id])).first } catch DownloadError.noSuchDownload {

@@ -158,7 +158,7 @@ package actor SessionManager: DownloadService {
             while !Task.isCancelled {
                 await self?.clearHistory()
                 for _ in 0..<Self.ticksPerHour where !Task.isCancelled {
-                    // Only cancellation ends the sleep early. After one more tick, it ends the loop, too.
+                    // Only cancellation ends the sleep early. After one more tick, the cancellation ends the loop, too.
                     try? await time.sleep(for: Self.tickLength)
                     await self?.tick()
                 }
@@ -196,7 +196,7 @@ package actor SessionManager: DownloadService {
     }
 
     /// Wakes downloads when this machine's network is back, and drops connections when it changes. If nothing has
-    /// changed and no download waits, it costs one system call.
+    /// changed and no download waits, this method costs one system call.
     private func watchNetwork() {
         let network = parts.network
         let slept = pulse.sleep.hasSlept(network.timeAsleep())

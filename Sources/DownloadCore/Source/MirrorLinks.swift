@@ -9,8 +9,8 @@ struct MirrorLinks: Equatable {
     var mirrors: [SourceURL] = []
     /// The first usable document (RFC 6249 section 4.1).
     var document: SourceURL?
-    /// The digest in the answer that named the mirrors. Without it, nothing proves that they have the same file (RFC
-    /// 6249 section 7).
+    /// The digest in the answer that named the mirrors. Without the digest, nothing proves that the mirrors have the
+    /// same file (RFC 6249 section 7).
     var digest: Checksum?
 
     /// The maximum length of a field in bytes. Longer fields are ignored.

@@ -52,7 +52,8 @@ package struct SourceStanding: Codable, Sendable, Equatable {
     package var failure: String?
     /// Whether the source has failed. It is not used again before all other sources were tried.
     package var isOut = false
-    /// Whether the source is not used again even after that, because another try would not help.
+    /// Whether the source is not used again even after all other sources were tried, because another try would not
+    /// help.
     package var isFinal = false
 
     package init(url: String) { self.url = url }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The rule, for every store, that says which session may work on a recorded download. A value is made for each call of
-/// the store, because it checks only once whether a session is alive.
+/// The rule, for every store, that says which session may work on a recorded download. Each call of the store makes a
+/// new value, because a value remembers which sessions are alive and does not check them again.
 package struct DownloadOwnership {
     package let session: String
     private let isAlive: (String) -> Bool
@@ -17,7 +17,7 @@ package struct DownloadOwnership {
     }
 
     package enum Standing: Equatable {
-        /// A live session works on the download.
+        /// A live session works on the download or keeps it paused.
         case busy
         /// The asking session may take the download.
         case free
@@ -49,8 +49,8 @@ package struct DownloadOwnership {
 }
 
 extension DownloadState {
-    /// Whether the download was left in this state by the death or end of a session, not by the user. It continues when
-    /// its session comes back.
+    /// Whether the download was left in this state by the death or end of a session, not by the user. The download
+    /// continues when its session comes back.
     package var goesOnAlone: Bool {
         switch self {
         case .running, .waiting: true

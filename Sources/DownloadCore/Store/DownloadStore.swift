@@ -57,8 +57,8 @@ package protocol DownloadStore: Sendable {
     /// Deletes all events except the newest `count`.
     func dropEvents(keeping count: Int) async throws
 
-    /// Removes completed, failed and cancelled downloads that were last changed before `date`, the oldest first. It is
-    /// one transaction, so that no session can claim one of them meanwhile.
+    /// Removes completed, failed and cancelled downloads that were last changed before `date`, the oldest first. The
+    /// removal is one transaction, so that no session can claim one of them meanwhile.
     func removeEnded(before date: Date, limit: Int) async throws -> [DownloadRecord]
 
     /// Pauses the `queued` downloads of `session`. If it is a foreground session, they belong to no session any more.

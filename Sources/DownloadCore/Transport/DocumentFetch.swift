@@ -20,7 +20,7 @@ package struct DocumentFetch: Sendable {
             largest: largest, sendsCredentials: sendsCredentials)
     }
 
-    /// Sends the cookies of a session, and adds the cookies that the servers set to them.
+    /// Sends the cookies of a session, and adds to them the cookies that the servers set.
     mutating func remember(_ memory: CookieMemory?) { asked.memory = memory }
 
     package func run() async throws -> [UInt8] {

@@ -7,7 +7,8 @@ struct HostName: Sendable, Equatable {
     /// The name in lower case. An IPv6 address has no brackets.
     let name: String
 
-    /// Reads `name`, `name:port`, `[address]` or `[address]:port` (RFC 9110, section 7.2). Returns nil for anything else.
+    /// Reads `name`, `name:port`, `[address]` or `[address]:port` (RFC 9110, section 7.2). Returns nil for anything
+    /// else.
     init?(authority: String) {
         var host = Substring(authority)
         var port: Substring?

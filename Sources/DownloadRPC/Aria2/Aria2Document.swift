@@ -63,8 +63,8 @@ enum Aria2Document {
 
         - There is always a secret. `system.listMethods` and `system.listNotifications` need none, as in aria2.
         - A WebSocket receives notifications after its first call with the secret. Programs on the same machine receive
-          them at once, because aria2p listens without a secret. This does not apply if their `Origin` is that of
-          another web page. A notification contains only a GID.
+          them at once, because aria2p listens without a secret. A connection whose `Origin` is a web page other than
+          the server's own must give the secret first, even on the same machine. A notification contains only a GID.
         - There is no GET and no JSONP, because a link on any web page could use them for calls.
         - BitTorrent is not supported: `aria2.addTorrent`, `aria2.getPeers` and `magnet:` links answer an error.
         - All downloads of the store are shown, also those of `dlm get` in a terminal.

@@ -124,7 +124,7 @@ extension Aria2Option {
         ("no-netrc", "true", "A netrc file is never read for network clients."),
         ("optimize-concurrent-downloads", "false", "Only the limit `max-concurrent-downloads` applies."),
         ("parameterized-uri", "false", "URIs are used as they are, without patterns."),
-        ("pause-metadata", "false", "A metadata file adds no further downloads that could be paused."),
+        ("pause-metadata", "false", "A metadata file does not create further downloads, so there is nothing to pause."),
         (
             "piece-length", "1048576",
             "A piece is 1 MiB long. If a file has more than 8192 pieces of 1 MiB, its pieces are longer."

@@ -55,8 +55,8 @@ extension Aria2Session {
         return gids.gid(of: id)
     }
 
-    /// Keeps the options of a download in memory for `getOption`, if they are not too long. Of other downloads, `getOption`
-    /// answers what the record says.
+    /// Keeps the options of a download in memory for `getOption`, if they are not too long. Of other downloads,
+    /// `getOption` answers what the record says.
     func remember(_ options: [String: JSONValue], of id: DownloadID) {
         var options = options.filter { Aria2Option.byName[$0.key] != nil }
         options["gid"] = nil

@@ -172,7 +172,7 @@ struct URIChange {
         }
     }
 
-    /// - Parameter position: nil for the end, as any place behind the end.
+    /// - Parameter position: The place of the URI. Nil, or any place behind the end, means the end.
     /// - Returns: the place of the URI.
     mutating func add(_ uri: SourceURL, at position: Int?) -> Int {
         let place = min(position ?? uris.count, uris.count)

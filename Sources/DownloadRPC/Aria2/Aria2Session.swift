@@ -16,12 +16,12 @@ actor Aria2Session {
     var given: [DownloadID: [String: JSONValue]] = [:]
     /// The changes to paused downloads, which are applied when they are resumed.
     var pending: [DownloadID: RequestOverrides] = [:]
-    /// The former GIDs of downloads that were added again and have other GIDs now. A client removes the old result
-    /// after that.
+    /// The former GIDs of downloads that were added again and have other GIDs now. A client removes the old result by
+    /// its former GID afterwards.
     var superseded: Set<GID> = []
     /// The last count of ended downloads, and its time. Counting thousands of downloads takes milliseconds.
     var endedCount: (count: Int, at: ContinuousClock.Instant)?
-    /// The downloads that have not ended, kept for a moment. A client that asks for one list after another so finds
+    /// The downloads that have not ended, kept for a moment. So a client that asks for one list after another finds
     /// each download in exactly one list, even if downloads change their states meanwhile.
     private var unfinishedOnes: (list: [DownloadSnapshot], at: ContinuousClock.Instant)?
     private static let moment = Duration.milliseconds(100)
@@ -30,12 +30,12 @@ actor Aria2Session {
     static let farewell = Duration.seconds(1)
 
     static let mostRemembered = 10_000
-    /// Bytes of the options of one download that are kept in memory.
+    /// The maximum size in bytes of the options of one download that are kept in memory.
     static let longestOptions = 8 << 10
-    /// Downloads that are read at once where all are looked at.
+    /// The number of downloads that are read at once when all downloads are searched.
     private static let page = 1000
 
-    /// - Parameter report: is given what goes wrong while nobody waits for an answer.
+    /// - Parameter report: Reports a problem that no caller is waiting to hear about, as text for the user.
     init(
         _ service: GuardedService, _ configuration: RPCConfiguration, time: any TimeSource,
         report: @escaping @Sendable (String) -> Void
@@ -62,7 +62,7 @@ actor Aria2Session {
         throw RPCError("GID \(text) is not found")
     }
 
-    /// Looks through all downloads, some at a time: there may be a million.
+    /// Searches all downloads in parts, because there may be a million of them.
     private func find(prefix: String) async throws -> DownloadSnapshot? {
         var (found, after): (DownloadSnapshot?, DownloadID) = (nil, 0)
         while true {
@@ -118,7 +118,7 @@ actor Aria2Session {
         }
     }
 
-    /// The longest list of ended downloads that is read; aria2 itself keeps 1,000.
+    /// The maximum number of ended downloads that are read. aria2 itself keeps 1,000.
     static let mostEnded = 10_000
 
     /// Returns the ended downloads, in the order in which they ended.

@@ -27,8 +27,9 @@ enum QueueOrder {
         return min(max(0, base + offset), max(0, count - 1))
     }
 
-    /// Returns the changed entries that move an entry to another place. If possible, only the priority of the moved
-    /// entry changes. Otherwise the priorities of entries above it change too.
+    /// Returns the entries whose priorities must change to move an entry to another place, with their new priorities.
+    /// If possible, only the priority of the moved entry changes. Otherwise the priorities of entries above it change
+    /// too.
     static func moves(_ entries: [Entry], from index: Int, to target: Int) -> [Entry] {
         var order = entries
         let moved = order.remove(at: index)

@@ -9,7 +9,7 @@ actor EventCounter {
         /// Another attempt follows.
         case retried
         case failed
-        /// The attempt was stopped by the user, or by the end of the session.
+        /// The attempt was stopped by the user, by the schedule, or by the end of the session.
         case stopped
     }
 

@@ -1,19 +1,21 @@
 import DownloadCore
 
-/// Reads the store's log for as long as its task runs. If the log breaks off, it is read again behind the last event.
+/// Reads the store's log for as long as its task runs. If the log breaks off, the log is read again after the last
+/// event.
 struct LogFollower: Sendable {
     let service: any DownloadService
     let time: any TimeSource
-    /// Is given what goes wrong.
+    /// Reports a problem, as text for the user.
     let report: @Sendable (String) -> Void
 
     private static let shortestDelay = Duration.seconds(1)
     private static let longestDelay = Duration.seconds(60)
 
-    /// Gives each event to `handle`, those that are to come first.
+    /// Passes each event to `handle`: first the next events of `log`, then the events of the logs that are opened after
+    /// a break.
     /// - Parameters:
-    ///   - user: what needs the events, for the report.
-    ///   - log: one that is open already; nil to open one.
+    ///   - user: The part of the server that needs the events, for the reports.
+    ///   - log: A log that is already open; nil to open one.
     func follow(
         for user: String, _ log: AsyncThrowingStream<LogEntry, any Error>? = nil,
         _ handle: (LoggedEvent) async -> Void

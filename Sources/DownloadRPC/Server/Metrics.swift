@@ -4,7 +4,7 @@ import Foundation
 
 /// The metrics of the session for Prometheus and similar programs (`/metrics`). They are written as OpenMetrics text
 /// (openmetrics.io, 1.0), or in the older format if the client does not accept OpenMetrics. Counters count the events
-/// in the store's log, starting with the first request.
+/// that come into the store's log after the first request for `/metrics`.
 struct Metrics: Sendable {
     /// The token that permits only reading the metrics. It is derived from the secret, so no other file is needed.
     let token: String?
@@ -50,7 +50,8 @@ struct Metrics: Sendable {
         let age = MetricsText.queueAge(unfinished, now: time.date)
         text.gauge("dlm_queue_age_seconds", "Age of the oldest download in the queue.", [("", age)])
         text.gauge(
-            "dlm_hosts_waiting", "Hosts with downloads between two attempts.", [("", MetricsText.held(unfinished))])
+            "dlm_hosts_waiting", "Hosts that have downloads in the state waiting.",
+            [("", MetricsText.held(unfinished))])
         text.gauge("dlm_store_latency_seconds", "Time of the last look into the store.", [("", latency.inSeconds)])
         text.gauge("dlm_event_lag_seconds", "Age of the newest event when it was read.", [("", counts.lag)])
         let started = ("", status.started.timeIntervalSince1970)

@@ -43,8 +43,8 @@ struct DaemonProcess {
         logPath = log.path
     }
 
-    /// The path of this very program, even if another was installed in its place since. The ordinary path is preferred
-    /// while it still leads to this program, because `ps` and `pgrep` go by the name.
+    /// The path of this program itself, even if another program was installed in its place since. The ordinary path is
+    /// preferred while it still leads to this program, because `ps` and `pgrep` go by the name.
     private static var program: String {
         let link = "/proc/self/exe"
         guard let resolved = realpath(link, nil) else { return link }
@@ -71,7 +71,7 @@ struct DaemonProcess {
         .sessionUnavailable(.startFailed(message: "\(why); see \(logPath)"))
     }
 
-    /// Returns how a process ended that closed its pipe without a report.
+    /// Returns how a process ended, for a process that closed its pipe without a report.
     private static func ending(of pid: pid_t) -> String {
         var status: Int32 = 0
         while waitpid(pid, &status, 0) < 0, errno == EINTR {}

@@ -8,9 +8,9 @@ struct DaemonRunner: Sendable {
     /// The reason why the session ends.
     private enum Stop: Sendable {
         case signal(Int32)
-        /// A client asked for the end.
+        /// A client asked for the end of the session.
         case request(ShutdownMode)
-        /// The running downloads have ended, as a client wanted.
+        /// The running downloads have ended, and a client had asked the session to end after them.
         case finished
     }
 
@@ -77,7 +77,7 @@ struct DaemonRunner: Sendable {
             workingFolder: context.workingFolder)
     }
 
-    /// Where the address cannot be used, the session does not begin.
+    /// If the address cannot be used, the session does not begin.
     private func serve(
         _ rpc: RPCConfiguration?, _ manager: SessionManager, _ stateFolder: String, _ log: DaemonLog
     ) async throws -> RPCServer? {

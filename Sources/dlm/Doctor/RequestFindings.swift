@@ -159,7 +159,9 @@ struct RequestFindings {
         case .trustFailed:
             "check the clock and the authorities above; for an authority of your own set SSL_CERT_FILE"
         case .authenticationFailed(let status, _):
-            status == 407 ? "give the proxy's user in its variable" : "give a user or a token with dlm get"
+            status == 407
+                ? "give the proxy's user and password in --proxy, or in the environment variable that names the proxy"
+                : "give a user or a token with dlm get"
         case .serverRefused(let status, _):
             switch status {
             case 404, 410: "check the URL"

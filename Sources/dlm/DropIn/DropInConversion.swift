@@ -49,7 +49,9 @@ enum DropInConversion: Sendable {
             return value
         case .redirects: return value == "-1" ? "1000" : value
         case .plainData:
-            if value.hasPrefix("@") { throw Refusal(why: "dlm cannot send a file unchanged as the body") }
+            if value.hasPrefix("@") {
+                throw Refusal(why: "dlm cannot send a body that begins with '@', or a file with its line breaks")
+            }
             return value
         }
     }

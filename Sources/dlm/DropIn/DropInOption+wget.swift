@@ -94,7 +94,7 @@ extension DropInOption {
             "-l --level -A --accept -R --reject --accept-regex --reject-regex --regex-type -D --domains "
                 + "--exclude-domains --follow-tags --ignore-tags -I --include-directories -X --exclude-directories "
                 + "-B --base --default-page")
-        + refused("dlm cannot send a file unchanged as the body", .required, "--post-file --body-file")
+        + refused("dlm cannot send a file with its line breaks as the body", .required, "--post-file --body-file")
         + refused(
             "dlm does not support this option, and the file would be different without it", .none,
             "--save-headers --ignore-length --content-on-error --warc-cdx --xattr")

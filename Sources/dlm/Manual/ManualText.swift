@@ -29,8 +29,8 @@ enum ManualText {
         ),
         (
             "9",
-            "Verification: wrong checksum, size, type or status; or nothing proves that the file is complete, or of "
-                + "one version."
+            "Verification: wrong checksum, size, type or status; or nothing proves that the file is complete, or that "
+                + "all its parts are from the same version of the remote file."
         ),
         ("10", "No such download."),
         ("11", "Cancelled."),

@@ -33,7 +33,7 @@ enum ArgumentSecrets {
         }
     }
 
-    /// Options whose values are, or hold, secrets.
+    /// Options whose values are secrets, or contain secrets.
     enum Option: String, CaseIterable {
         case header, user, data, query, proxy
         case dataUrlencode = "data-urlencode"

@@ -33,8 +33,9 @@ struct CredentialOptions: ParsableArguments {
     @Option(
         name: .customLong("aws-sigv4"),
         help: ArgumentHelp(
-            "Sign each request with AWS Signature Version 4, such as aws:amz:eu-central-1:s3. Give the key and the "
-                + "secret as -u KEY:SECRET.", valueName: "provider:region:service"))
+            "Sign each request with AWS Signature Version 4. Example of a value: aws:amz:eu-central-1:s3. Parts at the "
+                + "end of the value may be omitted. Give the key and the secret as -u KEY:SECRET.",
+            valueName: "provider1:provider2:region:service"))
     var awsSigv4: String?
 
     @Flag(help: "Look up names and passwords by host in ~/.netrc.")
@@ -77,7 +78,7 @@ struct CredentialOptions: ParsableArguments {
             let parts = awsSigv4.split(separator: ":", omittingEmptySubsequences: false)
             guard (1...4).contains(parts.count), parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(Self.isWord) })
             else {
-                throw ValidationError("--aws-sigv4: not of the form PROVIDER1:PROVIDER2:REGION:SERVICE")
+                throw ValidationError("--aws-sigv4: not of the form PROVIDER1[:PROVIDER2[:REGION[:SERVICE]]]")
             }
         }
         for (name, path) in [("--netrc-file", netrcFile), ("--bearer-file", bearerFile)] where path == "" {
@@ -111,8 +112,8 @@ struct CredentialOptions: ParsableArguments {
             guard let home = ProcessInfo.processInfo.environment["HOME"], home.hasPrefix("/") else {
                 throw ValidationError("--netrc: no home folder: set HOME, or give --netrc-file")
             }
-            // As in curl and wget, a missing file is not an error, and there are no passwords. A file that cannot be
-            // read is an error when the attempt begins.
+            // As in curl and wget, a missing file is not an error: the download begins without a password. A file that
+            // cannot be read is an error when the attempt begins.
             let file = home + "/.netrc"
             if access(file, F_OK) == 0 || errno != ENOENT { request.secretFiles.netrc = file }
         }
@@ -127,7 +128,8 @@ struct CredentialOptions: ParsableArguments {
         }
         guard let user else { return }
         guard let colon = user.firstIndex(of: ":") else {
-            throw ValidationError("-u: no password; give NAME:PASSWORD here")
+            throw ValidationError(
+                "-u: no password, and dlm does not ask for one in a list or in settings; give NAME:PASSWORD")
         }
         request.credential = Credential(
             user: String(user[..<colon]), password: String(user[user.index(after: colon)...]))

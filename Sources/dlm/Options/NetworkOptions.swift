@@ -53,7 +53,7 @@ struct NetworkOptions: ParsableArguments {
         if ipv4, ipv6 { throw ValidationError("-4 and -6 exclude each other; give one") }
         if http11, http2 { throw ValidationError("--http1.1 and --http2 exclude each other; give one") }
         if interface == "" { throw ValidationError("--interface: no name given") }
-        // The value may hold a password and is not repeated.
+        // The value may contain a password, so the message does not repeat it.
         if let proxy { _ = try ProxyAddress(argument: proxy) }
         for text in resolve { _ = try PinnedAddress.list(argument: text) }
         guard let dohUrl else { return }

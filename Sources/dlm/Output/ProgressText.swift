@@ -62,7 +62,7 @@ enum ProgressText {
             lines.append("\(name): \(parts.joined(separator: ", "))")
         }
         if let verified = record.completed?.verified {
-            let source = verified.source == .server ? ", as the server says" : ""
+            let source = verified.source == .server ? "; the checksum is from the server" : ""
             lines.append("\(name): \(verified.checksum) verified\(source)")
         }
         if record.completed?.wasCurrent ?? false { lines.append("\(name): is current, nothing fetched") }

@@ -59,7 +59,7 @@ struct ShowText {
     private var verification: String {
         switch document.verifiedBy {
         case nil: ""
-        case ChecksumSource.server.rawValue: "  (verified, as the server says)"
+        case ChecksumSource.server.rawValue: "  (verified; the checksum is from the server)"
         default: "  (verified)"
         }
     }
@@ -91,13 +91,14 @@ struct ShowText {
             return etag.hasPrefix("W/") ? "resumable: weak ETag \(etag)" : "resumable: ETag \(etag)"
         }
         return document.lastModified.map { "resumable: Last-Modified \($0)" }
-            ?? "resumable: without ETag and Last-Modified, so the end of the partial file is compared"
+            ?? "resumable: the server sends no ETag or Last-Modified, so dlm compares the end of the partial file with "
+            + "the server's file"
     }
 
     private static func text(_ source: ShowDocument.Source) -> String {
         var parts = [source.url]
         if source.received > 0 { parts.append(Units.size(source.received)) }
-        if let failure = source.failure { parts.append("left: \(failure)") }
+        if let failure = source.failure { parts.append("no longer used: \(failure)") }
         return parts.joined(separator: "  ")
     }
 

@@ -2,7 +2,7 @@ import CSystem
 import DownloadKit
 import Glibc
 
-/// The partial file of a worker that had leased the same URL before, and does not write it any more.
+/// The partial file of a worker that had leased the same URL before, and no longer writes the file.
 enum AbandonedPartial {
     /// Deletes a partial file unless a process has its lock.
     /// - Returns: whether the file is gone.

@@ -1,5 +1,5 @@
-/// The rule for how many URLs a worker leases. It holds as many as it ends in a few seconds, so that leases are rare
-/// where files are small, and a slow worker keeps no URLs from the others.
+/// The rule for how many URLs a worker leases. A worker holds as many URLs as it ends in a few seconds. So leases are
+/// rare if files are small, and a slow worker keeps no URLs from other workers.
 struct LeaseSize: Equatable, Sendable {
     /// The time for which the leased URLs should last, in seconds.
     static let stock = 4.0
@@ -22,7 +22,7 @@ struct LeaseSize: Equatable, Sendable {
     /// The number of held URLs at which the next lease is due.
     var lowest: Int { target / 2 }
 
-    /// Adapts the number to how fast URLs ended since the last lease. It at most doubles.
+    /// Adapts the number to how fast URLs ended since the last lease. The number at most doubles.
     mutating func adapt(ended: Int, seconds: Double) {
         guard seconds > 0 else { return }
         let fitting = Double(ended) / seconds * Self.stock

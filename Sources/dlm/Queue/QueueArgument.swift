@@ -2,14 +2,14 @@ import ArgumentParser
 import DownloadKit
 import DownloadStoragePostgres
 
-/// The value of `--store`: the place of a shared queue. It is checked after it was read, because the parser's own messages
-/// repeat a wrong value, which may hold a password.
+/// The value of `--store`: the place of a shared queue. The value is checked after it was read, because the parser's
+/// own messages repeat a wrong value, and the value may contain a password.
 struct QueueArgument: Equatable, Sendable {
     private let text: String
 
     init(argument: String) { text = argument }
 
-    /// - Throws: an error that says why the value is no place of a queue.
+    /// - Throws: an error that says why the value is not the place of a queue.
     var location: QueueLocation {
         get throws {
             do throws(QueueLocation.Failure) {

@@ -23,7 +23,7 @@ struct QueueDocument: Document, Equatable {
     var event = "queue"
     let isPaused: Bool
     let queued: Int
-    /// The URLs that workers download, or are about to.
+    /// The number of URLs that workers download, or are about to download.
     let leased: Int
     let done: Int
     /// The failed URLs that another run may get.
@@ -31,7 +31,7 @@ struct QueueDocument: Document, Equatable {
     let failedForGood: Int
     /// The size of all finished files in bytes.
     let bytes: Int64
-    /// The hosts with the most unfinished URLs, and those that are paused.
+    /// The hosts with the most unfinished URLs, and the hosts that are paused.
     let hosts: [Host]
     let workers: [Worker]
 
@@ -75,9 +75,9 @@ struct QueueItemDocument: Document, Equatable {
     let url: String
     /// queued, leased, done, failed or failedForGood.
     let state: String
-    /// The number of workers that have leased it so far.
+    /// The number of workers that have leased the URL so far.
     let attempts: Int
-    /// The worker that has leased or ended it: its name, or its number if it has ended.
+    /// The worker that has leased or ended the URL: the worker's name, or its number if the worker has ended.
     let worker: String?
     /// The kind and the reason of the error, such as `server/status404`.
     let error: String?

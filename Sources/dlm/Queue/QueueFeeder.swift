@@ -4,7 +4,7 @@ import DownloadStoragePostgres
 /// The loop of a worker: leases URLs, and gives their requests to the downloads of this process.
 struct QueueFeeder {
     let worker: QueueWorker
-    /// The folder of the worker; nil for those of the requests.
+    /// The folder of the worker; nil to use the folders of the requests.
     let folder: String?
     /// The number of downloads that run at the same time.
     let running: Int
@@ -105,7 +105,7 @@ struct QueueFeeder {
     }
 }
 
-/// The documents of requests that a worker has seen.
+/// The documents of requests that a worker has already read.
 struct QueueDocuments {
     private static let most = 1000
 

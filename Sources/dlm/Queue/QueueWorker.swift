@@ -3,13 +3,13 @@ import DownloadStoragePostgres
 import Foundation
 import Synchronization
 
-/// What this process has leased from a shared queue, and the reports about it. Reports that come while others are on
-/// their way form the next batch.
+/// The URLs that this process has leased from a shared queue, and the reports about them. Reports that come while a
+/// batch of reports is being sent form the next batch.
 final class QueueWorker: WorkerReceiver {
     private struct Held {
         let item: LeasedItem
         var hasEnded = false
-        /// Whether an abandoned partial file was removed for this item, which happens once.
+        /// Whether an abandoned partial file was removed for this item. This happens at most once.
         var wasRestarted = false
     }
 
@@ -66,7 +66,7 @@ final class QueueWorker: WorkerReceiver {
         }
     }
 
-    /// Returns after a time, or as soon as no more URLs are held than `lowest`.
+    /// Returns after this time, or as soon as at most `lowest` URLs are held or a URL must be downloaded again.
     func rest(_ seconds: Double, until lowest: Int?) async {
         let sleeper = Task { [time] in _ = try? await time.sleep(for: .seconds(seconds)) }
         state.withLock { state in
@@ -82,7 +82,7 @@ final class QueueWorker: WorkerReceiver {
 
     private func wake() { state.withLock { $0.sleeper }?.cancel() }
 
-    /// Ends the work: its lease is over, so that other workers may have its URLs.
+    /// Ends the work because the worker's lease is over, so other workers may have its URLs.
     func lose() {
         end(
             "the lease is over, because the queue was out of reach for too long; run the same command again",
@@ -106,7 +106,7 @@ final class QueueWorker: WorkerReceiver {
 
     func restarts(_ url: String, after error: DownloadError?) -> Bool {
         if let path = Self.obstacle(error),
-            // At the first lease of a URL, no worker can have made the file, so it is somebody else's.
+            // At the first lease of a URL, no worker can have made the file, so the file belongs to somebody else.
             state.withLock({ $0.held[url].map { !$0.wasRestarted && $0.item.attempts > 1 } ?? false }),
             AbandonedPartial.remove(path)
         {
@@ -184,7 +184,7 @@ final class QueueWorker: WorkerReceiver {
         do throws(DownloadError) {
             try await queue.endWorker(id, patience: isHurried ? 0 : Self.lastPatience)
         } catch {
-            // What is still leased comes back to the queue when the lease is over.
+            // URLs that are still leased come back to the queue when the lease is over.
         }
     }
 

@@ -4,11 +4,11 @@ import DownloadStoragePostgres
 /// The form of a request in a shared queue: the URL and the place of the file are columns, and everything else is a
 /// document, which most URLs of a list share.
 enum QueuedRequest {
-    /// The greatest length of a URL in bytes, which is also that of a manifest.
+    /// The greatest length of a URL in bytes, which is also the greatest length in a manifest.
     private static let longestURL = 64 << 10
 
-    /// Returns the reason why a request cannot be in a queue, or nil if it can. Everyone who may read the queue would see
-    /// its secrets, and everyone who may add to it could run programs on the machines of all workers.
+    /// Returns the reason why a request cannot be in a queue, or nil if it can. Everyone who may read the queue would
+    /// see its secrets, and everyone who may add to it could run programs on the machines of all workers.
     static func refusal(of request: DownloadRequest) -> String? {
         if request.hasSecrets || request.headers.contains(where: { $0.value == nil }) {
             return "a shared queue stores no secrets (passwords, tokens, cookies, request bodies)"
@@ -24,7 +24,7 @@ enum QueuedRequest {
         return nil
     }
 
-    /// - Parameter base: the folder of the command, to which a worker can give another place.
+    /// - Parameter base: the folder of the command. A worker can replace it by another folder.
     static func item(_ request: DownloadRequest, base: String, _ documents: inout Documents) throws -> QueueItem {
         let folder = relative(request.destination.folder, to: base)
         return QueueItem(
@@ -32,14 +32,15 @@ enum QueuedRequest {
             folder: folder, name: request.destination.fileName)
     }
 
-    /// Returns a folder without the base, or the absolute folder if it is elsewhere.
+    /// Returns the folder relative to the base, or the absolute folder if it is not inside the base.
     private static func relative(_ folder: String, to base: String) -> String {
         if folder == base { return "" }
         let start = base.hasSuffix("/") ? base : base + "/"
         return folder.hasPrefix(start) ? String(folder.dropFirst(start.count)) : folder
     }
 
-    /// The writer of documents. It remembers the last one, because neighbours in a list usually have the same.
+    /// The writer of documents. It remembers the last document, because neighbours in a list usually have the same
+    /// document.
     struct Documents {
         private var last: (request: DownloadRequest, text: String)?
 
@@ -58,7 +59,7 @@ enum QueuedRequest {
     /// Returns the request for a leased URL.
     /// - Parameters:
     ///   - document: the decoded document.
-    ///   - folder: the folder of the worker, outside of which no file is put; nil for the one of the document.
+    ///   - folder: the folder of the worker, outside of which no file is put; nil for the folder of the document.
     static func request(
         _ item: LeasedItem, _ document: DownloadRequest, folder: String?
     ) throws(DownloadError) -> DownloadRequest {

@@ -71,7 +71,7 @@ struct ListTests {
         #expect(json.output.contains(#""ended":"2023-11-14T22:13:32Z""#) && json.output.contains(#""seconds":12"#))
     }
 
-    @Test("The line of a download that waits for a dead background session says how to start the session")
+    @Test("If a download waits for a dead background session, its line says how to start the session")
     func interrupted() async throws {
         let service = FakeService()
         service.change(1) {

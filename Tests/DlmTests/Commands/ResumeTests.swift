@@ -48,7 +48,7 @@ struct ResumeTests {
         #expect(told.errorLines.count == 2)
     }
 
-    @Test("A download that already runs is reported as such")
+    @Test("If a download already runs, this is reported")
     func running() async throws {
         let service = Self.service()
         service.change(2) {

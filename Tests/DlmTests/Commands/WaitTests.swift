@@ -88,7 +88,7 @@ struct WaitTests {
         #expect(captured.errorLines.count == 1 && captured.errors.contains("removed"))
     }
 
-    @Test("Several kinds of failure give status 1, failures before the start of wait included")
+    @Test("Several kinds of failure give status 1, also if some of the failures were before the start of wait")
     func several() async throws {
         let service = Self.service()
         service.change(1) { $0.state = .failed(.authenticationFailed(status: 401)) }

@@ -74,7 +74,7 @@ struct FollowerTests {
         #expect(captured.errors == "dlm: https://example.org/gone.zip: 404 Not Found\n")
     }
 
-    @Test("A failure that can be resumed says how, even with --quiet")
+    @Test("If a failed download can be resumed, its line says how, even with --quiet")
     func resumable() async throws {
         let error = DownloadError.networkFailed(
             .connectionLost, TransportDiagnosis(code: 56, message: "reset by peer"))
@@ -91,7 +91,7 @@ struct FollowerTests {
         #expect(captured.errors == "dlm: http://a/x: 400 \\x1b]0;owned\\x07\n")
     }
 
-    @Test("A download that another process runs is awaited")
+    @Test("If another process runs a download, the command waits for the download")
     func joined() async throws {
         let service = Self.joining { service, id in
             if service.state.withLock({ $0.looks[id] }) == 3 { service.change(id) { $0.complete(path: "/data/x") } }
@@ -101,7 +101,7 @@ struct FollowerTests {
         #expect(captured.output == "/data/x\n")
     }
 
-    @Test("A download that fails in another process gives a failure here, too")
+    @Test("If a download fails in another process, it is a failure of this command, too")
     func joinedFails() async throws {
         let service = Self.joining { service, id in
             service.change(id) { $0.state = .failed(.authenticationFailed(status: 401)) }
@@ -176,7 +176,7 @@ struct FollowerTests {
         #expect(service.calls.last == "close")
     }
 
-    @Test("A service that ends while downloads are awaited gives a failure")
+    @Test("If a service ends while downloads are awaited, the result is a failure")
     func serviceEnds() async throws {
         let service = FakeService { service, requests in
             let added = requests.map { AddedDownload(kind: .inserted, record: service.insert($0)) }

@@ -34,7 +34,7 @@ struct HeldTests {
         #expect(captured.errors == "dlm: 1: x: paused; continue with: dlm resume 1\ndlm: 1: x: resumed\n")
     }
 
-    @Test("A download that another process cancels gives status 11")
+    @Test("If another process cancels a download, the status is 11")
     func cancelled() async throws {
         let service = Self.service { service, record in
             service.send(.didCancel(service.change(record.id) { $0.state = .cancelled }))
@@ -44,7 +44,7 @@ struct HeldTests {
         #expect(captured.errors == "dlm: http://a/x: cancelled\n")
     }
 
-    @Test("A download that another process removes gives status 11 and one line")
+    @Test("If another process removes a download, the status is 11, and one line reports the removal")
     func removed() async throws {
         let service = Self.service { service, record in
             service.forget(record.id)
@@ -81,7 +81,7 @@ struct HeldTests {
         #expect(frame.rows.map(\.note) == ["paused"])
     }
 
-    @Test("Pauses of a download that another process runs are reported, too")
+    @Test("If another process runs a download, pauses of the download are reported, too")
     func joined() async throws {
         let service = FollowerTests.joining { _, _ in }
         let (paused, resumed) = ("dlm: 1: x: paused; continue with: dlm resume 1\n", "dlm: 1: x: resumed\n")

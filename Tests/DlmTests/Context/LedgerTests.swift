@@ -29,7 +29,7 @@ struct LedgerTests {
         #expect(ledger.tally.completedBytes == 8)
     }
 
-    @Test("A download that ends before the answer to add counts once")
+    @Test("If a download ends before `add` has returned, it counts once")
     func early() {
         var ledger = Ledger()
         let isNews = ledger.end(completed(1))
@@ -40,7 +40,7 @@ struct LedgerTests {
         #expect(ledger.count == 1)
     }
 
-    @Test("A download that is named again after its end is awaited again, but reported only once")
+    @Test("If a download is named again after its end, it is awaited again, but reported only once")
     func twice() {
         var ledger = Ledger()
         ledger.expect(1, .here)
@@ -67,7 +67,7 @@ struct LedgerTests {
         #expect(ledger.isDone)
     }
 
-    @Test("A download that this process adopts counts as its own")
+    @Test("An adopted download counts as a download of this process")
     func takenOver() {
         var ledger = Ledger()
         ledger.expect(1, .elsewhere)
@@ -97,7 +97,7 @@ struct LedgerTests {
     }
 
     @Test(
-        "A download's offset is the number given at its start here, or the first number seen if it runs elsewhere")
+        "A download's offset is the number given at its start in this process, or else the first number seen")
     func offsets() {
         var ledger = Ledger()
         ledger.expect(1, .here)
@@ -143,7 +143,7 @@ struct LedgerTests {
         #expect(ledger.tally.completedBytes == 200)
     }
 
-    @Test("Of the downloads of other processes, those at work are looked at, or any one if none is at work")
+    @Test("Of the downloads of other processes, only those at work are looked at; if none is at work, any one is")
     func looks() {
         var ledger = Ledger()
         for id in 1...5 { ledger.expect(Int64(id), .elsewhere) }

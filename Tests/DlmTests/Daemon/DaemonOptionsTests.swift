@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Options of the background session", .inTurn, .serialized)
 struct DaemonOptionsTests {
-    @Test("Options written as arguments and read again are the same")
+    @Test("Options stay the same when they are written as arguments and read again")
     func arguments() throws {
         let options = try DaemonOptions.parse(["-j", "3", "--max-per-host", "2", "--limit-rate", "1.5M"])
         let again = try DaemonOptions.parse(options.arguments)

@@ -33,7 +33,7 @@ struct DaemonTextTests {
         #expect(finishing.last?.hasSuffix("any speed") == true)
     }
 
-    @Test("The status of a session that does not run says so")
+    @Test("If the session does not run, the status says so")
     func absent() {
         #expect(DaemonText.lines(DaemonDocument(socket: "/s"), now: started) == ["not running", "   socket     /s"])
     }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Findings of dlm doctor", .inTurn, .serialized)
 struct FindingTests {
-    @Test("The status is the status of the first problem, and warnings do not count")
+    @Test("The exit status is the status of the first problem, and warnings do not count")
     func status() {
         let ok = Finding.ok(.transfers, "a", "b")
         let warning = Finding.warning(.transfers, "a", "b", advice: "c")

@@ -50,9 +50,10 @@ struct HookOptionsTests {
     }
 
     @Test(
-        "The variables have the values of the JSON; variables of other downloads and secrets are not inherited"
+        "A hook's variables have the values of the download's JSON; another hook's variables are not inherited"
     )
     func variables() throws {
+        // The token in the URL is hidden, and `NOTIFY_SOCKET` is not inherited.
         var request = try request()
         request.url = try SourceURL.parse("http://a/x?token=t0p&v=1").get().url
         var record = DownloadRecord(id: 7, request: request, created: Date())

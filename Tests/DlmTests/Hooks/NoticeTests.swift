@@ -61,7 +61,7 @@ struct NoticeTests {
     }
 
     @Test(
-        "A webhook that fails is reported; a status that will not pass, such as 404, is not tried again, but 500 is",
+        "A failed webhook is reported; it is tried again after status 500, but not after a lasting error such as 404",
         arguments: [(400, 1), (403, 1), (404, 1), (410, 1), (500, 3), (503, 3)])
     func refused(status: Int, attempts: Int) async throws {
         let server = try FaultServer { _ in FaultReply(status: status) }

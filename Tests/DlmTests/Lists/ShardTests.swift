@@ -110,7 +110,7 @@ struct ShardTests {
         }
     }
 
-    @Test("A host with more than its share is reported by its shard, and no other host is reported")
+    @Test("A host with more than 1/N of all URLs is reported by its shard, and no other host is reported")
     func heavy() throws {
         var notices: [String?] = []
         for index in 0..<4 {

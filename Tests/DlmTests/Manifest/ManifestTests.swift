@@ -33,7 +33,7 @@ struct ManifestTests {
         #expect(writer.failure == nil)
     }
 
-    @Test("An entry is one line, and reads back the same with any text from a server")
+    @Test("An entry is one line, and stays the same when it is read again, with any text from a server")
     func roundTrip() throws {
         var entry = Self.failed(
             "https://a/x?q=%22", .serverRefused(status: 500, phrase: "\"url\":\"b\"\u{9b}\n\u{202e}"))
@@ -87,7 +87,7 @@ struct ManifestTests {
         }
     }
 
-    @Test("Two writers that append to one manifest at once tear no line, even if one opens it again and again")
+    @Test("If two writers append to one manifest at once, no line is torn, even if one opens it again and again")
     func shared() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -35,7 +35,7 @@ struct DestinationOptionsTests {
         #expect(destination.createsFolders)
     }
 
-    @Test("Every path to a folder has the same spelling, also through symbolic links")
+    @Test("All paths to one folder are converted to the same path, even if they go through symbolic links")
     func canonical() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "dlm-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

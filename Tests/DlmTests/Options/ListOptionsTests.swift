@@ -169,7 +169,7 @@ struct ListOptionsTests {
         #expect(maker.request(other) { _ in }?.checksum?.digest == String(repeating: "2", count: 64))
     }
 
-    @Test("Options that arrive after their URL has begun are refused")
+    @Test("If options arrive after the download of their URL has begun, they are refused")
     func late() async throws {
         let pipe = Pipe()
         let list = try InputList(path: "/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)")

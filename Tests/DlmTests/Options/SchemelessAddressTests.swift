@@ -82,7 +82,8 @@ struct SchemelessAddressTests {
     private static let unreachable = DownloadError.networkFailed(
         .connect, TransportDiagnosis(code: 7, message: "Failed to connect", errno: 101))
 
-    /// Returns the chosen URL for a server whose https answers with this error, and the requests that looked for the scheme.
+    /// Returns the chosen URL for a server whose https answers with this error, and the requests that looked for the
+    /// scheme.
     private func taken(
         _ arguments: [String], _ error: DownloadError?
     ) async throws -> (url: String?, questions: [DownloadRequest], errors: String, status: Int32) {

@@ -17,7 +17,7 @@ struct ConsoleTests {
         #expect(captured.console.finish(0) == 0)
     }
 
-    @Test("A reader that is gone is not an error, and nothing more is written")
+    @Test("If the reader of the output is gone, this is not an error, and nothing more is written")
     func closed() {
         signal(SIGPIPE, SIG_IGN)
         var ends: [Int32] = [0, 0]
@@ -30,7 +30,7 @@ struct ConsoleTests {
         close(ends[1])
     }
 
-    @Test("A line that cannot be written makes the command fail")
+    @Test("If a line cannot be written, the command fails")
     func full() {
         let device = open("/dev/full", O_WRONLY)
         defer { close(device) }

@@ -7,7 +7,7 @@ import Testing
 @Suite("Escaping", .inTurn, .serialized)
 struct EscapingTests {
     @Test(
-        "Characters that could move the cursor, hide text or reverse it become visible",
+        "Characters become visible if they could move the cursor, hide text or reverse text",
         arguments: [
             ("a\u{1B}[31mb", "a\\x1b[31mb"), ("line\nbreak\r", "line\\x0abreak\\x0d"), ("\u{7F}\u{9B}", "\\x7f\\x9b"),
             ("\u{85}", "\\x85"), ("photo\u{202E}gpj.exe", "photo\\u202egpj.exe"),

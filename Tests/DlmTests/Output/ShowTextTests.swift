@@ -103,7 +103,7 @@ struct ShowTextTests {
         arguments: [
             (true, EntityTag(opaque: "a", isWeak: true), nil, "weak ETag W/\"a\""),
             (true, nil, "Tue, 01 Jan 2030 00:00:00 GMT", "Last-Modified Tue"),
-            (true, nil, nil, "without ETag and Last-Modified"),
+            (true, nil, nil, "no ETag or Last-Modified"),
             (false, nil, nil, "not resumable"),
         ] as [(Bool, EntityTag?, String?, String)])
     func resumability(acceptsRanges: Bool, etag: EntityTag?, date: String?, part: String) {

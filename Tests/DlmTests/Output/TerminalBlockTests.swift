@@ -38,7 +38,7 @@ struct TerminalBlockTests {
         #expect(block.erase(columns: 80) == "")
     }
 
-    @Test("Lines that a narrower terminal has broken are all erased")
+    @Test("If a narrower terminal breaks the lines, all of them are erased")
     func narrower() {
         var block = TerminalBlock()
         _ = block.draw([String(repeating: "x", count: 70), "short"], columns: 80)

@@ -62,7 +62,7 @@ struct ProgressModelTests {
         #expect(frame.rows.first?.note == "retry in 4 s: 503 Busy")
     }
 
-    @Test("The time left of the total is never shorter than that of the slowest row")
+    @Test("The time left of the total is never shorter than the time left of the slowest row")
     func slowestRow() {
         var ledger = ledger(1, 2)
         var model = ProgressModel()

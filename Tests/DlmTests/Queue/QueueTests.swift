@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Shared queues: sizes of leases, requests and options", .inTurn, .serialized)
 struct QueueTests {
-    @Test("A worker leases what it ends in four seconds, and at least twice what runs")
+    @Test("A worker leases as many URLs as it ends in four seconds, but at least twice as many as run at once")
     func size() {
         var size = LeaseSize(running: 8)
         #expect(size.wanted(held: 0) == 16 && size.wanted(held: 8) == 8 && size.wanted(held: 9) == 0)
@@ -46,7 +46,7 @@ struct QueueTests {
         return try QueuedRequest.request(leased, RequestDocument(text: item.document).request, folder: nil)
     }
 
-    @Test("A request comes out of the queue as it was put in")
+    @Test("A request that is put into the queue comes out unchanged")
     func roundTrip() throws {
         var documents = QueuedRequest.Documents()
         for words in [[], ["--retries", "9"], ["-d", "sub"], ["--spread"], ["--name-by", "hash"], ["-d", "/other"]] {
@@ -61,7 +61,7 @@ struct QueueTests {
         }
     }
 
-    @Test("Names never come from servers, and a file of such a name is not downloaded again")
+    @Test("Names never come from servers, and by default an existing file with the name is not downloaded again")
     func names() throws {
         #expect(try request().destination.fileName == "a%2Fb.jpg")
         #expect(try request().destination.ifExists == .skip)
@@ -148,7 +148,7 @@ struct QueueTests {
         #expect(!message.contains("secret"))
     }
 
-    @Test("The end of a URL becomes its state")
+    @Test("The result of a URL becomes its state in the queue")
     func results() throws {
         let date = try #require(try? ManifestEntry(line: Self.line.utf8)).ended
         func state(_ error: ManifestEntry.Failure?) throws -> QueueResult {

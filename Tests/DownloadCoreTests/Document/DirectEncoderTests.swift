@@ -62,7 +62,7 @@ struct DirectEncoderTests {
                 .retry(.serverRefused(status: 503, phrase: "a\"b")), until: Date(timeIntervalSince1970: 1.5)))
     }
 
-    @Test("The text of a pause reason, by which queues are searched, is the same that Foundation writes")
+    @Test("A pause reason is written as Foundation writes it, because queues are searched by this text")
     func sameText() throws {
         for reason in DownloadState.PauseReason.allCases {
             let state = DownloadState.paused(reason)

@@ -38,7 +38,7 @@ struct AlteredFileTests {
         #expect(utimensat(AT_FDCWD, path, later, 0) == 0)
     }
 
-    @Test("A partial file that was written to during a pause is refused and left alone")
+    @Test("If another program wrote to a partial file during a pause, the file is refused and left alone")
     func altered() async throws {
         let (first, bench, id) = try await paused(meddle: Self.overwrite)
         defer { withExtendedLifetime(first) {} }
@@ -87,7 +87,7 @@ struct AlteredFileTests {
     }
 
     @Test(
-        "Bytes that another program cuts off during a download are missed at the end and fetched again",
+        "If another program cuts off bytes during a download, they are missed at the end and fetched again",
         arguments: [0, 5000, 1_000_000])
     func truncatedUnderway(length: Int) async throws {
         let bench = try await SessionBench(serving: Self.reply)

@@ -37,7 +37,8 @@ struct CheckpointTests {
         #expect(store.durable.first?.isFinishing == false)
     }
 
-    @Test("A save waits for the checkpoint before it, whose older record would replace the name of the partial file")
+    @Test(
+        "A save waits for the previous checkpoint, whose older record would otherwise replace the partial file's name")
     func order() async throws {
         let store = SaveLog()
         // A store that is slow with the first checkpoint, which is made before the file has a name.

@@ -64,7 +64,7 @@ struct CrashTests {
         #expect(try bench.holds("file.bin", Self.content))
     }
 
-    @Test("Bytes that the record has and the file lacks are fetched again")
+    @Test("If the record has bytes that the file lacks, they are fetched again")
     func truncated() async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
         let id = try await bench.takeOver(try bench.request()) { record in
@@ -123,7 +123,7 @@ struct CrashTests {
         #expect(record.resume.written == ByteRanges([0..<450_000]))
     }
 
-    @Test("A partial file that another process has locked is left to that process")
+    @Test("If another process has locked a partial file, the file is left to that process")
     func locked() async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
         var other: PartialFile?

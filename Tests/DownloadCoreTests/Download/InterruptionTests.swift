@@ -252,7 +252,7 @@ struct InterruptionTests {
         #expect(bench.transport.requests.count == 3)
     }
 
-    @Test("A body of unknown size whose end was missed is completed from its last bytes")
+    @Test("If the end of a body of unknown size was missed, the body is completed from its last bytes")
     func unknownSize() async throws {
         let reply = Self.reply.with { $0.framing = .chunked }
         let first = try await SessionBench { _, asked in

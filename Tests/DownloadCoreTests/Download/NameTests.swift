@@ -163,7 +163,7 @@ struct NameTests {
     }
 
     @Test(
-        "With `newer`, a file that the server dates later replaces the existing one",
+        "With `newer`, the server's file replaces the existing file if the server's date is later",
         arguments: [(-3600.0, false), (3600, true), (2.4e11, true), (nil, true)] as [(Double?, Bool)])
     func newer(age: Double?, replaces: Bool) async throws {
         let modified = age.map { HTTPDate.string(Date(timeIntervalSinceNow: $0)) }
@@ -181,7 +181,7 @@ struct NameTests {
         #expect(bench.folder.names() == ["file.bin"])
     }
 
-    @Test("With `newer`, a file whose time equals the server's to the second is kept")
+    @Test("With `newer`, a file is kept if its time and the server's time are in the same second")
     func sameTime() async throws {
         let date = Date(timeIntervalSince1970: 1_500_000_000)
         let bench = try await SessionBench(serving: FaultReply(Self.content, lastModified: HTTPDate.string(date)))
@@ -261,7 +261,7 @@ struct NameTests {
         #expect(bench.folder.names() == ["file.bin"])
     }
 
-    @Test("A complete file that somebody changed does not count as complete")
+    @Test("If somebody changed a complete file, it does not count as complete")
     func changedHere() async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
         let id = try await bench.add()

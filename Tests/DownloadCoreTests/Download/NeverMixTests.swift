@@ -45,7 +45,7 @@ struct NeverMixTests {
     }()
 
     @Test(
-        "A file that changed between two sessions becomes the new version, however the server handles If-Range",
+        "If a file changed between two sessions, the result is the new version, however If-Range is handled",
         arguments: changes, [FaultReply.RangeBehaviour.honoured, .honouredBlindly, .ignored])
     func change(change: Change, behaviour: FaultReply.RangeBehaviour) async throws {
         let first = try await SessionBench(serving: change.before.with { $0.cut = .stall(after: 600_000) })
@@ -63,7 +63,8 @@ struct NeverMixTests {
         #expect(await second.freeBuffers() == BufferPool.standardCapacity)
     }
 
-    @Test("A file that changes while several connections fetch it becomes the new version", arguments: [true, false])
+    @Test(
+        "If a file changes while several connections fetch it, the result is the new version", arguments: [true, false])
     func changesMeanwhile(isBlind: Bool) async throws {
         let old = Content(seed: 6, size: 60_000_000)
         let new = Content(seed: 7, size: 60_000_000)
@@ -195,7 +196,7 @@ struct NeverMixTests {
                 default: .reply(FaultReply(Content(seed: 12, size: 100), etag: "\"b\"").with { $0.ranges = .refused })
                 }
             })
-        // A stalled transfer is cancelled because another transfer saw the change, or earlier by the planner.
+        // A stalled transfer is cancelled when another transfer has seen the change, or earlier by the planner.
         transport.onCancel.withLock {
             $0 = { [weak transport] in if transport?.requests.count ?? 0 >= 4 { control.stop() } }
         }

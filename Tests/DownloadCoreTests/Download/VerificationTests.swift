@@ -12,7 +12,7 @@ struct VerificationTests {
     static let wrong = Checksum(algorithm: .sha256, digest: String(repeating: "0", count: 64))
 
     @Test(
-        "A verification by a process that died does not count for a new request with another checksum",
+        "The verification by a dead process does not count for a new request with another checksum",
         arguments: [CrashTests.Point.whole, .finishing, .renamed, .renamedToAlternative, .linkedTwice])
     func askedAnew(point: CrashTests.Point) async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
@@ -73,7 +73,7 @@ struct VerificationTests {
         #expect(try await bench.ending(of: id, times: 4).completed?.wasCurrent == true)
     }
 
-    @Test("A completed file is hashed again for a checksum of another algorithm, and is not replaced if that differs")
+    @Test("A completed file is hashed again for a checksum of another algorithm, and is kept if the digest differs")
     func completedOtherwise() async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
         let id = try await bench.add()

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "An alternative name keeps the extension, also a double one",
+        "An alternative name keeps the extension, also a double extension",
         arguments: [
             ("a.txt", 1, "a (1).txt"), ("a.tar.gz", 1, "a (1).tar.gz"), ("a.TAR.xz", 2, "a (2).TAR.xz"),
             ("a.b.tar.zst", 10, "a.b (10).tar.zst"), ("a", 1, "a (1)"), (".bashrc", 1, ".bashrc (1)"),

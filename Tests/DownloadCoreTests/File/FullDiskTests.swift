@@ -37,7 +37,7 @@ struct FullDiskTests {
         }
     }
 
-    @Test("A disk that fills up fails the download; with more room it continues with the written bytes")
+    @Test("If the disk fills up, the download fails; with more room it continues with the written bytes")
     func fillsUp() async throws {
         try await onSmallDisk { folder in
             let content = Content(seed: 2, size: 3 << 20)

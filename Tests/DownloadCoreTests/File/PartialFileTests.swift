@@ -302,7 +302,7 @@ struct PartialFileTests {
         }
     }
 
-    @Test("A rename that stopped after the link step is completed by the next rename", arguments: [true, false])
+    @Test("If a rename stopped after the link step, the next rename completes it", arguments: [true, false])
     func linked(replacing: Bool) throws {
         try with { folder in
             let file = try create(folder)

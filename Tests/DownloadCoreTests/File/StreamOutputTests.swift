@@ -87,7 +87,7 @@ struct StreamOutputTests {
         #expect(try bench.out.count <= 200_000)
     }
 
-    @Test("Doubts end when all written bytes came again, not before")
+    @Test("The doubts about written bytes end when all of them have come again, not before")
     func doubt() throws {
         let bench = try Bench()
         try bench.stream.beginDigest(.sha256)
@@ -102,7 +102,7 @@ struct StreamOutputTests {
         #expect(try bench.out == Data(content.bytes(0..<200_001)))
     }
 
-    @Test("A reader that has gone away ends the stream, also while no bytes come")
+    @Test("If the reader has gone away, the stream ends, also while no bytes come")
     func noReader() throws {
         Glibc.signal(SIGPIPE, SIG_IGN)
         var ends: [Int32] = [0, 0]

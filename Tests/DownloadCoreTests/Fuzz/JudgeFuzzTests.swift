@@ -49,7 +49,7 @@ struct JudgeFuzzTests {
         return head
     }
 
-    @Test("No answer is accepted beyond the request, beyond the file, or of another version")
+    @Test("No answer is accepted with bytes beyond the request or the file, or with bytes of another version")
     func judge() {
         var random = SplitMix64(seed: 4)
         // An input is several fields of a head, one in each line.

@@ -86,7 +86,7 @@ struct MetalinkFuzzTests {
     }
 
     @Test(
-        "Names that lead out of the folder or are hidden are refused",
+        "Hidden names, and names that lead out of the folder, are refused",
         arguments: [
             "", "/etc/passwd", "~/x", "../x", "a/../x", "a/..", "a//b", "a/", ".bashrc", ".ssh/authorized_keys",
             "a/./b", "a\\b",

@@ -49,7 +49,9 @@ struct RecordFuzzTests {
         }
     }
 
-    @Test("In a file of any size, each byte is leased once, and none beyond", arguments: 1...40 as ClosedRange<UInt64>)
+    @Test(
+        "In a file of any size, each byte is leased once, and no byte beyond the end is leased",
+        arguments: 1...40 as ClosedRange<UInt64>)
     func leases(_ seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let connections = Int.random(in: 1...64, using: &random)

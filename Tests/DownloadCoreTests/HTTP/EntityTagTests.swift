@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("Tags that Unicode calls equivalent are different, because their bytes are")
+    @Test("Tags that Unicode calls equivalent are different, because their bytes differ")
     func bytes() {
         let composed = EntityTag(opaque: "\u{E9}")
         let decomposed = EntityTag(opaque: "e\u{301}")

@@ -15,7 +15,7 @@ struct FileServerJudgeTests {
             ResponseHead(status: status, httpVersion: "", fields: fields))
     }
 
-    @Test("The same size and time are the same version")
+    @Test("An answer with the same size and modification time has the same version")
     func same() {
         #expect(
             verdict(206, [.contentRange: "bytes 40-99/100", .lastModified: Self.date], from: 40)
@@ -25,7 +25,7 @@ struct FileServerJudgeTests {
                 == .body(offset: 0, end: 100, total: 100))
     }
 
-    @Test("Another size or time is another version; an answer without a time is a failure")
+    @Test("An answer with another size or time has another version; an answer without a time is a failure")
     func changed() {
         let later = "Sun, 06 Nov 1994 08:49:38 GMT"
         for fields: HTTPFields in [

@@ -12,7 +12,7 @@ struct ResponseJudgeResumeTests {
     private static let new = "Wed, 02 Jan 2030 00:00:00 GMT"
     private static let later = "Thu, 03 Jan 2030 00:00:00 GMT"
 
-    /// What is known of the file.
+    /// The known facts about the file.
     enum Known: String, CaseIterable, Sendable, CustomTestStringConvertible {
         case strong, weak, date, weakDate, both, nothing
 

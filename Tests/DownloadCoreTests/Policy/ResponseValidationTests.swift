@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "Without codes 200 and 206 are accepted; with codes the listed ones, and 206 if 200 is listed",
+        "If no codes are given, 200 and 206 are accepted; otherwise the given codes, and also 206 if 200 is given",
         arguments: [
             (nil, [200, 206], [203, 404]), ("200", [200, 206], [203, 404]), ("203", [203], [200, 206, 404]),
             ("200,203", [200, 203, 206], [404]), ("200,404", [200, 404, 206], [403]), ("206", [206], [200]),
@@ -95,7 +95,7 @@ import Testing
         #expect(!refused.contains(where: isTaken))
     }
 
-    @Test("An answer that was refused anyway keeps its error; another refused status is a failed verification")
+    @Test("A 404 that is not listed keeps its own error; a 200 that is not listed is a failed verification")
     func wrongStatus() {
         let validation = ResponseValidation(statuses: StatusCodes("203"))
         #expect(

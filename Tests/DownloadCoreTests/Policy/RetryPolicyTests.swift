@@ -36,7 +36,7 @@ import Testing
         #expect(policy.decide(Self.transient, failures: 5, retryAfter: 1, jitter: 0) == .giveUp)
     }
 
-    @Test("A delay may be zero, and a longest delay below the first delay wins")
+    @Test("A delay may be zero; if the longest delay is below the first delay, the longest delay counts")
     func smallDelays() {
         #expect(delay(RetryPolicy(delay: 0), 3, jitter: 1) == 0)
         #expect(delay(RetryPolicy(delay: 10, maximumDelay: 4), 0, jitter: 1) == 4)
@@ -66,7 +66,7 @@ import Testing
         #expect(policy.decide(other, failures: 0, retryAfter: nil, jitter: 0) == .giveUp)
     }
 
-    @Test("A download whose time limit has passed is not retried")
+    @Test("If the time limit of a download has passed, the download is not retried")
     func timeLimit() {
         let error = DownloadError.networkFailed(.timeLimit, TransportDiagnosis(code: 0, message: ""))
         #expect(RetryPolicy(delay: 0).decide(error, failures: 0, retryAfter: nil, jitter: 0) == .giveUp)

@@ -91,7 +91,7 @@ struct ChecksumListTests {
     }
 
     @Test(
-        "A list whose name only resembles one with an unsupported algorithm is accepted",
+        "A list is accepted if its name only resembles a name with an unsupported algorithm",
         arguments: ["b2.txt", "x.b2b", "ab2", "sha3sum.iso.sha256", "b2"])
     func notForeign(_ source: String) throws {
         #expect(try Self.list("\(hex("a"))  x", source: source).entries.count == 1)
@@ -164,7 +164,7 @@ struct ChecksumListTests {
         #expect(stored == open)
     }
 
-    @Test("A list that is too long to keep, and does not have the file, is refused before anything is fetched")
+    @Test("If a list is too long to keep and does not have the file, it is refused before anything is fetched")
     func tooLong() throws {
         let text = (0...ChecksumList.longestCarried).map { "\(hex("a"))  n\($0)\n" }.joined()
         #expect(try settled(text, "http://e.org/n7").checksum != nil)

@@ -35,7 +35,7 @@ struct NetrcTests {
             netrc.credential(for: host, user: user, allowsDefault: true) == Credential(user: name, password: password))
     }
 
-    @Test("No password of another user or host is returned, and the default entry only if permitted")
+    @Test("The password of another user or host is never returned, and the default entry only if permitted")
     func notFound() {
         let netrc = Netrc(Array(Self.text.utf8))
         #expect(netrc.credential(for: "a.example", user: "eve", allowsDefault: true) == nil)

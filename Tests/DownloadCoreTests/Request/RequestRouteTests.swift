@@ -43,7 +43,7 @@ struct RequestRouteTests {
         #expect(!route.sendsCredentials && route.isGet && route.hops == 2)
     }
 
-    @Test("After a redirect to another origin no credentials are sent, even within that origin")
+    @Test("After a redirect to another origin no credentials are sent, even on later redirects within that origin")
     func withinAnotherOrigin() throws {
         let request = try request()
         var route = RequestRoute(request.url)

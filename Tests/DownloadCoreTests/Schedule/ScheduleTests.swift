@@ -82,7 +82,7 @@ struct ScheduleTests {
         #expect(try schedule([]).answer(at: try at("2026-01-10T21:00:00")) == .open(until: nil))
     }
 
-    @Test("When summer time begins, a window is an hour shorter, and a skipped beginning is the moment of the change")
+    @Test("When summer time begins, a window is an hour shorter; a beginning that is skipped moves to the change")
     func spring() throws {
         // 2026-03-29, 01:00 UTC: 02:00 becomes 03:00.
         let night = try schedule(["01:00-06:00"])
@@ -95,7 +95,7 @@ struct ScheduleTests {
         #expect(gone.answer(at: try at("2026-03-29T00:30:00")) == .closed(until: try at("2026-03-30T00:15:00")))
     }
 
-    @Test("When summer ends, a window is an hour longer: the first beginning and the last end count")
+    @Test("When summer time ends, a window is an hour longer: the first beginning and the last end count")
     func autumn() throws {
         // 2026-10-25, 01:00 UTC: 03:00 becomes 02:00.
         let night = try schedule(["01:00-06:00"])

@@ -30,7 +30,7 @@ struct BackPressureTests {
         #expect(bench.poolIsWhole())
     }
 
-    @Test("A writer that is woken before it knows its transfer resumes it later")
+    @Test("If a writer is woken before it knows its transfer, it resumes the transfer later")
     func wokenEarly() throws {
         let bench = try WriterBench(buffers: 1)
         let held = try #require(bench.disk.pool.take {})
@@ -42,7 +42,7 @@ struct BackPressureTests {
         #expect(transfer.calls.value.resumes == 1)
     }
 
-    @Test("A writer that ends while it waits passes its turn on", arguments: [true, false])
+    @Test("If a writer ends while it waits, its turn passes to the next writer", arguments: [true, false])
     func passedOn(isGone: Bool) throws {
         let bench = try WriterBench(buffers: 1)
         let file = try bench.file()
@@ -77,7 +77,7 @@ struct BackPressureTests {
         #expect(file.written == ByteRanges([0..<Int64(first.taken)]))
     }
 
-    @Test("A checkpoint while a writer waits for its second buffer neither hangs nor loses the buffer")
+    @Test("If a checkpoint comes while a writer waits for its second buffer, nothing hangs, and the buffer is not lost")
     func flushWhileWaiting() async throws {
         let bench = try WriterBench(buffers: 2)
         let file = try bench.file()

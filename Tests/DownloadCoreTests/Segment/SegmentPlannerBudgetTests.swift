@@ -53,7 +53,7 @@ struct SegmentPlannerBudgetTests {
         #expect(last.isDone)
     }
 
-    @Test("If one connection gets nothing more, each other one tries its part once, and all finish their own parts")
+    @Test("If one connection gets nothing more, each of the others tries its part once, and all finish their own parts")
     func several() {
         var planner = planner(3, fruitlessLimit: 2)
         let hole = 4 * Self.mib

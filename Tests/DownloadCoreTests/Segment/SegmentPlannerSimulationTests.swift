@@ -165,7 +165,7 @@ struct SegmentPlannerSimulationTests {
         #expect(download.knowledge?.best == 1)
     }
 
-    @Test("A small file, or the small rest of one, has one connection", arguments: [3 << 20, 15 << 20] as [Int64])
+    @Test("A small file, or the small rest of a file, has one connection", arguments: [3 << 20, 15 << 20] as [Int64])
     func small(size: Int64) {
         var server = SimulatedServer()
         Self.throttle(&server)

@@ -43,7 +43,7 @@ struct SegmentPlannerStallTests {
         return planner
     }
 
-    @Test("A stalled connection keeps a little; when it continues, it takes bytes from the others again")
+    @Test("A stalled connection keeps a few bytes; when it continues, it takes bytes from the others again")
     func goesOn() {
         var planner = standing()
         planner.answered(1, after: 0.01, at: 6.01)
@@ -102,7 +102,7 @@ struct SegmentPlannerStallTests {
         return planner
     }
 
-    @Test("If the second connection stalls, too, a third requests the range, and the first with bytes continues")
+    @Test("If the second connection stalls, too, a third requests the range, and the first that brings bytes continues")
     func secondStands() {
         for first in 0...2 {
             var planner = threefold()

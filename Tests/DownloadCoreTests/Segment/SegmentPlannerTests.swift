@@ -100,7 +100,7 @@ struct SegmentPlannerTests {
                 == [.ask(connection: 0, range: 6 * Self.mib..<22 * Self.mib)])
     }
 
-    @Test("A connection that is done takes bytes that another has not requested yet, without a cut")
+    @Test("When a connection is done, it takes bytes that another has not requested yet, without a cut")
     func uncut() {
         var planner = pair()
         // The second connection suddenly fetches its whole range.
@@ -164,7 +164,7 @@ struct SegmentPlannerTests {
         #expect(abs(Double(end - 4 * Self.mib) / Double(12 * Self.mib) - 0.2) < 0.05)
     }
 
-    @Test("Another connection takes the range of a lost one")
+    @Test("Another connection takes the range of a lost connection")
     func lost() {
         var planner = pair()
         let decisions = planner.handle(.ended(1, position: 70 * Self.mib, .lost), at: 1.5)
@@ -204,7 +204,7 @@ struct SegmentPlannerTests {
         #expect(planner.learned == 2)
     }
 
-    @Test("Bytes that a cut transfer had already are not requested again")
+    @Test("If a cut transfer has already fetched bytes of the given range, they are not requested again")
     func skipped() {
         var planner = pair()
         planner.skip(1, to: 70 * Self.mib)
@@ -216,7 +216,7 @@ struct SegmentPlannerTests {
                 == [.ask(connection: 1, range: 80 * Self.mib..<96 * Self.mib)])
     }
 
-    @Test("A first answer long before the partial file is created does not count as a stall")
+    @Test("If the first answer comes long before the partial file is created, this does not count as a stall")
     func lateBeginning() {
         var planner = SegmentPlanner(
             missing: ByteRanges([0..<32 * Self.mib]), first: (0, 1..<4 * Self.mib), wish: 2, now: 0)

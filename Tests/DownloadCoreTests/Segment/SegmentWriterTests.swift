@@ -69,7 +69,7 @@ struct SegmentWriterTests {
         #expect(bench.poolIsWhole())
     }
 
-    @Test("A file that comes when the buffer is just full, and nothing waits for it, loses no byte")
+    @Test("If the file comes when the buffer is just full, and nothing waits for the file, no byte is lost")
     func attachToFullBuffer() async throws {
         let bench = try WriterBench()
         let writer = bench.writer()
@@ -133,7 +133,7 @@ struct SegmentWriterTests {
         #expect(bench.poolIsWhole())
     }
 
-    @Test("A writer whose download is dropped returns its buffer", arguments: [true, false])
+    @Test("If the download of a writer is dropped, the writer returns its buffer", arguments: [true, false])
     func forgotten(isDiscarded: Bool) async throws {
         let bench = try WriterBench(buffers: 1)
         var messages = bench.control.messages.makeAsyncIterator()

@@ -54,7 +54,8 @@ private final class Neighbours: SessionDirectory {
     func close() {}
 }
 
-/// A session as another process sees it, so that it is not a `SessionManager`.
+/// A session as another process sees it. This type hides the `SessionManager`, because the router treats a
+/// `SessionManager` as the session of its own process.
 private struct Far: DownloadService {
     let manager: SessionManager
 
@@ -134,7 +135,7 @@ struct DownloadRouterTests {
         #expect(town.visitor.transport.requests.isEmpty)
     }
 
-    @Test("A download of another session that is cancelled here ends there, and its session announces the end")
+    @Test("If a download of another session is cancelled here, it ends there, and its session announces the end")
     func cancelledElsewhere() async throws {
         let town = try await Town()
         let id = try await town.owner.add()
@@ -148,7 +149,7 @@ struct DownloadRouterTests {
         #expect(town.visitor.words(id) == [])
     }
 
-    @Test("A download whose session has ended is changed and resumed in the local session")
+    @Test("If the session of a download has ended, the download is changed and resumed in the local session")
     func nobody() async throws {
         let town = try await Town()
         let id = try await town.owner.add()
@@ -211,7 +212,7 @@ struct DownloadRouterTests {
         #expect(try await background.ending(of: other).state == .completed)
     }
 
-    @Test("An owner that does not answer is an error, and keeps its download")
+    @Test("If the owner of a download does not answer, this is an error, and the owner keeps the download")
     func silent() async throws {
         let town = try await Town()
         let id = try await town.owner.add()
@@ -226,7 +227,7 @@ struct DownloadRouterTests {
         await town.owner.manager.close()
     }
 
-    @Test("Removing a download that another session runs stops it there")
+    @Test("If a download that another session runs is removed here, it stops there")
     func remove() async throws {
         let town = try await Town()
         let id = try await town.owner.add()

@@ -58,7 +58,7 @@ struct BackgroundSessionTests {
         await third.manager.close()
     }
 
-    @Test("Secrets given again while the session begins a download without them are not lost")
+    @Test("If secrets are given again while the session begins a download without them, they are not lost")
     func secretsGivenAgain() async throws {
         let bench = try await Self.bench { _, _ in .reply(Self.reply) }
         var overrides = RequestOverrides()

@@ -14,7 +14,8 @@ struct ChangingRaceTests {
 
     private enum Wanted: CaseIterable { case paused, cancelled, removed }
 
-    @Test("A request during the save of a failure is not lost", arguments: Wanted.allCases)
+    @Test(
+        "A pause, cancel or remove that comes while a failure is being saved is not lost", arguments: Wanted.allCases)
     private func wishDuringFailure(_ wanted: Wanted) async throws {
         let store = GatedStore()
         let gate = StoreGate()
@@ -46,7 +47,7 @@ struct ChangingRaceTests {
         }
     }
 
-    @Test("finish() does not wait for the next attempt of a download that fails just then")
+    @Test("If a download fails just when finish() is called, finish() does not wait for its next attempt")
     func finishDuringFailure() async throws {
         let store = GatedStore()
         let gate = StoreGate()
@@ -67,7 +68,7 @@ struct ChangingRaceTests {
         #expect(try await bench.record(id).state == .paused(.terminate))
     }
 
-    @Test("A download whose delay is over gets its turn, however many other downloads are kept ready before it")
+    @Test("After its retry delay, a download gets its turn, even if many downloads of higher priority were queued")
     func retryBehindMany() async throws {
         let bench = try await SessionBench(maxConcurrent: 1) { request, asked in
             switch request.url.path {
@@ -77,7 +78,8 @@ struct ChangingRaceTests {
         }
         let id = try await bench.add("/a")
         #expect(await bench.events.wait { $0.contains { $0.word == "retry" } })
-        // One of these downloads takes the slot, so a few more are needed to fill the window.
+        // One of these downloads takes the slot. So a few more are added, and the part of the queue that is kept in
+        // memory (`SessionBook.windowSize`) is full.
         var others: [DownloadID] = []
         for part in [0..<600, 600..<610] {
             others += try await bench.manager.add(
@@ -90,7 +92,7 @@ struct ChangingRaceTests {
         #expect(isComplete)
     }
 
-    @Test("Of two changes at once, neither starts the download that the other stops")
+    @Test("If one caller pauses a download while another changes its priority, the download does not start")
     func twoChanges() async throws {
         let store = GatedStore()
         let gate = StoreGate()
@@ -115,7 +117,7 @@ struct ChangingRaceTests {
         #expect(bench.transport.requests.count == 1)
     }
 
-    @Test("A download that is resumed while it is being paused runs")
+    @Test("If a download is resumed while it is being paused, it runs")
     func resumeDuringPause() async throws {
         let store = GatedStore()
         let gate = StoreGate()
@@ -141,7 +143,7 @@ struct ChangingRaceTests {
         #expect(await manager.book.paused.isEmpty)
     }
 
-    @Test("A download that is resumed as it fails starts again")
+    @Test("If a download is resumed at the moment when it fails, it starts again")
     func resumeDuringFailure() async throws {
         let store = GatedStore()
         let gate = StoreGate()
@@ -221,7 +223,7 @@ struct ChangingRaceTests {
         #expect(bench.transport.requests[1].credential == nil)
     }
 
-    @Test("A download that is requested again without its secrets runs without them")
+    @Test("If a download is requested again without its secrets, it runs without them")
     func askedWithoutSecrets() async throws {
         let bench = try await SessionBench { _, _ in .reply(FaultReply(status: 404)) }
         let id = try await bench.add { $0.headers = [RequestHeader(name: "Authorization", value: "secret")] }
@@ -235,7 +237,7 @@ struct ChangingRaceTests {
 
     // MARK: The log
 
-    @Test("Events that were dropped before a slow reader could read them are reported as lost")
+    @Test("If events are dropped before a slow reader could read them, they are reported as lost")
     func droppedWhileReading() async throws {
         let store = InMemoryDownloadStore()
         let requests = try (0..<3).map { number in

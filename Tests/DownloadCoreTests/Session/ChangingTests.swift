@@ -117,7 +117,7 @@ struct ChangingTests {
         #expect(bench.transport.requests[1].rateLimits.map(\.bytesPerSecond) == [nil, nil])
     }
 
-    @Test("The rest of a file is fetched from a new URL if it has the same file", arguments: [false, true])
+    @Test("The rest of a file is fetched from a new URL if the new URL has the same file", arguments: [false, true])
     func otherAddress(_ isRunning: Bool) async throws {
         let bench = try await SessionBench { request, asked in
             switch request.url.path {
@@ -226,7 +226,7 @@ struct ChangingTests {
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
-    @Test("A download whose server has sent no byte yet is saved as running")
+    @Test("A download is saved as running even if its server has sent no byte yet")
     func silence() async throws {
         let bench = try await SessionBench { _, _ in .scripted(.of(200), body: [], ending: nil) }
         let id = try await bench.add()

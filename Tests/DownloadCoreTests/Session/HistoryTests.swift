@@ -93,7 +93,7 @@ struct HistoryTests {
         #expect(first.folder.names() == ["cancelled.part", "done", "failed.part", "paused.part"])
     }
 
-    @Test("A download that is requested again as the session begins is not removed", arguments: [true, false])
+    @Test("If a download is requested again while the session begins, it is not removed", arguments: [true, false])
     func revived(isResumed: Bool) async throws {
         let (first, ended, _) = try await left()
         let store = ClaimLog(try await aged(first))

@@ -25,7 +25,7 @@ struct RetryTimeTests {
         #expect(time.now - begin >= .seconds(60))
     }
 
-    @Test("A download that would wait beyond its time limit fails at once")
+    @Test("If a download would wait beyond its time limit, it fails at once")
     func overdue() async throws {
         // Nobody advances this clock.
         let bench = try await SessionBench(time: ManualTime()) { _, _ in .reply(Self.busy(3600)) }

@@ -24,7 +24,7 @@ struct SchedulerTests {
         #expect(scheduler.candidateCount == 0)
     }
 
-    @Test("No more than the limit run, and each end makes room for one")
+    @Test("No more downloads run than the limit permits, and each end makes room for one")
     func limit() {
         var scheduler = scheduler((1...5).map { ($0, "a", 0) }, all: 2)
         #expect(startAll(&scheduler) == [1, 2])
@@ -170,7 +170,7 @@ struct SchedulerTests {
         #expect(!released)
     }
 
-    @Test("An origin with many downloads between two attempts starts no more, and other origins do")
+    @Test("An origin with many downloads between two attempts starts no more, but other origins start theirs")
     func retrying() {
         var scheduler = Scheduler(maxConcurrent: 8, maxPerOrigin: 8)
         let limit = DownloadID(Scheduler.retryingPerOriginAtMost)

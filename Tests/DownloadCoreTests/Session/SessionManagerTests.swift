@@ -43,7 +43,7 @@ struct SessionManagerTests {
         #expect(bench.transport.requests.map(\.url.path) == ["/1", "/2", "/0", "/4", "/3"])
     }
 
-    @Test("A download with all its bytes gives its slot to the next one while it is finished")
+    @Test("When a download has all its bytes, it gives its slot to the next one while its file is being finished")
     func finishingNeedsNoSlot() async throws {
         let gate = Gate()
         let store = SaveLog(
@@ -102,7 +102,7 @@ struct SessionManagerTests {
         #expect(bench.words(id) == ["add", "start 0", "pause"])
     }
 
-    @Test("More downloads than fit into the window all complete, including those with a retry")
+    @Test("If there are more downloads than fit into the window, all complete, also those with a retry")
     func beyondTheWindow() async throws {
         let failed = Mutex<Set<String>>([])
         let bench = try await SessionBench(maxConcurrent: 3) { request, _ in
@@ -119,7 +119,7 @@ struct SessionManagerTests {
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
-    @Test("A download that ends while the store reads the queue is not begun again")
+    @Test("If a download ends while the store reads the queue, it is not begun again")
     func endedWhileLoading() async throws {
         let gate = Gate()
         let store = SaveLog()

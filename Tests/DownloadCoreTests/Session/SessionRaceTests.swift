@@ -19,7 +19,8 @@ struct SessionRaceTests {
     // MARK: The queue is being read
 
     @Test(
-        "A download that is added or resumed while the queue is read starts with its secrets", arguments: [false, true])
+        "If a download is added or resumed while the queue is being read, it starts with its secrets",
+        arguments: [false, true])
     func secretsDuringLoad(isResumed: Bool) async throws {
         let store = GatedStore()
         let (adding, loading) = (StoreGate(), StoreGate())
@@ -56,7 +57,7 @@ struct SessionRaceTests {
         #expect(bench.transport.requests.map { $0.fields[.authorization] } == ["secret"])
     }
 
-    @Test("A download that is left to the store while the queue of other hosts is read is found later")
+    @Test("If a download is left to the store while the queue of other hosts is being read, it is found later")
     func leftDuringLoad() async throws {
         let store = GatedStore()
         let gate = StoreGate()
@@ -75,7 +76,7 @@ struct SessionRaceTests {
         #expect(try await bench.ending(of: id).state == .completed)
     }
 
-    @Test("A download that is left to the store after the store has read the queue is found, too")
+    @Test("If a download is left to the store after the store has read the queue, it is found, too")
     func leftAfterAnswer() async throws {
         let store = GatedStore()
         let gate = StoreGate()
@@ -112,7 +113,7 @@ struct SessionRaceTests {
 
     // MARK: Something is being saved
 
-    @Test("A download that another session took over is neither announced as paused nor kept")
+    @Test("If another session took over a download, it is neither announced as paused nor kept")
     func lostWhilePausing() async throws {
         let store = GatedStore()
         let bench = try await SessionBench(store: store, serving: Self.stalled)

@@ -92,7 +92,7 @@ struct SmallFileTests {
     }
 
     @Test(
-        "With several connections, a file smaller or larger than its first part completes",
+        "With several connections, a file completes whether it is smaller or larger than its first part",
         arguments: [0, 1, 5 << 20])
     func severalConnections(size: Int64) async throws {
         let content = Content(seed: 41, size: size)
@@ -104,7 +104,7 @@ struct SmallFileTests {
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
-    @Test("A large file whose connection is not shared is begun once", arguments: [1, 8])
+    @Test("If the connection of a large file is not shared, the file is begun only once", arguments: [1, 8])
     func begunOnce(connections: Int) async throws {
         let content = Content(seed: 42, size: 5 << 20)
         let bench = try await SessionBench(maxConcurrent: 1) { _, _ in .reply(FaultReply(content, etag: "\"v1\"")) }
@@ -180,7 +180,7 @@ struct SmallFileTests {
     }
 
     @Test(
-        "A name that is taken before the rename is handled as the request says",
+        "If the name is taken before the rename, the request decides what happens",
         arguments: Destination.IfExists.allCases)
     func nameTaken(ifExists: Destination.IfExists) async throws {
         let store = SaveLog()
@@ -270,7 +270,7 @@ struct SmallFileTests {
         #expect(bench.transport.requests.count == 1)
     }
 
-    @Test("A file that began just before a tick has until the next tick; then it becomes an ordinary attempt")
+    @Test("If a small file began just before a tick, it has until the next tick; then it becomes an ordinary attempt")
     func ticks() async throws {
         let bench = try await SessionBench(serving: Self.reply.with { $0.cut = .stall(after: 1000) })
         try await bench.manager.begin()
@@ -297,7 +297,7 @@ struct SmallFileTests {
         }
     }
 
-    @Test("A store that refuses the file fails the download, and nothing is left over")
+    @Test("If the store refuses the file, the download fails, and nothing is left over")
     func storeFails() async throws {
         let store = SaveLog()
         let bench = try await SessionBench(store: store, serving: Self.reply)
@@ -331,7 +331,7 @@ struct SmallFileTests {
         #expect(bench.transport.requests.count == 1)
     }
 
-    @Test("A download whose folder is moved away meanwhile does not complete with a wrong path")
+    @Test("If the folder is moved away meanwhile, the download does not complete with a wrong path")
     func folderMoved() async throws {
         let store = SaveLog()
         let bench = try await SessionBench(store: store, serving: Self.reply)

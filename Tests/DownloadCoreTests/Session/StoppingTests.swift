@@ -194,7 +194,7 @@ struct StoppingTests {
         #expect(bench.words(id) == ["add", "start 0", "fail"])
     }
 
-    @Test("A download that another session took over ends here, and its partial file stays")
+    @Test("If another session took over a download, it ends here, and its partial file stays")
     func disowned() async throws {
         let store = SaveLog()
         let bench = try await SessionBench(store: store, serving: Self.reply.with { $0.cut = .stall(after: 400_000) })

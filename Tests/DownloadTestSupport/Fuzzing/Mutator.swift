@@ -50,8 +50,8 @@ package struct Mutator: Sendable {
         bytes.replaceSubrange(place, with: part)
     }
 
-    /// Repeats a part of the input. Mostly this is a few times, and rarely up to the length at which non-linear time
-    /// shows.
+    /// Repeats a part of the input. The part is usually repeated a few times. Rarely it is repeated until the input is
+    /// so long that non-linear time shows.
     private mutating func repeatPart(of bytes: inout [UInt8]) {
         let part = Array(bytes[place(in: bytes, atMost: 12)])
         guard !part.isEmpty else { return }

@@ -249,7 +249,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A document of several files is saved as a file; a document with a bad path is status 3")
+        @Test("A document of several files is saved as a file; a document with a bad path gives exit status 3")
         func notFollowed() async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
                 var (other, bad) = (Self.text(server), Self.text(server))

@@ -154,7 +154,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A download that is killed while a mirror is compared continues at the URL with its fetched bytes")
+        @Test("If a download is killed while a mirror is compared, it continues at the URL with its fetched bytes")
         func killed() async throws {
             // The mirror stalls before all fetched bytes have been compared.
             let slow: FaultServer.Handler = { _ in

@@ -64,7 +64,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A partial file that another program wrote to is repaired")
+        @Test("If another program wrote to a partial file, the file is repaired")
         func partial() async throws {
             let slow = FaultReply(Self.content, etag: "\"v1\"").with { $0.cut = .close(after: 4 * mebibyte) }
             try await withDlm(serving: slow) { sandbox, server in
@@ -82,7 +82,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A repair that is killed is completed by the next repair")
+        @Test("If a repair is killed, the next repair completes it")
         func killed() async throws {
             let slow = FaultReply(Self.content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(mebibyte) }
             try await withDlm(serving: slow) { sandbox, server in
@@ -101,7 +101,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Without digests of pieces, a repair is status 9, and the file is not changed")
+        @Test("Without digests of pieces, a repair gives exit status 9, and the file is not changed")
         func unknown() async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
                 let document = try sandbox.write(metalink: Self.document(server, hasPieces: false))

@@ -88,7 +88,7 @@ struct SessionBookTests {
         expectSound(book)
     }
 
-    @Test("A download that ended while the store was read is not queued again", arguments: [false, true])
+    @Test("If a download ends while the store is being read, it is not queued again", arguments: [false, true])
     func outdatedAnswer(isChange: Bool) throws {
         var (book, active) = try running()
         book.adopt(try record(2), at: date)
@@ -106,7 +106,7 @@ struct SessionBookTests {
         expectSound(book)
     }
 
-    @Test("A download that was changed during a read does not run, even if the change began before")
+    @Test("If a download is changed during a read of the store, it does not run, even if the change began before")
     func changedAroundRead() throws {
         var book = book()
         book.beginChange(of: [1])
@@ -181,7 +181,7 @@ struct SessionBookTests {
         expectSound(book)
     }
 
-    @Test("A download that is queued again while its last attempt ends is read from the store later")
+    @Test("If a download is queued again while its last attempt ends, it is read from the store later")
     func queuedAgain() throws {
         var (book, active) = try running()
         _ = book.endAttempt(of: 1)
@@ -204,7 +204,7 @@ struct SessionBookTests {
         expectSound(book)
     }
 
-    @Test("A delay that ends while a change is being saved ends after the save")
+    @Test("If a delay is over while a change is being saved, it ends after the save")
     func delayDuringChange() throws {
         var book = try backingOff()
         let changed = book.beginSavingChange(of: 1, .priority(7))

@@ -2,7 +2,7 @@ import DownloadTestSupport
 
 /// A row of the table of HTTP/2 faults: the fault of a server in the reply for one file.
 struct HTTP2Cell: Sendable, CustomStringConvertible {
-    /// The content, small enough to stay on a shared connection.
+    /// The content. A larger file would begin again on a connection of its own.
     static let content = Content(seed: 95, size: 1_000_000)
     static let middle: Int64 = 400_000
     static let good = FaultReply(content, etag: "\"v1\"")
@@ -56,14 +56,14 @@ struct HTTP2Cell: Sendable, CustomStringConvertible {
     private static let ends: [HTTP2Cell] = [("", good), (" of a body without length", lengthless)].flatMap {
         (what, reply) -> [HTTP2Cell] in
         [
-            HTTP2Cell("GOAWAY below the stream\(what)", reply) {
+            HTTP2Cell("GOAWAY whose last stream is before the stream\(what)", reply) {
                 $0.http2 = .goAwayBelow(.noError, after: middle, then: .streamEnds)
             },
-            HTTP2Cell("GOAWAY below the stream, then the end\(what)", reply) {
+            HTTP2Cell("GOAWAY whose last stream is before the stream\(what), then the connection ends", reply) {
                 $0.http2 = .goAwayBelow(.enhanceYourCalm, after: middle, then: .connectionEnds)
             },
             HTTP2Cell("graceful GOAWAY in the middle\(what)", reply) { $0.http2 = .goAwayGracefully(after: middle) },
-            HTTP2Cell("graceful GOAWAY, then the end\(what)", reply) {
+            HTTP2Cell("graceful GOAWAY in the middle\(what), then the connection ends", reply) {
                 $0.http2 = .goAwayGracefully(after: middle, then: .connectionEnds)
             },
             HTTP2Cell("connection closed in the middle\(what)", reply) { $0.cut = .close(after: middle) },

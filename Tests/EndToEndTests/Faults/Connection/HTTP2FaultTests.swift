@@ -111,7 +111,7 @@ extension EndToEnd {
                         let trial = FaultTrial(area: .http2, fault: "\(cell), for ever")
                         let result = try await site.run(arguments(site))
                         if result.ending == .exited(4), site.sandbox.exists("file.bin") {
-                            // The attempts fetched the file in pieces. Status 4 is that of another file on the same
+                            // The attempts fetched the file in pieces. Exit status 4 is from another file on the same
                             // connection.
                             try expectFile(HTTP2Cell.content, "file.bin", in: site.sandbox, trial)
                             let areOfOthers = result.errorLines.allSatisfy { line in

@@ -39,8 +39,8 @@ extension EndToEnd {
 
         static let handshakes: [(fault: String, change: @Sendable (inout TLSBehaviour) -> Void, errors: Set<Int32>)] =
             [
-                ("garbage for ServerHello", { $0.handshake = .garbage }, [5]),
-                ("HTTP for ServerHello", { $0.handshake = .plainHTTP }, [5]),
+                ("garbage instead of ServerHello", { $0.handshake = .garbage }, [5]),
+                ("HTTP instead of ServerHello", { $0.handshake = .plainHTTP }, [5]),
                 ("TLS 1.1 at most", { $0.versions = 10...11 }, [5]),
                 (
                     "client certificate wanted, TLS 1.2",

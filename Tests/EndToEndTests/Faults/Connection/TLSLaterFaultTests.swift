@@ -18,7 +18,7 @@ extension EndToEnd {
 
             static let all =
                 Certificates.Flaw.allCases.map { Fault(name: "certificate: \($0.rawValue)", flaw: $0, error: 5) } + [
-                    Fault(name: "garbage for ServerHello", handshake: .garbage, error: 5),
+                    Fault(name: "garbage instead of ServerHello", handshake: .garbage, error: 5),
                     Fault(name: "connection closed in the handshake", handshake: .closed, error: 4),
                     Fault(name: "connection cut in ServerHello", handshake: .cut, error: 4),
                     Fault(name: "stalled handshake", handshake: .stalled, error: 4),

@@ -41,7 +41,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A request that gets a server error is sent again; after the last retry the status is 8")
+        @Test("A request that gets a server error is sent again; after the last retry the exit status is 8")
         func serverError() async throws {
             try await withDlm(serving: FaultReply(status: 500)) { sandbox, server in
                 expectFailure(8, of: try await sandbox.perform("get", "--retries", "1", server.url()))

@@ -61,7 +61,7 @@ extension EndToEnd {
             let isBlind: Bool
 
             var name: String {
-                "ETag \(tag.rawValue)\(isKept ? " and kept" : ""), Last-Modified \(modified.rawValue)"
+                "ETag \(tag.rawValue)\(isKept ? " and unchanged" : ""), Last-Modified \(modified.rawValue)"
                     + (isBlind ? ", If-Range ignored" : "")
             }
 

@@ -16,7 +16,7 @@ extension EndToEnd {
                 return index % 2 == 0 ? FaultReply.Cut.close(after: count) : .reset(after: count)
             }
             let good = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(8 * mebibyte) }
-            let trial = FaultTrial(area: .http, fault: "lost 20 times in a row", connections: connections)
+            let trial = FaultTrial(area: .http, fault: "connection lost 20 times in a row", connections: connections)
             try await withDlm({ request in
                 cuts.indices.contains(request.number - 1) ? good.with { $0.cut = cuts[request.number - 1] } : good
             }) { sandbox, server in

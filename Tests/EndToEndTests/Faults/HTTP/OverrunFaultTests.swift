@@ -42,7 +42,7 @@ extension EndToEnd {
                     let reply = FaultReply(content).with(Self.short(by: missing, closes: closes))
                     try await withDlm(serving: reply) { sandbox, server in
                         let trial = FaultTrial(
-                            area: .http, fault: "Content-Length of a small file too small", connections: connections)
+                            area: .http, fault: "small file, Content-Length too small", connections: connections)
                         let arguments = [
                             "get", "-x", "\(connections)", "--retries", "1", "--retry-delay", "0.1", server.url(),
                         ]
@@ -99,7 +99,8 @@ extension EndToEnd {
                             server.url())
                         let trial = FaultTrial(
                             area: .http,
-                            fault: "Content-Length \(name), --checksum of \(rights.isEmpty ? "all" : "it")",
+                            fault: "Content-Length \(name), --checksum of "
+                                + (rights.isEmpty ? "all sent bytes" : "the announced bytes"),
                             connections: connections)
                         try trial.judge(result, in: sandbox, right: rights, errors: errors)
                         #expect((result.ending == .exited(0)) == !rights.isEmpty, "\(trial)")

@@ -79,8 +79,8 @@ extension EndToEnd {
         static let different: [HTTPFault] = [
             ("with its own ETag", "\"v1\"", "\"v2\"", HTTPFault.Expectation.right),
             ("without validators", nil, nil, .right),
-            ("where there was an ETag", "\"v1\"", nil, .either([9])),
-            ("with an ETag where there was none", nil, "\"v2\"", .right),
+            ("without an ETag, first answer with an ETag", "\"v1\"", nil, .either([9])),
+            ("with an ETag, first answer without an ETag", nil, "\"v2\"", .right),
         ].map { name, before, after, later in
             let other = FaultReply(Content(seed: 301, size: HTTPFault.content.size), etag: after)
             return HTTPFault("redirect to a different file \(name)", later: later) { _, request in

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Faults of statuses", .serialized, .timeLimit(.minutes(20)))
+    @Suite("Faults of HTTP statuses", .serialized, .timeLimit(.minutes(20)))
     struct StatusFaultTests {
         /// The statuses after which the request is retried (see `DownloadError.transientStatuses`).
         static let transient: Set = [408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]
@@ -29,7 +29,7 @@ extension EndToEnd {
             ) { _, _ in FaultReply(status: status) }
         }
 
-        @Test("A status that every answer has is an error with the exit status for it")
+        @Test("If every answer has an HTTP error status, dlm ends with the exit status for it")
         func lasting() async throws {
             let chosen =
                 FaultTrial.isFull ? Self.lasting : [0, 1, 4, 8, 16, 29, 51, 100, 103, 199].map { Self.lasting[$0] }
@@ -62,7 +62,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A temporary error status is retried after the Retry-After delay")
+        @Test("A request that gets a temporary HTTP error status is retried after the Retry-After delay")
         func once() async throws {
             try await HTTPFaultCell.run(FaultTrial.short(Self.once, each: 8), atMost: 10)
         }
@@ -81,7 +81,7 @@ extension EndToEnd {
                 }
             }
 
-        @Test("A status that is not valid for the request is an error")
+        @Test("An HTTP status that is not valid for the request is an error")
         func odd() async throws { try await HTTPFaultCell.run(FaultTrial.short(Self.odd, each: 4)) }
 
         /// The answers to a fourth simultaneous request.

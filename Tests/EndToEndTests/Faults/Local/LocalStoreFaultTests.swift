@@ -86,7 +86,7 @@ extension EndToEnd {
             return "\(information.st_mode) \(bytes)"
         }
 
-        @Test("An unusable store is status 12 and is not changed; after its repair, the download continues")
+        @Test("An unusable store gives exit status 12 and is not changed; after its repair, the download continues")
         func damaged() async throws {
             try await eachCell(Damage.allCases.filter { $0 != .device || geteuid() == 0 }) { try await damaged($0) }
         }
@@ -145,7 +145,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A store that stays locked is status 12 within its time limit, and nothing is lost",
+            "A store that stays locked gives exit status 12 within its time limit, and nothing is lost",
             .enabled(if: FaultTrial.isFull))
         func lockedForEver() async throws {
             try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in

@@ -97,7 +97,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A full standard output is status 3, and the file is complete")
+        @Test("A full standard output gives exit status 3, and the file is complete")
         func fullOutput() async throws {
             try await eachCell([">/dev/full", ">/dev/full 2>&1"]) { try await fullOutput($0) }
         }

@@ -175,7 +175,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A download that is killed again while it recovers from a kill is completed by the next command")
+        @Test("If a download is killed again while it recovers from a kill, the next command completes it")
         func twice() async throws {
             let pairs = KillPoint.ofDownload.flatMap { first in KillPoint.ofDownload.map { (first, $0) } }
             try await concurrently(FaultTrial.short(pairs, each: 79), atMost: 4) { first, second in
@@ -203,7 +203,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A download that is killed while it discards an older version is completed by the next command")
+        @Test("If a download is killed while it discards an older version, the next command completes it")
         func startingOver() async throws {
             let old = FaultReply(Content(seed: 302, size: 8 * mebibyte), etag: "\"old\"").with {
                 $0.cut = .close(after: mebibyte)
@@ -232,7 +232,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A download that is killed while it pauses is completed by the next command")
+        @Test("If a download is killed while it pauses, the next command completes it")
         func pausing() async throws {
             let content = Content(seed: 304, size: 4 * mebibyte)
             let whole = FaultReply(content, etag: "\"v1\"")
@@ -260,7 +260,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "After a kill during remove, the next download is right, whether or not the old one was removed",
+            "After a kill during remove, the next download is right, whether or not the old download was removed",
             arguments: [KillPoint.partialRemoved, .removing], [false, true])
         func removing(point: KillPoint, isRepeated: Bool) async throws {
             let content = Content(seed: 305, size: 6 * mebibyte)

@@ -122,7 +122,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A download whose process was stopped for a while (SIGSTOP) continues")
+        @Test("After its process was stopped for a while (SIGSTOP), a download continues")
         func stopped() async throws {
             try await concurrently([1, 4], atMost: 2) { connections in
                 try await withDlm(serving: Self.slow(connections: connections)) { sandbox, server in
@@ -148,7 +148,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Other commands list the download of a stopped process and do not wait forever; a kill frees it",
+            "Other commands list the download of a stopped process and do not wait forever; a kill frees the download",
             .enabled(if: FaultTrial.isFull))
         func stoppedOwner() async throws {
             try await withDlm(serving: Self.slow()) { sandbox, server in
