@@ -20,8 +20,16 @@ final class PostgresConnection {
     /// connecting. All other errors may be over a little later, such as those of a server that has no connection left.
     private static let refusals = [
         "authentication failed", "no password supplied", "does not exist", "no pg_hba.conf entry",
-        "not permitted to log in", "permission denied", "invalid ", "certificate", "does not support SSL",
+        "not permitted to log in", "permission denied", "invalid connection option", "invalid value", "invalid URI",
+        "certificate", "does not support SSL",
     ]
+
+    /// The functions need to see what others have committed since the transaction began. And the server ends the
+    /// transaction of a program that was stopped or has lost its network, so that nobody waits for its locks.
+    private static let settings = """
+        SET default_transaction_isolation = 'read committed'; SET idle_in_transaction_session_timeout = '30s';
+        SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3
+        """
 
     init(_ location: QueueLocation) throws(PostgresFailure) {
         if let reason = dlm_pg_load() { throw PostgresFailure(.noLibrary, String(cString: reason)) }
@@ -37,8 +45,7 @@ final class PostgresConnection {
             let isFinal = Self.refusals.contains { message.contains($0) }
             throw PostgresFailure(isFinal ? .other : .connectionLost, message)
         }
-        // The functions need to see what others have committed since the transaction began.
-        try run("SET default_transaction_isolation = 'read committed'")
+        try run(Self.settings)
     }
 
     deinit { dlm_pg_finish(connection) }

@@ -35,7 +35,8 @@ struct PostgresFailure: Error, Equatable {
         case nil: .connectionLost
         // The classes of broken connections, of missing resources such as connections, and of a server that ends.
         case let state? where ["08", "53", "57"].contains(state.prefix(2)) && state != "57014": .connectionLost
-        case "40001", "40P01": .conflict
+        // A server that became a standby is read-only (25006) until the connection goes to its successor.
+        case "40001", "40P01", "25006": .conflict
         case "DL001": .leaseLost
         case "3F000", "42P01", "42883": .missing
         case "42501", "28000", "28P01": .denied

@@ -51,10 +51,18 @@ extension QueueSchema {
                 UPDATE dlm.item i SET state = 0, worker = NULL
                 WHERE i.worker = worker_id AND i.state = 1 AND i.id <> ALL (keep) RETURNING i.host)
             SELECT array_agg(b.host) INTO hosts FROM back b;
-            IF hosts IS NULL THEN RETURN 0; END IF;
-            PERFORM dlm.count_queued(hosts);
-            PERFORM dlm.leave_hosts(worker_id, hosts);
-            RETURN cardinality(hosts);
+            IF hosts IS NOT NULL THEN
+                PERFORM dlm.count_queued(hosts);
+                PERFORM dlm.leave_hosts(worker_id, hosts);
+            END IF;
+            -- Slots are left if somebody has deleted leased items.
+            IF NOT EXISTS (SELECT FROM dlm.item i WHERE i.worker = worker_id AND i.state = 1) THEN
+                PERFORM 1 FROM dlm.host h WHERE h.id IN (SELECT s.host FROM dlm.slot s WHERE s.worker = worker_id)
+                ORDER BY h.id FOR NO KEY UPDATE;
+                WITH gone AS (DELETE FROM dlm.slot s WHERE s.worker = worker_id RETURNING s.host)
+                UPDATE dlm.host h SET workers = h.workers - 1 FROM gone g WHERE h.id = g.host;
+            END IF;
+            RETURN coalesce(cardinality(hosts), 0);
         END $$;
 
         CREATE FUNCTION dlm.end_worker(worker_id bigint) RETURNS bigint
@@ -64,9 +72,6 @@ extension QueueSchema {
         BEGIN
             PERFORM 1 FROM dlm.worker w WHERE w.id = worker_id FOR UPDATE;
             back := dlm.give_back(worker_id, '{}');
-            -- Slots are left if somebody has deleted leased items.
-            WITH gone AS (DELETE FROM dlm.slot s WHERE s.worker = worker_id RETURNING s.host)
-            UPDATE dlm.host h SET workers = h.workers - 1 FROM gone g WHERE h.id = g.host;
             DELETE FROM dlm.worker w WHERE w.id = worker_id;
             RETURN back;
         END $$;
@@ -119,7 +124,7 @@ extension QueueSchema {
             RETURN FOUND;
         END $$;
 
-        -- Counts everything anew, after items were changed by other means. Call it while no worker runs.
+        -- Counts everything anew, after items were changed by other means or the database was restored. Call it while no worker runs.
         CREATE FUNCTION dlm.recount() RETURNS void
         LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
         BEGIN
@@ -129,6 +134,8 @@ extension QueueSchema {
             DELETE FROM dlm.slot;
             INSERT INTO dlm.slot (host, worker, leased)
             SELECT i.host, i.worker, count(*) FROM dlm.item i WHERE i.state = 1 GROUP BY i.host, i.worker;
+            -- After a restore into another cluster, transactions of the past can have larger numbers than new ones.
+            UPDATE dlm.item i SET change = pg_current_xact_id() WHERE i.change > pg_current_xact_id();
             UPDATE dlm.host h SET
                 queued = (SELECT count(*) FROM dlm.item i WHERE i.host = h.id AND i.state = 0),
                 workers = (SELECT count(*) FROM dlm.slot s WHERE s.host = h.id);

@@ -56,6 +56,7 @@ enum QueueSchema {
             name text,
             state smallint NOT NULL DEFAULT 0 CHECK (state BETWEEN 0 AND 4),
             attempts int NOT NULL DEFAULT 0,
+            first_leased timestamptz,
             worker bigint,
             bytes bigint,
             ended timestamptz,
@@ -133,9 +134,11 @@ enum QueueSchema {
         $$;
 
         -- Leases at most `most` URLs of at most `most_hosts` hosts. No host gets more than `most_workers` workers, or
-        -- its own number. If `keep` is not NULL, all other URLs of the worker are given back first.
+        -- its own number. If `keep` is not NULL, all other URLs of the worker are given back first. Also
+        -- lengthens the lease of the worker.
         CREATE FUNCTION dlm.lease(worker_id bigint, most int, most_hosts int, most_workers int, keep bigint[])
-        RETURNS TABLE (id bigint, url text, request int, folder text, name text, attempts int)
+        RETURNS TABLE (
+            id bigint, url text, request int, folder text, name text, attempts int, first_leased double precision)
         \(indexed) AS $$
         DECLARE
             chosen int[];
@@ -143,7 +146,7 @@ enum QueueSchema {
             held int;
             share int;
         BEGIN
-            PERFORM 1 FROM dlm.worker w WHERE w.id = worker_id FOR NO KEY UPDATE;
+            UPDATE dlm.worker w SET until = clock_timestamp() + w.lease WHERE w.id = worker_id;
             IF NOT FOUND THEN
                 RAISE EXCEPTION 'the lease of worker % is over', worker_id USING ERRCODE = 'DL001';
             END IF;
@@ -174,9 +177,10 @@ enum QueueSchema {
                     ORDER BY i.id LIMIT share FOR NO KEY UPDATE SKIP LOCKED) o
                 LIMIT most),
             leased AS (
-                UPDATE dlm.item i SET state = 1, worker = worker_id, attempts = i.attempts + 1
+                UPDATE dlm.item i SET state = 1, worker = worker_id, attempts = i.attempts + 1,
+                    first_leased = coalesce(i.first_leased, clock_timestamp())
                 FROM taken t WHERE i.id = t.id
-                RETURNING i.id, i.host, i.url, i.request, i.folder, i.name, i.attempts),
+                RETURNING i.id, i.host, i.url, i.request, i.folder, i.name, i.attempts, i.first_leased),
             counts AS (SELECT l.host, count(*)::int AS n FROM leased l GROUP BY l.host),
             slots AS (
                 INSERT INTO dlm.slot AS s (host, worker, leased) SELECT c.host, worker_id, c.n FROM counts c
@@ -185,7 +189,8 @@ enum QueueSchema {
                 UPDATE dlm.host h SET queued = h.queued - c.n, next_time = clock_timestamp(),
                     workers = h.workers + (h.id = ANY (others))::int
                 FROM counts c WHERE h.id = c.host)
-            SELECT l.id, l.url, l.request, l.folder, l.name, l.attempts FROM leased l ORDER BY l.id;
+            SELECT l.id, l.url, l.request, l.folder, l.name, l.attempts, extract(epoch FROM l.first_leased)::float8
+            FROM leased l ORDER BY l.id;
         END $$;
 
         -- Lengthens the lease of a worker. Returns false if it is over.

@@ -26,12 +26,16 @@ package struct LeasedItem: Equatable, Sendable {
     package let name: String?
     /// The number of leases of this URL, including this one.
     package let attempts: Int
+    /// The time of the first lease, in seconds since 1970 by the clock of the database.
+    package let firstLeased: Double
 
     /// - Parameter row: the columns of a row of `dlm.lease`.
     package init?(_ row: [String?]) {
-        guard row.count == 6, let id = row[0].flatMap(Int64.init), let url = row[1],
-            let request = row[2].flatMap(Int.init), let folder = row[3], let attempts = row[5].flatMap(Int.init)
+        guard row.count == 7, let id = row[0].flatMap(Int64.init), let url = row[1],
+            let request = row[2].flatMap(Int.init), let folder = row[3], let attempts = row[5].flatMap(Int.init),
+            let firstLeased = row[6].flatMap(Double.init)
         else { return nil }
+        self.firstLeased = firstLeased
         (self.id, self.url, self.request, self.folder, self.attempts) = (id, url, request, folder, attempts)
         name = row[4]
     }

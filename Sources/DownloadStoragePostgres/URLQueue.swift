@@ -106,11 +106,17 @@ package final class URLQueue: Sendable {
                 return repeated
             }
             do throws(PostgresFailure) {
-                try connection.run("SELECT dlm.end_dead_worker()")
-                let kept = mustGiveBack ? PostgresLiteral.array(held()) : nil
-                return try connection.run(
-                    "SELECT id, url, request, folder, name, attempts FROM dlm.lease($1, $2, $3, $4, $5)",
-                    ["\(worker)", "\(most)", "\(hosts)", "\(workers)", kept])
+                // A worker that has nothing gives back what the queue believes it has, such as after a failover that lost
+                // its last reports.
+                let ids = held()
+                let kept = mustGiveBack || ids.isEmpty ? PostgresLiteral.array(ids) : nil
+                let statement =
+                    "SELECT id, url, request, folder, name, attempts, first_leased FROM dlm.lease($1, $2, $3, $4, $5)"
+                let values = ["\(worker)", "\(most)", "\(hosts)", "\(workers)", kept]
+                let leased = try connection.run(statement, values)
+                var hasEnded = false
+                while try connection.run("SELECT dlm.end_dead_worker()").first?.first == "t" { hasEnded = true }
+                return leased.isEmpty && hasEnded ? try connection.run(statement, values) : leased
             } catch {
                 if error.kind == .leaseLost { return nil }
                 throw error

@@ -47,7 +47,7 @@ struct QueueLocationTests {
 
     @Test("A call is tried again only after an error that passes by itself")
     func failures() {
-        let transient = [nil, "08006", "57P01", "57P03", "53300", "40001", "40P01"]
+        let transient = [nil, "08006", "57P01", "57P03", "53300", "40001", "40P01", "25006"]
         for state in transient { #expect(PostgresFailure(state: state, "x").isTransient, "\(state ?? "none")") }
         for state in ["57014", "42501", "42P01", "28P01", "23505", "DL001", "22P02"] {
             #expect(!PostgresFailure(state: state, "x").isTransient, "\(state)")

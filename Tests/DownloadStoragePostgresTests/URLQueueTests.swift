@@ -56,7 +56,8 @@ struct URLQueueTests {
     private static func lease(
         _ queue: URLQueue, _ worker: Int64, most: Int = 1000, hosts: Int = 100, workers: Int = 1
     ) async throws -> [LeasedItem] {
-        try #require(try await queue.lease(worker, most: most, hosts: hosts, workers: workers, held: { [] }))
+        // A worker that has nothing would give everything back.
+        try #require(try await queue.lease(worker, most: most, hosts: hosts, workers: workers, held: { [-1] }))
     }
 
     @Test("Adding, leasing, fencing, limits of hosts, rights, and control")
@@ -152,6 +153,9 @@ struct URLQueueTests {
         try database.run("SELECT FROM dlm.lease(\(alive), 0, 1, 1, '\(held)')")
         let counts = try await queue.counts()
         #expect(counts.leased == 7 && counts.queued == 10 && counts.workers.map(\.leased) == [7])
+        // A worker that has nothing gives everything back.
+        #expect(try await queue.lease(alive, most: 5, hosts: 9, workers: 1, held: { [] })?.count == 5)
+        #expect(try await queue.counts().workers.map(\.leased) == [5])
     }
 
     private func hosts(_ database: Database) async throws {

@@ -47,7 +47,7 @@ package final class PostgresServer: Sendable {
                     "postgres",
                     [
                         "-D", folder("data"), "-k", folder.path, "-p", "\(port)", "-c", "listen_addresses=127.0.0.1",
-                        "-c", "fsync=off", "-c", "max_connections=40",
+                        "-c", "fsync=off", "-c", "autovacuum=off", "-c", "max_connections=40",
                     ]))
             self.process.update { $0 = process }
             // During the recovery, the log has errors of clients that came too early.

@@ -2,6 +2,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
+@testable import DownloadStoragePostgres
 @testable import dlm
 
 extension EndToEnd {
@@ -184,6 +185,30 @@ extension EndToEnd {
                 let file = try Data(contentsOf: URL(fileURLWithPath: String(partial.dropLast(5))))
                 let content = Content(seed: 9, size: 2 * mebibyte)
                 #expect(file == Data(content.bytes(0..<content.size)))
+            }
+        }
+
+        @Test("URLs that another program has added in another form than dlm fail for good, and nobody waits for them")
+        func foreign() async throws {
+            try await withQueue { sandbox, server, postgres in
+                let store = postgres.url("postgres")
+                _ = try await sandbox.perform("get", "-b", "--store", store, server.url("/a"), "-d", "data")
+                // For Swift, the last two are equal texts.
+                let urls = ["HTTP://h.test/a", "http://a:b@h.test/a", "http://h.test/e\u{301}", "http://h.test/\u{e9}"]
+                let rows = urls.enumerated().map { "(\($0.offset), '\($0.element)')" }.joined(separator: ", ")
+                try PostgresConnection(try QueueLocation(store)).run(
+                    """
+                    INSERT INTO dlm.incoming SELECT v.n, substring(encode(sha256(convert_to(v.url, 'UTF8')), 'hex') FOR 32)::uuid,
+                        v.url, 'h.test', (SELECT id FROM dlm.request LIMIT 1), '', 'f' || v.n FROM (VALUES \(rows)) v(n, url);
+                    SELECT dlm.enqueue()
+                    """)
+                let work = try await sandbox.perform(
+                    "work", "--store", store, "-q", "--manifest", sandbox.root("m.jsonl"), "--state", sandbox.root("s"))
+                #expect(work.ending == .exited(65), "\(work.stderr)")
+                let list = try await sandbox.perform("list", "--store", store)
+                #expect(list.stdout.hasPrefix("0 queued, 0 leased, 1 done"), "\(list.stdout)")
+                #expect(list.stdout.contains("0 failed and 4 for good"), "\(list.stdout)")
+                #expect(try entries(sandbox.root("m.jsonl")).count >= 5)
             }
         }
 

@@ -4,19 +4,24 @@ import Glibc
 
 /// The partial file of a worker that had leased the same URL before, and no longer writes the file.
 enum AbandonedPartial {
-    /// Deletes a partial file unless a process has its lock.
+    /// Deletes a partial file that was made after the first lease of its URL, unless a process has its lock. An older
+    /// file is not from a worker, and whoever made it may want to continue it.
+    /// - Parameter time: the time of the first lease, in seconds since 1970.
     /// - Returns: whether the file is gone.
-    static func remove(_ path: String) -> Bool {
+    static func remove(_ path: String, madeAfter time: Double) -> Bool {
         guard path.hasSuffix(".part") else { return false }
-        // NFS gives an exclusive lock only to files that are open for writing (flock(2)).
-        let descriptor = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        // The process that writes the file takes another open file for writing for another program that writes it.
+        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return errno == ENOENT }
         defer { close(descriptor) }
         guard dlm_lock_exclusive(descriptor) == 0 else { return false }
         // Another worker may have deleted the file meanwhile, and made a new one.
-        var (locked, named) = (stat(), stat())
-        guard fstat(descriptor, &locked) == 0, lstat(path, &named) == 0 else { return errno == ENOENT }
-        guard locked.st_ino == named.st_ino, locked.st_dev == named.st_dev else { return false }
+        var (locked, named) = (dlm_status(), dlm_status())
+        guard dlm_file_status(descriptor, "", &locked) == 0 else { return false }
+        guard dlm_file_status(-1, path, &named) == 0 else { return errno == ENOENT }
+        guard locked.inode == named.inode, locked.device == named.device else { return false }
+        // Without a time of birth, nothing proves that a worker made the file.
+        guard locked.born > 0, Double(locked.born) / 1e9 > time else { return false }
         return unlink(path) == 0
     }
 }

@@ -100,7 +100,11 @@ struct QueueCommands {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 let newest = try await queue.newestEnd()
-                var cursor = try await ends(after: start ?? newest)
+                if let start, start > newest {
+                    // The cursor is from another cluster, or a restored one.
+                    context.console.print(LogDocument(.didLoseEvents(upTo: newest)).json)
+                }
+                var cursor = try await ends(after: min(start ?? newest, newest))
                 context.console.print(LogDocument(.didFinishEvents(cursor)).json)
                 while !once {
                     try await context.time.sleep(for: .seconds(Self.pause))
@@ -108,8 +112,8 @@ struct QueueCommands {
                 }
             }
             group.addTask { await context.console.outputClosed(context.time) }
+            defer { group.cancelAll() }
             try await group.next()
-            group.cancelAll()
         }
         return 0
     }
@@ -118,6 +122,7 @@ struct QueueCommands {
     private func ends(after start: Int64) async throws -> Int64 {
         var cursor = start
         while true {
+            try Task.checkCancellation()
             let ends = try await queue.ends(after: cursor)
             guard let last = ends.last?.cursor else { return cursor }
             for (index, end) in ends.enumerated() {

@@ -106,9 +106,8 @@ final class QueueWorker: WorkerReceiver {
 
     func restarts(_ url: String, after error: DownloadError?) -> Bool {
         if let path = Self.obstacle(error),
-            // At the first lease of a URL, no worker can have made the file, so the file belongs to somebody else.
-            state.withLock({ $0.held[url].map { !$0.wasRestarted && $0.item.attempts > 1 } ?? false }),
-            AbandonedPartial.remove(path)
+            let held = state.withLock({ $0.held[url] }), !held.wasRestarted, held.item.attempts > 1,
+            AbandonedPartial.remove(path, madeAfter: held.item.firstLeased)
         {
             state.withLock { state in
                 state.held[url]?.wasRestarted = true

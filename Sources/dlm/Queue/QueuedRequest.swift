@@ -20,6 +20,7 @@ enum QueuedRequest {
         if urls.contains(where: { $0.scheme == "file" }) {
             return "file URLs mean another file on each machine"
         }
+        if request.url.host.utf8.count > 255 { return "no host has a name of more than 255 bytes" }
         if request.url.string.utf8.count > longestURL { return "the URL is longer than 64 KiB" }
         return nil
     }

@@ -16,21 +16,29 @@ import Testing
         let writer = open(path, O_RDWR | O_CLOEXEC)
         defer { close(writer) }
         #expect(flock(writer, LOCK_EX | LOCK_NB) == 0)
-        #expect(!AbandonedPartial.remove(path))
+        #expect(!AbandonedPartial.remove(path, madeAfter: 1))
         #expect(FileManager.default.fileExists(atPath: path))
         #expect(flock(writer, LOCK_UN) == 0)
-        #expect(AbandonedPartial.remove(path))
+        #expect(AbandonedPartial.remove(path, madeAfter: 1))
         #expect(!FileManager.default.fileExists(atPath: path))
-        #expect(AbandonedPartial.remove(path))
+        #expect(AbandonedPartial.remove(path, madeAfter: 1))
+    }
+
+    @Test("A partial file that is older than the first lease is somebody else's, and stays")
+    func older() throws {
+        let path = folder.path + "/file.part"
+        try Data([1]).write(to: URL(fileURLWithPath: path))
+        #expect(!AbandonedPartial.remove(path, madeAfter: Date().timeIntervalSince1970 + 60))
+        #expect(FileManager.default.fileExists(atPath: path))
     }
 
     @Test("Other files, and files behind a link, are never deleted")
     func others() throws {
         let path = folder.path + "/file"
         try Data([1]).write(to: URL(fileURLWithPath: path))
-        #expect(!AbandonedPartial.remove(path))
+        #expect(!AbandonedPartial.remove(path, madeAfter: 1))
         #expect(symlink(path, path + ".part") == 0)
-        #expect(!AbandonedPartial.remove(path + ".part"))
+        #expect(!AbandonedPartial.remove(path + ".part", madeAfter: 1))
         #expect(FileManager.default.fileExists(atPath: path))
     }
 }

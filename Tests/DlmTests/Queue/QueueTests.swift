@@ -40,7 +40,7 @@ struct QueueTests {
 
     private func leased(_ item: QueueItem, folder: String? = nil) throws -> DownloadRequest {
         let row = [
-            "5", item.url, "1", folder ?? item.folder, item.name, "1",
+            "5", item.url, "1", folder ?? item.folder, item.name, "1", "0",
         ]
         let leased = try #require(LeasedItem(row))
         return try QueuedRequest.request(leased, RequestDocument(text: item.document).request, folder: nil)
@@ -73,7 +73,7 @@ struct QueueTests {
     func folders() throws {
         let document = try RequestDocument(text: "{}").request
         func folder(_ folder: String, _ own: String?, name: String? = "n") throws -> String {
-            let item = try #require(LeasedItem(["1", "http://h/a", "1", folder, name, "1"]))
+            let item = try #require(LeasedItem(["1", "http://h/a", "1", folder, name, "1", "0"]))
             return try QueuedRequest.request(item, document, folder: own).destination.folder
         }
         #expect(try folder("a/b", "/own") == "/own/a/b")
@@ -94,7 +94,7 @@ struct QueueTests {
         let document = try RequestDocument(text: "{}").request
         for url in ["http://h", "HTTP://h/a", "http://h/a#b", "http://a:b@h/a", "h/a", "http://h/a b", "", "file:///a"]
         {
-            let item = try #require(LeasedItem(["1", url, "1", "", "n", "2"]))
+            let item = try #require(LeasedItem(["1", url, "1", "", "n", "2", "0"]))
             #expect(throws: DownloadError.self, "\(url)") { try QueuedRequest.request(item, document, folder: nil) }
         }
     }
@@ -122,7 +122,7 @@ struct QueueTests {
         #expect(QueuedRequest.refusal(of: request) != nil)
         request.destination.folder = "/base"
         let text = try RequestDocument(request).text()
-        let item = try #require(LeasedItem(["1", "http://h.test/a", "1", "", "n", "1"]))
+        let item = try #require(LeasedItem(["1", "http://h.test/a", "1", "", "n", "1", "0"]))
         #expect(throws: DownloadError.self) {
             try QueuedRequest.request(item, RequestDocument(text: text).request, folder: nil)
         }
