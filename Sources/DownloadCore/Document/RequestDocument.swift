@@ -95,4 +95,11 @@ extension RequestDocument {
         ]
         return fields.first { !$0.isPossible }?.name
     }
+
+    /// Throws if a request has an impossible number. The store could not read the request again.
+    package static func requirePossible(_ request: DownloadRequest) throws(DownloadError) {
+        if let field = impossibleField(of: request) {
+            throw .requestInvalid(.notForScheme(request.url.string, what: "\(field) is impossible"))
+        }
+    }
 }

@@ -118,6 +118,7 @@ extension DownloadSession {
         if local == nil, let adapter { request = try await adapter.adapt(request) }
         request.destination = destination
         try request.requireAllowed()
+        try RequestDocument.requirePossible(request)
         return request
     }
 

@@ -101,7 +101,13 @@ public final class DownloadTask: Sendable, Identifiable {
 
     /// Limits the speed of this download.
     /// - Parameter limit: The limit in bytes per second; nil for no limit.
-    public func setRateLimit(_ limit: Int64?) async throws { _ = try await service.change([id], .rateLimit(limit)) }
+    /// - Throws: ``DownloadError`` if the limit is not positive.
+    public func setRateLimit(_ limit: Int64?) async throws {
+        var changed = request
+        changed.rateLimit = limit
+        try RequestDocument.requirePossible(changed)
+        _ = try await service.change([id], .rateLimit(limit))
+    }
 
     /// Continues the download of the same file from another URL, for example when the old URL has expired. Bytes on
     /// disk are compared with the file at the new URL.

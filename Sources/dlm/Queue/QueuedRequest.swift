@@ -83,9 +83,7 @@ enum QueuedRequest {
             isAbsolute ? item.folder : item.folder.isEmpty ? base : FileNaming.path(base, item.folder)
         request.destination.fileName = item.name
         if let reason = refusal(of: request) { throw .requestInvalid(.notForScheme(request.url.string, what: reason)) }
-        if let field = RequestDocument.impossibleField(of: request) {
-            throw .requestInvalid(.notForScheme(request.url.string, what: "\(field) is impossible"))
-        }
+        try RequestDocument.requirePossible(request)
         return request
     }
 }
