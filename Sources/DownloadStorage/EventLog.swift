@@ -63,7 +63,7 @@ private struct EventReader {
     /// The items of a row that has events of several items; nil for a row of one download.
     var batch: String? { value(.batch) }
 
-    /// Returns the events after the cursor of a row that has events of several items.
+    /// Returns the events of this row that come after a cursor. The row has events of several items.
     func events(after cursor: EventCursor, _ db: Database) throws -> [LoggedEvent] {
         guard let batch, let last: EventCursor = value(.seq), let word: String = value(.kind),
             let kind = LoggedEvent.Kind(rawValue: word)

@@ -68,8 +68,8 @@ final class PostgresConnection {
         do {
             result = try body()
         } catch {
-            // If the connection is lost, the server rolls the transaction back by itself.
-            if isAlive { try run("ROLLBACK") }
+            // If the connection is lost, also by this statement, the server rolls the transaction back by itself.
+            if isAlive { _ = try? run("ROLLBACK") }
             throw error
         }
         try run("COMMIT")

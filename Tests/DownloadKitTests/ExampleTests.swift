@@ -83,7 +83,7 @@ struct ExampleTests {
             let added = try await library.run("ExampleBackground", library.files.path, library.server.url())
             #expect(added.stdout == "1: added\n", "\(added.stderr)")
             try await library.waitForBeginning(of: content)
-            // The log has the start of the download, so that the next process finds it there.
+            // Waits until the log has the start of the download, because the next process must find it there.
             var configuration = SessionConfiguration.background(identifier: "org.example.background")
             configuration.stateFolder = library.root(".local/state/dlm")
             let watching = try await DownloadSession(configuration: configuration)

@@ -107,8 +107,9 @@ package struct Content: Sendable, Equatable {
     }
 }
 
-/// The generator. A page is 16 bytes that name the page, then a slice of one random table at a place that depends on
-/// the page. Copying is as fast in a debug build as in a release build.
+/// The generator. A page begins with 16 bytes that identify it. The rest is copied from one random table; the number of
+/// the page and the seed decide from which offset of the table. Copying is as fast in a debug build as in a
+/// release build.
 extension Content {
     private static let pageSize = 4096
     private static let tableSpan = 1 << 16

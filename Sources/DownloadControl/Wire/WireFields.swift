@@ -1,7 +1,8 @@
 import DownloadCore
 
-/// The fields of a request in the API: the fields of ``RequestDocument``, without the objects around some of them. A
-/// new field of a request has the same name in the API as in the document.
+/// The fields of a request in the API. They are those of ``RequestDocument``, but all at the top level: the document
+/// has `limit` within the object `retry`, for example. A new field of a request has the same name in the API as in the
+/// document.
 enum WireFields {
     typealias Field = DocumentField<DownloadRequest>
 

@@ -9,7 +9,7 @@ final class Attempt {
     var local = LocalFile()
     var transfers: Transfers
     var checkpoints: Checkpoints
-    /// The check of the current source, while the bytes in the file come from another source.
+    /// The overlap check of the current source; nil unless the bytes in the file come from another source.
     var sourceCheck: SourceOverlapCheck?
     /// Whether a 206 answer brought bytes from another place of the file than its `Content-Range` said. From then on,
     /// requests have no range.
@@ -134,7 +134,8 @@ final class Attempt {
     }
 
     /// Ends the running transfers. Afterwards all received bytes are on disk and in the record. Only the bytes of a
-    /// transfer without a file are lost, because they may belong to another version than the file.
+    /// transfer that does not write into the file yet are lost. They may be of another version of the remote file than
+    /// the bytes in the file.
     func endTransfers() async {
         for segment in transfers.running { segment.cancel() }
         while !transfers.running.isEmpty, let message = await messages.next() {

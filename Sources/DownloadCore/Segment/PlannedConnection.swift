@@ -7,7 +7,7 @@ struct PlannedConnection: Sendable {
     var leaseEnd: Int64
     /// Whether a request is running.
     var isAsked = false
-    /// Whether the next request needs a new connection.
+    /// Whether the next request must open a new network connection.
     var isFresh = true
     /// The connection that this one duplicates, and the connection that duplicates this one. If several connections
     /// were asked for the same range, each duplicates the one before.

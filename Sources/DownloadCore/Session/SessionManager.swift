@@ -12,7 +12,8 @@ package actor SessionManager: DownloadService {
         /// The task that starts the server for other processes. Its value is a function that stops the server.
         let serving: Task<@Sendable () async -> Void, any Error>
         var ticker: Task<Void, Never>?
-        /// The timer for the origin that may start downloads again first, if this is before the next tick.
+        /// The timer for the earliest moment at which an origin that had to wait may start downloads again; nil if this
+        /// is not before the next tick.
         var holdTimer: HoldTimer?
     }
 
@@ -149,8 +150,8 @@ package actor SessionManager: DownloadService {
             serving: serving)
     }
 
-    /// Starts the tick. Called after downloads were added or claimed, because the tick removes old downloads, and a
-    /// claimed download is not old any more.
+    /// Starts the tick. Called only after downloads were added or claimed. Otherwise the tick could remove an old
+    /// download that this session is about to claim.
     func startTicker() {
         guard works != nil, works?.ticker == nil else { return }
         hooks.look()

@@ -11,7 +11,8 @@ extension DownloadSession {
     /// the session runs already.
     /// - Parameters:
     ///   - configuration: The configuration of a background session.
-    ///   - idleTimeout: The time for which the session waits for new downloads when it has none; nil to wait forever.
+    ///   - idleTimeout: The time for which the session waits for new downloads when it has none; nil to wait forever. A
+    ///     process that adds a download later has to open the session again.
     ///   - adapter: Changes each request before it is sent.
     ///   - retrier: Decides whether another attempt follows a failed attempt.
     ///   - monitors: Receive every event of the session.

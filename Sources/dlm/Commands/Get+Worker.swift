@@ -27,7 +27,7 @@ extension Get {
         }
         if worker.store != nil {
             guard background else {
-                throw ValidationError("--store only adds URLs to a queue; give -b, too, or dlm work")
+                throw ValidationError("--store only adds URLs to a queue; give -b, too, or use the command dlm work")
             }
             if worker.nameBy == .number {
                 throw ValidationError(

@@ -148,7 +148,7 @@ struct Narrator: Sendable {
     func tellFolders() { for line in folders.take() { console.report(line) } }
 
     /// Prints the last progress row and the path of a complete download. If a terminal shows only the number of
-    /// complete downloads, no row is printed, and no path on the same terminal.
+    /// complete downloads, no row is printed. The path is then printed only if standard output is no terminal.
     private func tellFile(
         of snapshot: DownloadSnapshot, _ display: ProgressDisplay, isCounted: Bool, wasComplete: Bool = false
     ) {

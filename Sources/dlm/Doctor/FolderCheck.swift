@@ -74,7 +74,8 @@ enum FolderFindings {
             findings.append(
                 .problem(
                     section, "sessions", 12, "\(check.path): is not a folder (mode \(octal(mode)))",
-                    advice: "move it away: rm \(ShellWord.quoted(check.path))"))
+                    advice:
+                        "move it away: mv \(ShellWord.quoted(check.path)) \(ShellWord.quoted(check.path + ".old"))"))
         }
         let length = socket.utf8.count
         let text = "\(length) bytes, at most \(longestPath) are possible"

@@ -2,7 +2,7 @@ import DownloadKit
 import Glibc
 import Yams
 
-/// `config.yaml`: one mapping from keys to plain values.
+/// `config.yaml`: a mapping from keys to plain values or lists of them, with the sections `hosts` and `rules`.
 struct SettingsFile {
     let path: String
 
@@ -65,8 +65,8 @@ struct SettingsFile {
     func entries(in text: String) throws(SettingsError) -> [SettingsEntry] {
         let root: Node?
         do {
-            // The default resolver compiles regular expressions for types that are not used here. The default encoding
-            // can print to stdout because of an environment variable.
+            // The default resolver compiles regular expressions for types that are not used here. Yams's
+            // `Encoding.default` prints a line to stdout if an environment variable is set.
             root = try Parser(yaml: text, resolver: .basic, encoding: .utf8).singleRoot()
         } catch {
             throw malformed(error)

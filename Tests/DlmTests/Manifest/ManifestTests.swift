@@ -244,7 +244,7 @@ struct ManifestTests {
         #expect(later.exitStatus(0, hasManifest: true) == 65)
     }
 
-    @Test("The limit of failures is a number, or a percentage of at least 100 downloads")
+    @Test("The limit of failures is a number, or a percentage, which applies once 100 downloads have ended")
     func limits() {
         var number = WorkerOutcome(limit: .number(1))
         number.end(isRetryable: true)

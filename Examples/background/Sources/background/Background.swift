@@ -12,7 +12,7 @@ struct Background {
         let arguments = Array(CommandLine.arguments.dropFirst())
         var configuration = SessionConfiguration.background(identifier: "org.example.background")
         if arguments == ["host"] {
-            return try await DownloadSession.runBackground(configuration, idleTimeout: .seconds(2))
+            return try await DownloadSession.runBackground(configuration, idleTimeout: .seconds(10))
         }
         configuration.host = .thisExecutable(arguments: ["host"])
         let session = try await DownloadSession(configuration: configuration)

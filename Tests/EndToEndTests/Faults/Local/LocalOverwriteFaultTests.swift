@@ -92,7 +92,7 @@ import Testing
                 }
             }
 
-            /// Expects that the same command gives a right file or an error. Once the partial file is moved away, the
+            /// Expects that the same command gives a right file or an error. Once the partial file is deleted, the
             /// command gives the right file.
             private func expectRecovery(_ cell: Cell, _ arguments: [String], _ sandbox: DlmSandbox) async throws {
                 let again = try await ChildProcess(try sandbox.launch(arguments)).result()
