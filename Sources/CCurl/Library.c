@@ -1,4 +1,4 @@
-// libcurl is loaded when the first transfer needs it, because libcurl brings some thirty libraries. Loading them
+// libcurl is loaded at its first use, because libcurl brings some thirty libraries. Loading them
 // would be a third of the cost of a command that fetches nothing. The functions below have libcurl's names and types,
 // and call the loaded library. Symbols are bound lazily, because a transfer uses few of the calls that the thirty
 // libraries make to each other.

@@ -1,13 +1,14 @@
 import DownloadCore
 
-/// A hierarchical token bucket. Its levels are all downloads, one host and one download. Each rate limit applies to all
-/// members below it. A member asks for bytes, for example a transfer. The limiter has no clock; callers pass the time,
-/// in ms. The rates are read from the limits each time they are used, so a changed rate applies at once.
+/// A hierarchical token bucket. It has three levels: a limit for all downloads together, a limit for each host, and a
+/// limit for each download. Each rate limit applies to all members below it. A member, for example a transfer, asks for
+/// bytes. The limiter has no clock; callers pass the time, in ms. The rates are read from the limits each time they are
+/// used, so a changed rate applies at once.
 ///
-/// While a limit has bytes, a member that asks gets them at once. When a limit has no bytes left, members wait, and
-/// new bytes are shared among them. Each limit shares evenly among the branches below it, whatever the number of
-/// members in a branch. Bytes that one branch cannot use go to the other branches. A limit without a rate only groups
-/// members.
+/// A member gets its bytes at once if each of its limits has them all and no member waits there. Otherwise the member
+/// waits, and new bytes are shared among the waiting members. Each limit shares evenly among the branches below it,
+/// whatever the number of members in a branch. Bytes that one branch cannot use go to the other branches. A limit
+/// without a rate only groups members.
 struct BandwidthLimiter<Member: Hashable> {
     private struct Leaf {
         /// The limits of the member, from the outermost to the innermost.
@@ -47,7 +48,7 @@ struct BandwidthLimiter<Member: Hashable> {
         let wanted = Double(count)
         if leaf.credit < wanted, !(leaf.isReleased && leaf.credit >= 1) {
             var blocker = blocker(of: leaf.path, now: now)
-            // `blocker` takes the credit back if a rate has changed.
+            // If a rate has changed, `blocker(of:now:)` has taken back the member's credit, so it is read again.
             leaf.credit = leaves[member]?.credit ?? leaf.credit
             if blocker == nil {
                 let more = min(wanted - leaf.credit, room(in: leaf.path))

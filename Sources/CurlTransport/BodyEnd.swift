@@ -46,7 +46,7 @@ struct BodyEnd {
     /// Returns whether the whole body was delivered and bytes after the body are known.
     func isOver(behind delivered: Int64) -> Bool { overrun?.isOver(behind: delivered) == true }
 
-    /// Checks for bytes that follow the body, once the whole body was delivered.
+    /// Checks for bytes that follow the body. Does nothing before the whole body was delivered.
     mutating func look(behind delivered: Int64, _ easy: EasyHandle, _ socket: Int32?) {
         let isSecure = isSecure
         overrun?.look(behind: delivered) { easy.unread(socket, isSecure: isSecure) }

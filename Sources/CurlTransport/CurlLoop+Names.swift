@@ -5,12 +5,12 @@ import Synchronization
 /// The memory of names that cannot be resolved. It is used only if the request says how long names are remembered
 /// (`NetworkSettings.dnsCacheTime`).
 extension CurlLoop {
-    /// Fails a transfer to a name that was not found a moment ago. Returns false if the name must be looked up.
+    /// Fails a transfer if its host's name must not be looked up yet. Returns false if the name must be looked up.
     func refuseFailedName(_ transfer: CurlTransfer) -> Bool {
         guard let name = Self.lookedUpName(transfer.request) else { return false }
         let now = now
         guard shared.failedNames.withLock({ $0.isFailed(name, now: now) }) else { return false }
-        let message = "Could not resolve host: \(transfer.request.url.host) (it failed a moment ago)"
+        let message = "Could not resolve host: \(transfer.request.url.host) (an earlier lookup failed)"
         let diagnosis = TransportDiagnosis(code: Int(CURLE_COULDNT_RESOLVE_HOST.rawValue), message: message)
         finish(transfer, TransferResult(.failed(.networkFailed(.nameResolution, diagnosis))))
         return true

@@ -47,8 +47,8 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
 
     var easy: EasyHandle? { attachment?.easy }
 
-    /// Whether the transfer leaves nothing but the URL in its easy handle, because the engine neither watches it nor
-    /// answers a challenge.
+    /// Whether the transfer leaves nothing but the URL in its easy handle. This is so for plain HTTP requests whose
+    /// response the engine need not watch.
     var leavesNothing: Bool {
         request.url.isHTTP && request.body == nil && request.credential == nil && request.unixSocket == nil
             && request.cookies?.isEmpty != false && !request.isTraced && bodyEnd.watchesNothing && verdict == nil
@@ -223,12 +223,13 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         return .refuse
     }
 
-    /// Reports the result to the sink, once, and releases the sink.
+    /// Reports the result to the sink and releases the sink. Further calls do nothing.
     func finish(_ result: TransferResult) {
         guard let sink else { return }
         self.sink = nil
         // The roster is updated first, because a transfer that the sink starts may use the same connection.
-        // The roster knows only HTTP. An engine of the roster may take the place of the side engine.
+        // The roster counts only HTTP transfers. If the side engine could not be started, an engine of the roster runs
+        // other transfers, too.
         if let number = loop.number, request.url.isHTTP {
             loop.shared.roster.withLock { $0.ended(origin, on: number) }
         }

@@ -77,7 +77,7 @@ extension EasyHandle {
         dlm_get_private(easy).map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Whether the peer has closed the TLS session in order. Also true if this cannot be known.
+    /// Whether the peer has closed the TLS session with close_notify. True if there is no OpenSSL session to ask.
     var tlsWasClosed: Bool { dlm_openssl_session(pointer).map { dlm_tls_was_closed($0) != 0 } ?? true }
 
     /// Reports to the transfer every read from now on.

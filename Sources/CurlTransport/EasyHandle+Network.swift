@@ -14,10 +14,10 @@ extension TransferRequest {
     var isEncryptedFTP: Bool { url.known == .ftps || url.known == .ftp && trust.ftpTLS != nil }
 }
 
-/// The options for the way to the server and for the verification of the server, and those of FTP and SSH.
+/// The options for the connection to the server, for the verification of the server, and for FTP and SSH.
 extension EasyHandle {
     func configureTrust(_ request: TransferRequest, _ authorities: CertificateAuthorities) {
-        // A name server is asked over https, with the same settings of trust.
+        // A name server is asked over https, so its certificate must be verified, too.
         guard request.url.scheme == "https" || request.isEncryptedFTP || request.network.nameServer != nil else {
             return
         }
@@ -68,7 +68,7 @@ extension EasyHandle {
         if proxy.url.hasPrefix("https:"), let authorities { set(CURLOPT_PROXY_CAINFO, authorities) }
     }
 
-    /// Returns whether the text is an address of this machine, and not the name of an interface.
+    /// Returns whether the text is an IP address, and not the name of an interface.
     private static func isAddress(_ text: String) -> Bool {
         var address = in6_addr()
         return inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1
@@ -86,7 +86,7 @@ extension EasyHandle {
         if !own.isEmpty { set(CURLOPT_COOKIE, own.joined(separator: "; ")) }
     }
 
-    /// Returns all cookies that the handle has now, or nil if it keeps none.
+    /// Returns all cookies that the handle has now, or nil if `request.cookies` is nil.
     func cookies(of request: TransferRequest) -> TransferResult.KnownCookies? {
         guard let sent = request.cookies else { return nil }
         let list = dlm_get_cookies(pointer)

@@ -16,7 +16,7 @@ extension EasyHandle {
         var listsFolder = false
     }
 
-    /// Sets the options of the handle for a request, except for the header fields.
+    /// Sets the options of the handle for a request, except for the method, the body and the header fields.
     func configure(for request: TransferRequest, setting: Setting, shared: SharedState) {
         self.setting = setting
         set(CURLOPT_URL, request.url.string + (setting.listsFolder ? "/" : ""))
@@ -100,7 +100,8 @@ extension EasyHandle {
         if others.isEmpty { last = headers }
     }
 
-    /// Sets the method and the body. Returns the lines that keep libcurl from adding fields of its own to a body.
+    /// Sets the method and the body. Returns the lines that keep libcurl from adding its own fields to a request with
+    /// a body.
     private func configureMethod(_ request: TransferRequest) -> [String] {
         if request.method == .head, request.body == nil {
             set(CURLOPT_NOBODY, 1)

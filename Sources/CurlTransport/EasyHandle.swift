@@ -13,7 +13,7 @@ final class EasyHandle {
     private(set) var setupError: CURLcode?
     /// The settings for which the handle was set up.
     var setting: Setting?
-    /// The path of the SSH key with which the handle logs in, if it has no password; otherwise nil.
+    /// The path of the SSH key for a login without a password; nil for other logins.
     var onlyKey: String?
 
     init?() {

@@ -1,9 +1,9 @@
 /// The active transfers of each engine. They decide which engine takes the next transfer.
 ///
 /// An engine with an idle connection to the origin is preferred, because opening a connection takes time. Such an
-/// engine may carry at most one transfer more than the least busy engine. Otherwise an engine without transfers is
-/// chosen, then a new engine if the limit allows one, and then the least busy engine. So transfers that follow one
-/// another never need a second thread.
+/// engine is chosen if it has at most one transfer more than the least busy engine. Otherwise an engine without
+/// transfers is chosen, then a new engine if the limit allows one, and then the least busy engine. So transfers that
+/// follow one another never need a second thread.
 struct EngineRoster {
     private struct Engine {
         var active = 0
@@ -31,7 +31,7 @@ struct EngineRoster {
 
     /// Returns the number of the engine for a transfer. If the number equals the number of engines so far, the caller
     /// must start an engine.
-    /// - Parameter limit: the number of engines that such transfers may be spread over.
+    /// - Parameter limit: the number of engines over which transfers like this one may be spread.
     mutating func choose(_ origin: String, limit: Int) -> Int {
         let few = engines.indices.prefix(limit)
         let least = few.map { engines[$0].active }.min() ?? .max

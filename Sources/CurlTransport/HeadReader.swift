@@ -51,7 +51,7 @@ struct HeadReader {
         return head.status == 401 && !isBasic && request.credential != nil
     }
 
-    /// Returns the challenge that libcurl did not answer, once.
+    /// Returns the challenge that libcurl did not answer, and forgets the challenge. Returns nil if there is none.
     mutating func takeChallenge() -> ResponseHead? {
         guard let challenge else { return nil }
         self.challenge = nil

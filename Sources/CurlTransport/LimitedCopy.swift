@@ -13,8 +13,9 @@ final class LimitedCopy: RateAllowance {
 
     deinit { shared.limiter.withLock { $0.forget(ObjectIdentifier(self)) } }
 
-    /// Returns how many of the `count` bytes may be copied now. Also shares new bytes among the waiting members,
-    /// because perhaps no engine runs that would do this.
+    /// Returns how many of the `count` bytes may be copied now. While this copy waits, the call also divides the newly
+    /// allowed bytes among the waiting transfers and copies. An engine usually does this, but perhaps no engine has a
+    /// waiting transfer.
     func take(_ count: Int) -> Int {
         guard limits.contains(where: { $0.bytesPerSecond != nil }) else { return count }
         let now = CurlLoop.time()

@@ -3,7 +3,7 @@ import Foundation
 /// The files that OpenSSH keeps in the user's home folder, and the user's name.
 struct LoginFiles: Sendable {
     let knownHosts: String?
-    /// The first of the user's private keys that can be read, in the order of OpenSSH's own preference.
+    /// The first of `id_ed25519`, `id_ecdsa` and `id_rsa` in `~/.ssh` that can be read.
     let key: String?
     let user: String?
 

@@ -25,8 +25,8 @@ final class MultiHandle {
             // These two limits are only safety nets, because the scheduler decides how much runs at once.
             dlm_multi_set_long(pointer, CURLMOPT_MAX_TOTAL_CONNECTIONS, 2048),
             dlm_multi_set_long(pointer, CURLMOPT_MAX_HOST_CONNECTIONS, multiplexes ? 2 : 2048),
-            // The number of idle connections is fixed. libcurl's default shrinks with the number of transfers, and
-            // closes connections that could be used again.
+            // The limit for idle connections is fixed. libcurl's default limit shrinks when transfers end, and libcurl
+            // then closes connections that could be used again.
             dlm_multi_set_long(pointer, CURLMOPT_MAXCONNECTS, 256),
             dlm_multi_set_long(pointer, CURLMOPT_PIPELINING, multiplexes ? 2 : 0),
         ]

@@ -105,7 +105,7 @@ extension CurlTransfer {
         }
         guard openPart(isEmpty: false) else { return .refuse }
         guard let remote, let end = remote.end else { return offer(bytes) }
-        // The sink has already taken the first bytes of this piece, and `received` includes them.
+        // The sink may already have taken the first bytes of this piece. `received` includes them.
         let wanted = Int(clamping: max(0, end - remote.offset - delivery.received)) + delivery.ahead
         let part = UnsafeRawBufferPointer(rebasing: bytes.prefix(wanted))
         let disposition = offer(part)
@@ -114,7 +114,8 @@ extension CurlTransfer {
         return .refuse
     }
 
-    /// Presents to the sink, once, the head that describes the file. Returns false to end the transfer.
+    /// Presents to the sink the head that describes the file, unless the sink has it already. Returns false to end the
+    /// transfer.
     private func openPart(isEmpty: Bool) -> Bool {
         guard let file = remote, !file.hasHead else { return remote?.hasHead == true }
         guard let easy, let sink else { return false }

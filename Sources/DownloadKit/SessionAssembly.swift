@@ -58,8 +58,8 @@ struct SessionAssembly {
         )
     }
 
-    /// Returns the identifier of a session. A foreground session is never looked up by its name, so the process id
-    /// and a random part make the name unique.
+    /// Returns the identifier of a session. The process id and a random part make the identifier of a foreground
+    /// session unique.
     static func identifier(of kind: SessionConfiguration.Kind) -> String {
         switch kind {
         case .foreground, .ephemeral, .stream:

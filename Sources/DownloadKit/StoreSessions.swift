@@ -14,9 +14,8 @@ final class StoreSessions: SessionDirectory {
     /// The transport of all requests to sessions, created with the first request.
     private let transport = Mutex<(any Transport)?>(nil)
 
-    /// The time to wait for the socket of a live session. When a session starts, it has its lock shortly before its
-    /// socket.
-    /// When it ends, it still has its lock shortly after its socket is gone.
+    /// The time to wait for the socket of a live session. A session that starts has its lock shortly before it has its
+    /// socket. A session that ends removes its socket shortly before it releases its lock.
     private static let patience = Duration.seconds(5)
 
     init(

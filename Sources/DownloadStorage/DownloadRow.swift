@@ -18,7 +18,7 @@ struct DownloadRow: Sendable {
     let completed: String?
     let place: Place
     let request: String
-    /// The record for a hook that is due once the row is saved; nil if no hook is due.
+    /// The record for a hook that is due when the row has been saved; nil if no hook is due.
     let hook: String?
 
     /// The parts of the request that have columns of their own.
@@ -64,7 +64,7 @@ struct DownloadRow: Sendable {
 }
 
 extension DownloadState {
-    /// Whether the state has more than its kind.
+    /// Whether the state has details that its kind does not say.
     fileprivate var hasDetail: Bool {
         switch self {
         case .queued, .running, .completed, .cancelled: false

@@ -54,7 +54,8 @@ struct EventBatch {
             .execute(arguments: [head ?? 0, text, last])
     }
 
-    /// Deletes the items that have become rows of `download` and that no event of the log needs any more.
+    /// Deletes the items that have become rows of `download` and that no event of the log needs any more. Then deletes
+    /// the lists that have no items left.
     static func forgetItems(_ db: Database) throws {
         let first = try db.cachedStatement(sql: "SELECT min(download) FROM event WHERE batch IS NOT NULL")
         let end = try DownloadID.fetchOne(first) ?? .max

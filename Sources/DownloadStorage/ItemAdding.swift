@@ -48,7 +48,7 @@ struct ItemAdding {
         return first
     }
 
-    /// Takes numbers from the sequence that rows of `download` use, too. Returns the first number.
+    /// Takes numbers from the sequence that also numbers the rows of `download`. Returns the first number.
     private func takeNumbers(_ count: Int) throws -> DownloadID {
         let sequence = try db.cachedStatement(sql: "SELECT seq FROM sqlite_sequence WHERE name = 'download'")
         let last = try DownloadID.fetchOne(sequence)

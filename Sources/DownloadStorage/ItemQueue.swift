@@ -64,7 +64,7 @@ struct ItemQueue {
         return records
     }
 
-    /// Merges two queues, of which each is in the order of priority and number.
+    /// Merges two queues that are both sorted by priority and number.
     static func merged(_ rows: [DownloadRecord], _ items: [DownloadRecord], _ limit: Int) -> [DownloadRecord] {
         if items.isEmpty { return rows }
         if rows.isEmpty { return items }

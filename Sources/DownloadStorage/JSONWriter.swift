@@ -1,5 +1,5 @@
-/// A writer for the JSON of values that every saved row has, field by field. The text is the same as the text of
-/// ``DirectEncoder``. The containers and boxes of Codable would cost more than the rest of a save.
+/// A writer that writes, field by field, the JSON of the values that every saved row has. The text is the same as the
+/// text of ``DirectEncoder``. The containers and boxes of Codable would cost more than the rest of a save.
 struct JSONWriter {
     private var bytes: [UInt8] = []
     /// Whether the open object or array has no element yet.

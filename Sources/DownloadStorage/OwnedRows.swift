@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 
 /// The downloads that a session claims, changes and removes in one transaction. The rules of ownership
-/// (``DownloadOwnership``) decide which downloads it may use.
+/// (``DownloadOwnership``) decide which downloads the session may use.
 struct OwnedRows {
     let db: Database
     let coder: RequestCoder
@@ -11,7 +11,7 @@ struct OwnedRows {
     let now: Date
     private var ownership: DownloadOwnership
 
-    /// Makes the value, and first completes the intents of dead sessions.
+    /// First copies the intents of dead sessions to the rows of their downloads (``IntentRow``).
     init(_ db: Database, coder: RequestCoder, ownership: DownloadOwnership, now: Date) throws {
         var ownership = ownership
         try IntentRow.settle(db) { ownership.isDead($0) }
@@ -96,7 +96,8 @@ struct OwnedRows {
 
     private func replace(_ old: DownloadRecord, by record: DownloadRecord) throws {
         guard try RowWriter(db).update(DownloadRow(record, coder: coder), ownedBy: old.session) else {
-            // The transaction has read the owner, so the update fails only if the column has no text.
+            // The transaction has read the owner, so the update fails only if the column `session` has a value that is
+            // not a text.
             throw StoredDownload.failure(record.id, .session)
         }
     }

@@ -1,8 +1,8 @@
 import DownloadCore
 import GRDB
 
-/// A writer of changed rows. Use it within one transaction only, because the database drops a statement that has
-/// failed.
+/// A writer of changed rows. Make a new writer for each transaction. A statement that has failed cannot be used again:
+/// GRDB removes it from its cache, but the writer would keep it.
 struct RowWriter {
     let db: Database
     private let inPlace: Statement
@@ -54,8 +54,8 @@ struct RowWriter {
         try statement.execute()
     }
 
-    /// A failure of this statement fails the whole transaction, so nothing has to undo this statement alone. OR FAIL
-    /// tells SQLite this. Otherwise SQLite would copy each page before it changes the page.
+    /// If this statement fails, the caller rolls back the whole transaction. OR FAIL tells SQLite that it need not undo
+    /// the statement alone. Without OR FAIL, SQLite would copy each page before it changes the page.
     private static let columns = """
         UPDATE OR FAIL download SET session = ?1, state = ?2, fileName = ?3, received = ?4, total = ?5, speed = ?6,
             isFinishing = ?7, updated = ?8, stateDetail = ?9, resume = ?10, attempts = ?11, completed = ?12

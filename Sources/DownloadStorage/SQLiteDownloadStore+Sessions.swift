@@ -79,8 +79,8 @@ extension SQLiteDownloadStore {
         }
     }
 
-    /// Moves all of `rows` that match the move. A million rows take many seconds, and other processes do not wait that
-    /// long. So the rows are moved in steps, and other processes have a turn between two steps.
+    /// Moves all rows of `rows` that match the move. A million rows take many seconds, and other processes do not wait
+    /// that long. So the rows are moved in steps, and other processes have a turn between two steps.
     /// - Parameters:
     ///   - ifDead: Whether to stop if the session is alive.
     ///   - includesItems: Whether queued items of the session become rows first.
@@ -100,7 +100,8 @@ extension SQLiteDownloadStore {
                 return try move.step(rows, db, at: time.date)
             }
             if count < SessionMove.rowsAtOnce { return }
-            // SQLite tries to get a lock ten times a second. A cancelled task continues without the pause.
+            // The pause lets other processes get the lock, which SQLite tries ten times a second. A cancelled task
+            // continues without the pause.
             try? await time.sleep(for: (time.now - began) / 8)
         }
     }

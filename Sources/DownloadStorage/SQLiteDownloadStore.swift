@@ -68,8 +68,8 @@ package final class SQLiteDownloadStore: DownloadStore {
     }
 
     /// Runs `body`, which only reads, in one transaction. All its statements see the same state of the database.
-    /// Otherwise an item that another process makes a row of `download` between two statements would be in neither
-    /// table.
+    /// Otherwise another process could turn an item into a row of `download` between two statements. The statements
+    /// would then find this download in neither table.
     func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try await perform { db in try db.transaction(.deferred) { try body(db) } }
     }

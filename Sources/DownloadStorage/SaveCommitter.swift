@@ -11,7 +11,7 @@ final class SaveCommitter: Sendable {
     enum SavedRow: Sendable {
         case whole(DownloadRow)
         case intent(IntentRow)
-        /// A completed download, which may be an item.
+        /// A completed download, which may be in the table `item` (``ItemAdding``) instead of the table `download`.
         case done(DoneRow)
     }
 

@@ -1,8 +1,8 @@
 import DownloadCore
 import GRDB
 
-/// The items among the downloads that one transaction saves. All completed items of a session share one event of each
-/// kind, and each list is updated once.
+/// The items (``ItemAdding``) among the downloads that one transaction saves. For each kind of event, all completed
+/// items of a session share one row of the log (``EventBatch``). Each list is updated once.
 struct SavedItems {
     /// The items of one list, and the session that they are queued for.
     private struct List {
@@ -101,7 +101,7 @@ struct SavedItems {
         }
         var lost: Set<DownloadID> = []
         for (session, rows) in intents {
-            // A download that is no longer a queued item has a row in `download`.
+            // A download that is no longer a queued item gets its own row in `intent`, if it has a row in `download`.
             let others = try ItemIntents.others(rows.map(\.id), db)
             for row in rows where others.contains(row.id) {
                 if try row.write(ownedBy: session, db) { book.add(row.id) } else { lost.insert(row.id) }

@@ -83,7 +83,7 @@ package final class SessionRegistry: Sendable {
             let path = FileNaming.path(folder, name)
             LockFile.removeIfFree(path) {
                 // Only sockets of foreground sessions are unlinked. The socket of a background session stays, because a
-                // service manager may listen on it. Otherwise the next background session replaces this socket.
+                // service manager may listen on it. If none does, the next background session replaces the socket.
                 if SessionIdentifier.isForeground(name) { unlink(path.dropLast(Self.suffix.count) + ".sock") }
             }
         }

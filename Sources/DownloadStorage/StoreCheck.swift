@@ -49,7 +49,7 @@ package enum StoreCheck {
             health.isChecked = fault != nil
             if let fault, fault != "ok" { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: fault) }
             guard let schema = health.schema else { return }
-            // One statement, because an item may become a row of `download` between two.
+            // One statement counts in all tables. Between two statements, an item may become a row of `download`.
             let items =
                 schema < Migrations.firstWithItems
                 ? "" : " + (SELECT count(*) FROM item) - (SELECT count(*) FROM done WHERE isMoved = 1)"

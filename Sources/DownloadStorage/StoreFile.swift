@@ -45,8 +45,8 @@ enum StoreFile {
         return configuration
     }
 
-    /// Throws if the path is not a regular file, or is a link that leads to no file. This is checked before the file is
-    /// opened and its mode is changed, because this could do harm to a device.
+    /// Throws if the path is not a regular file, or is a link that leads to no file. Must be called before the file is
+    /// opened and its mode is changed, because both could harm a device.
     static func requireRegular(_ path: String) throws {
         var information = stat()
         if stat(path, &information) == 0 {

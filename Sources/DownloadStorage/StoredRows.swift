@@ -1,7 +1,7 @@
 import DownloadCore
 import GRDB
 
-/// The reading of downloads, of rows of `download` and of items alike.
+/// A reader of downloads. Each download is a row of `download` or an item (``ItemAdding``).
 struct StoredRows {
     let db: Database
     let coder: RequestCoder
@@ -97,7 +97,7 @@ struct StoredRows {
         return try merged(cursors + items, selection) { kinds.contains($0.state.kind) }
     }
 
-    /// Merges sources of which each has the order of the selection.
+    /// Merges sources that are all in the order of the selection.
     /// - Parameter isMeant: Returns whether the record belongs to the selection. A damaged row counts as failed,
     ///   whatever its column says.
     private func merged(

@@ -17,15 +17,16 @@ final class PostgresConnection {
     ]
 
     /// Parts of messages after which another attempt with the same URI is useless. libpq has no codes for errors of
-    /// connecting. All other errors may be over a little later, such as those of a server that has no connection left.
+    /// connecting. All other errors may be temporary, for example if the server has no free connection.
     private static let refusals = [
         "authentication failed", "no password supplied", "does not exist", "no pg_hba.conf entry",
         "not permitted to log in", "permission denied", "invalid connection option", "invalid value", "invalid URI",
         "certificate", "does not support SSL",
     ]
 
-    /// The functions need to see what others have committed since the transaction began. And the server ends the
-    /// transaction of a program that was stopped or has lost its network, so that nobody waits for its locks.
+    /// The functions of the queue must see what other transactions have committed since their own transaction began.
+    /// The server ends the transaction of a program that was stopped or has lost its network, so that no other program
+    /// waits for the locks of this transaction.
     private static let settings = """
         SET default_transaction_isolation = 'read committed'; SET idle_in_transaction_session_timeout = '30s';
         SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3
@@ -33,7 +34,7 @@ final class PostgresConnection {
 
     init(_ location: QueueLocation) throws(PostgresFailure) {
         if let reason = dlm_pg_load() { throw PostgresFailure(.noLibrary, String(cString: reason)) }
-        // Parameters of the URI replace those before it, and are replaced by those after it.
+        // Parameters of the URI replace the defaults. `client_encoding` comes after the URI, so it replaces the URI's.
         let parameters = Self.defaults + [("dbname", location.uri), ("client_encoding", "UTF8")]
         let opened = Self.withTexts(parameters.map(\.0)) { keywords in
             Self.withTexts(parameters.map(\.1)) { values in dlm_pg_connect(keywords, values) }
@@ -68,7 +69,7 @@ final class PostgresConnection {
         do {
             result = try body()
         } catch {
-            // If the connection is lost, also by this statement, the server rolls the transaction back by itself.
+            // If the connection is lost, even during the ROLLBACK, the server rolls the transaction back by itself.
             if isAlive { _ = try? run("ROLLBACK") }
             throw error
         }

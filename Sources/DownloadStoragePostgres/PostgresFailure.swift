@@ -1,6 +1,6 @@
 import DownloadCore
 
-/// An error of PostgreSQL or its client library, before it becomes an error of the library.
+/// An error of PostgreSQL or its client library, before it becomes a ``DownloadError``.
 struct PostgresFailure: Error, Equatable {
     enum Kind: Equatable {
         /// libpq cannot be loaded.

@@ -25,7 +25,8 @@ package struct QueueLocation: Equatable, Sendable {
         let rest = text.dropFirst(scheme.count)
         let query = rest.firstIndex(of: "?")
         // A password may hold a slash or a question mark. For libpq, the user and the password end at the first at sign
-        // before a slash. Here, everything before the last at sign counts as well.
+        // before a slash. This check is stricter: it treats everything before the last at sign as user and password,
+        // and refuses a colon there.
         for place in [rest[..<(query ?? rest.endIndex)], rest.prefix { $0 != "/" }] {
             if let at = place.lastIndex(of: "@"), place[..<at].contains(":") { throw .holdsPassword }
         }

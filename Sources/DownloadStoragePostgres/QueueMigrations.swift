@@ -1,4 +1,4 @@
-/// The steps from an empty database to the newest version of the queue. All steps that a database lacks are one
+/// The steps from an empty database to the newest version of the queue. All steps that a database lacks run in one
 /// transaction.
 enum QueueMigrations {
     /// The steps; the first leads to version 1.
@@ -30,14 +30,13 @@ enum QueueMigrations {
         if version == 0 { throw PostgresFailure(.missing, "the database has no queue; add URLs to it first") }
         if version < steps.count {
             throw PostgresFailure(
-                .other, "the queue has version \(version), and this program needs \(steps.count); add URLs as its owner"
-            )
+                .other, "the queue has version \(version), not \(steps.count) as needed; add URLs as the queue's owner")
         }
     }
 
     /// Returns the version of the queue, or 0 if there is none.
     private static func version(on connection: PostgresConnection) throws(PostgresFailure) -> Int {
-        // Not to_regclass(), which may not see what was committed since the transaction began.
+        // to_regclass() is not used, because it may not see what was committed since the transaction began.
         let tables = try connection.run("SELECT FROM pg_tables WHERE schemaname = 'dlm' AND tablename = 'version'")
         guard !tables.isEmpty else { return 0 }
         let rows = try connection.run("SELECT max(version) FROM dlm.version")

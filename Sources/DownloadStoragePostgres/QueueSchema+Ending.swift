@@ -1,6 +1,6 @@
 extension QueueSchema {
     static let ending = """
-        -- Takes items out of the slots of a worker, one for each entry of hosts. A slot without items ends.
+        -- Takes items out of the slots of a worker, one item for each entry of hosts. Deletes the slots without items.
         CREATE FUNCTION dlm.leave_hosts(worker_id bigint, hosts int[]) RETURNS void
         \(indexed) AS $$
         DECLARE
@@ -17,8 +17,8 @@ extension QueueSchema {
             UPDATE dlm.host h SET workers = h.workers - 1 WHERE h.id = ANY (gone);
         END $$;
 
-        -- Records how items ended. Returns the items whose end is recorded, now or by the same worker before. The others
-        -- are no longer leased by this worker.
+        -- Records how items ended. Returns the items whose end is recorded, by this call or by an earlier call of the
+        -- same worker. The other items are no longer leased by this worker.
         CREATE FUNCTION dlm.report(
             worker_id bigint, ids bigint[], states smallint[], sizes bigint[], errors text[], results text[])
         RETURNS SETOF bigint
@@ -40,7 +40,8 @@ extension QueueSchema {
                 WHERE i.worker = worker_id AND i.state >= 2;
         END $$;
 
-        -- Puts the items that a worker has leased back into the queue, but those to keep. Returns their number.
+        -- Puts the items that a worker has leased back into the queue, except those in keep. Returns the number of
+        -- items that were put back.
         CREATE FUNCTION dlm.give_back(worker_id bigint, keep bigint[]) RETURNS bigint
         \(indexed) AS $$
         DECLARE
@@ -55,7 +56,7 @@ extension QueueSchema {
                 PERFORM dlm.count_queued(hosts);
                 PERFORM dlm.leave_hosts(worker_id, hosts);
             END IF;
-            -- Slots are left if somebody has deleted leased items.
+            -- Slots remain if somebody has deleted leased items. They are deleted here.
             IF NOT EXISTS (SELECT FROM dlm.item i WHERE i.worker = worker_id AND i.state = 1) THEN
                 PERFORM 1 FROM dlm.host h WHERE h.id IN (SELECT s.host FROM dlm.slot s WHERE s.worker = worker_id)
                 ORDER BY h.id FOR NO KEY UPDATE;
@@ -76,8 +77,9 @@ extension QueueSchema {
             RETURN back;
         END $$;
 
-        -- Ends a worker whose lease is over. A worker that could not reach a server that was down gets one more lease
-        -- from its start. Only one is ended, so that this transaction locks the hosts of one worker, in their order.
+        -- Ends one worker whose lease is over. After a start of the server, each worker gets one more lease, because no
+        -- worker could reach the server before. Only one worker is ended, so that this transaction locks the hosts of
+        -- only one worker, in the order of their ids.
         CREATE FUNCTION dlm.end_dead_worker() RETURNS boolean
         LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
         DECLARE
@@ -93,8 +95,8 @@ extension QueueSchema {
         """
 
     static let control = """
-        -- Puts failed items back into the queue: those of the given numbers, or all if there are none. Items that failed
-        -- for good need `all_failed`. Returns their number.
+        -- Puts failed items back into the queue: those in ids, or all if ids is NULL. Items that failed for good are
+        -- put back only with `all_failed`. Returns the number of items that were put back.
         CREATE FUNCTION dlm.retry(all_failed boolean, ids bigint[]) RETURNS bigint
         LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
         DECLARE
@@ -112,7 +114,7 @@ extension QueueSchema {
             RETURN cardinality(hosts);
         END $$;
 
-        -- Pauses or resumes a host, or the queue if there is no name. Returns false if there is no such host.
+        -- Pauses or resumes a host, or the queue if host_name is NULL. Returns false if there is no such host.
         CREATE FUNCTION dlm.pause(host_name text, pauses boolean) RETURNS boolean
         LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
         BEGIN
@@ -124,7 +126,8 @@ extension QueueSchema {
             RETURN FOUND;
         END $$;
 
-        -- Counts everything anew, after items were changed by other means or the database was restored. Call it while no worker runs.
+        -- Counts everything anew, after items were changed by other means or the database was restored. Call recount()
+        -- while no worker runs.
         CREATE FUNCTION dlm.recount() RETURNS void
         LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
         BEGIN
@@ -141,7 +144,8 @@ extension QueueSchema {
                 workers = (SELECT count(*) FROM dlm.slot s WHERE s.host = h.id);
         END $$;
 
-        -- The functions belong to roles that are granted them. Those that others call on the way belong to nobody.
+        -- Only the owner may call a function without a GRANT (docs/postgres.md). Functions that only other functions
+        -- call need no GRANT.
         REVOKE ALL ON ALL FUNCTIONS IN SCHEMA dlm FROM PUBLIC;
         INSERT INTO dlm.version VALUES (1);
         """

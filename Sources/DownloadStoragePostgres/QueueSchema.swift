@@ -16,7 +16,8 @@ enum QueueSchema {
             key uuid NOT NULL UNIQUE,
             document text NOT NULL);
 
-        -- queued and workers are numbers of items and of slots. Every change of these changes them, too.
+        -- queued is the number of queued items of the host, and workers is the number of its slots. Every change of
+        -- items or slots also changes these numbers.
         CREATE TABLE dlm.host (
             id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
             name text NOT NULL UNIQUE,
@@ -34,7 +35,8 @@ enum QueueSchema {
             lease interval NOT NULL,
             until timestamptz NOT NULL) WITH (fillfactor = 50);
 
-        -- The hosts that a worker works on, with the number of URLs that it has leased.
+        -- A slot stands for a host that a worker works on. leased is the number of the host's URLs that the worker has
+        -- leased.
         CREATE TABLE dlm.slot (
             host int NOT NULL REFERENCES dlm.host,
             worker bigint NOT NULL REFERENCES dlm.worker,
@@ -42,8 +44,8 @@ enum QueueSchema {
             PRIMARY KEY (host, worker)) WITH (fillfactor = 50);
         CREATE INDEX slot_worker ON dlm.slot (worker);
 
-        -- key is the beginning of the SHA-256 digest of the URL. A folder is relative to the one of the request, or
-        -- absolute. worker is the one that has leased the item, or has ended it. result is a line of JSON. change is the
+        -- key is the beginning of the SHA-256 digest of the URL. folder is relative to the folder of the request, or
+        -- absolute. worker is the worker that has leased or ended the item. result is a line of JSON. change is the
         -- transaction that recorded the end.
         CREATE TABLE dlm.item (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -68,13 +70,13 @@ enum QueueSchema {
         CREATE INDEX item_failed ON dlm.item (id) WHERE state >= 3;
         CREATE INDEX item_ended ON dlm.item (change) WHERE state >= 2;
 
-        -- What COPY has sent, until enqueue() moves it within the same transaction.
+        -- The rows that COPY has sent, until enqueue() moves them to dlm.item in the same transaction.
         CREATE UNLOGGED TABLE dlm.incoming (
             position int, key uuid, url text, host text, request int, folder text, name text);
         """
 
-    /// The head of each function. The tables are small when plans are made, and large later. So plans without indexes
-    /// are forbidden.
+    /// The head of each function that reads large tables. The tables are small when PostgreSQL makes the plans, and
+    /// large later. So plans without indexes are forbidden.
     static let indexed = """
         LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
         SET enable_bitmapscan = off SET jit = off
@@ -98,7 +100,7 @@ enum QueueSchema {
             all_rows bigint;
             new_hosts int[];
         BEGIN
-            -- Two programs that add the same URLs in another order would wait for each other in a circle.
+            -- Without this lock, two programs that add the same URLs in different orders would wait for each other.
             PERFORM pg_advisory_xact_lock(\(addingLock));
             INSERT INTO dlm.host (name) SELECT DISTINCT n.host FROM dlm.incoming n ORDER BY 1 ON CONFLICT DO NOTHING;
             WITH rows AS (DELETE FROM dlm.incoming n RETURNING n.*),
@@ -114,11 +116,11 @@ enum QueueSchema {
             RETURN NEXT;
         END $$;
 
-        -- Counts queued items, one for each entry of hosts.
+        -- Adds 1 to the number of queued items of a host for each entry of hosts.
         CREATE FUNCTION dlm.count_queued(hosts int[]) RETURNS void
         \(indexed) AS $$
         BEGIN
-            -- All functions lock hosts in this order, so that they do not wait for each other in a circle.
+            -- All functions that wait for locks of hosts lock them in this order. So they cannot wait for each other.
             PERFORM 1 FROM dlm.host h WHERE h.id IN (SELECT DISTINCT u.id FROM unnest(hosts) u(id))
             ORDER BY h.id FOR NO KEY UPDATE;
             UPDATE dlm.host h SET queued = h.queued + c.n
@@ -133,8 +135,8 @@ enum QueueSchema {
             VALUES ($1, make_interval(secs => $2), clock_timestamp() + make_interval(secs => $2)) RETURNING id
         $$;
 
-        -- Leases at most `most` URLs of at most `most_hosts` hosts. No host gets more than `most_workers` workers, or
-        -- its own number. If `keep` is not NULL, all other URLs of the worker are given back first. Also
+        -- Leases at most `most` URLs of at most `most_hosts` hosts. A host gets at most `most_workers` workers, unless
+        -- its own most_workers is set. If `keep` is not NULL, all other URLs of the worker are given back first. Also
         -- lengthens the lease of the worker.
         CREATE FUNCTION dlm.lease(worker_id bigint, most int, most_hosts int, most_workers int, keep bigint[])
         RETURNS TABLE (
@@ -166,7 +168,7 @@ enum QueueSchema {
                 FOR NO KEY UPDATE OF h SKIP LOCKED) o;
             chosen := chosen || others;
             IF cardinality(chosen) = 0 THEN RETURN; END IF;
-            -- The number is too large if somebody has deleted items.
+            -- host.queued is too large if somebody has deleted items.
             UPDATE dlm.host h SET queued = 0 WHERE h.id = ANY (chosen)
             AND NOT EXISTS (SELECT FROM dlm.item i WHERE i.host = h.id AND i.state = 0);
             share := ceil(most::numeric / cardinality(chosen));
@@ -193,7 +195,7 @@ enum QueueSchema {
             FROM leased l ORDER BY l.id;
         END $$;
 
-        -- Lengthens the lease of a worker. Returns false if it is over.
+        -- Lengthens the lease of a worker. Returns false if the worker has been ended, because its lease was over.
         CREATE FUNCTION dlm.heartbeat(worker_id bigint) RETURNS boolean
         LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
             WITH beat AS (UPDATE dlm.worker w SET until = clock_timestamp() + w.lease WHERE w.id = $1 RETURNING 1)

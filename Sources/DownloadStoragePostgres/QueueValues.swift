@@ -2,7 +2,7 @@ import Foundation
 
 /// A URL for the queue.
 package struct QueueItem: Equatable, Sendable {
-    /// The URL as the library writes it.
+    /// The URL in the form in which dlm writes URLs.
     package let url: String
     package let host: String
     /// The options of the request as JSON. Most items of a list have the same document.
@@ -91,7 +91,7 @@ package struct QueueCounts: Equatable, Sendable {
     package internal(set) var failed = 0
     package internal(set) var failedForGood = 0
     package internal(set) var bytes: Int64 = 0
-    /// The hosts with the most unfinished items.
+    /// The hosts that have unfinished items or are paused. If there are too many, only those with the most items.
     package internal(set) var hosts: [Host] = []
     package internal(set) var workers: [Worker] = []
 }

@@ -87,8 +87,8 @@ extension URLQueue {
     }
 
     /// Returns the next recorded ends after a cursor, in the order of the transactions that recorded them. An end is
-    /// returned only if no older transaction is still running, so that none is passed over. The cursor of an end is
-    /// that of its transaction, whose ends are returned together.
+    /// returned only if no older transaction is still running, so that no end is passed over. The cursor of an end is
+    /// the number of its transaction. All ends of a transaction are returned together.
     package func ends(after cursor: Int64) async throws(DownloadError) -> [(cursor: Int64, item: RecordedItem)] {
         try await perform { connection throws(PostgresFailure) in
             try connection.run(

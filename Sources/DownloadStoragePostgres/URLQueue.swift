@@ -2,8 +2,8 @@ import DownloadCore
 import Foundation
 import Synchronization
 
-/// A queue of URLs in PostgreSQL, which programs on many machines share. The first program that needs a newer schema
-/// migrates the queue.
+/// A queue of URLs in PostgreSQL, which programs on many machines share. The first program that adds URLs and needs a
+/// newer schema migrates the queue.
 ///
 /// A lost connection is opened again, and the call is repeated, until ``patience`` is over. All calls may be repeated:
 /// a report is accepted twice, and URLs whose lease never arrived are given back (`held`).
@@ -17,7 +17,7 @@ package final class URLQueue: Sendable {
     /// The connection, which only ``queue`` uses; nil if there is none.
     private let connection = Mutex<Slot>(Slot())
 
-    /// A connection is used by one thread at a time, the one of the queue, and never under the lock for long.
+    /// The connection of the queue. Only one thread uses it at a time, because only ``queue`` uses it.
     private struct Slot: @unchecked Sendable {
         var connection: PostgresConnection?
     }
@@ -80,8 +80,8 @@ package final class URLQueue: Sendable {
 
     // MARK: Working
 
-    /// Registers a worker, and returns its number, which fences its leases: after a lease is over, nothing is accepted
-    /// from this number any more.
+    /// Registers a worker, and returns its number. After the worker has been ended, because its lease was over, the
+    /// queue accepts nothing from this number any more.
     package func startWorker(_ name: String, lease: Double) async throws(DownloadError) -> Int64 {
         let rows = try await perform { connection throws(PostgresFailure) in
             try connection.run("SELECT dlm.start_worker($1, $2)", [name, "\(lease)"])
@@ -94,8 +94,9 @@ package final class URLQueue: Sendable {
     ///   - most: the greatest number of URLs.
     ///   - hosts: the greatest number of hosts of a worker.
     ///   - workers: the greatest number of workers of a host.
-    ///   - held: the items that the worker has leased. If the call is repeated, all others are given back first.
-    /// - Returns: nil if the lease of the worker is over.
+    ///   - held: the items that the worker has leased. If the call is repeated, or if `held` returns no items, all
+    ///     other items of the worker are given back first.
+    /// - Returns: nil if the worker has been ended, because its lease was over.
     package func lease(
         _ worker: Int64, most: Int, hosts: Int, workers: Int, held: @escaping @Sendable () -> [Int64]
     ) async throws(DownloadError) -> [LeasedItem]? {
@@ -106,8 +107,8 @@ package final class URLQueue: Sendable {
                 return repeated
             }
             do throws(PostgresFailure) {
-                // A worker that has nothing gives back what the queue believes it has, such as after a failover that lost
-                // its last reports.
+                // A worker that holds no items gives back the items that the queue still records as leased by it. This
+                // happens after a failover that lost the last reports of the worker.
                 let ids = held()
                 let kept = mustGiveBack || ids.isEmpty ? PostgresLiteral.array(ids) : nil
                 let statement =
@@ -136,7 +137,7 @@ package final class URLQueue: Sendable {
     }
 
     /// Records how URLs ended.
-    /// - Returns: the items whose end is recorded. The others belong to another worker by now.
+    /// - Returns: the items whose end is recorded. The other items are no longer leased by this worker.
     package func report(_ worker: Int64, _ results: [QueueResult]) async throws(DownloadError) -> Set<Int64> {
         let values: [String?] = [
             "\(worker)", PostgresLiteral.array(results.map(\.id)),
@@ -149,7 +150,7 @@ package final class URLQueue: Sendable {
         return Set(rows.compactMap { $0[0].flatMap(Int64.init) })
     }
 
-    /// Lengthens the lease of a worker. Returns false if the lease is over.
+    /// Lengthens the lease of a worker. Returns false if the worker has been ended, because its lease was over.
     package func heartbeat(_ worker: Int64) async throws(DownloadError) -> Bool {
         try await isTrue("SELECT dlm.heartbeat($1)", ["\(worker)"])
     }
@@ -158,7 +159,7 @@ package final class URLQueue: Sendable {
     package func hasWork() async throws(DownloadError) -> Bool { try await isTrue("SELECT dlm.has_work()") }
 
     /// Gives back what a worker has leased, and forgets the worker.
-    /// - Parameter patience: the time for which a server that is gone is waited for, in seconds.
+    /// - Parameter patience: the time in seconds for which the call tries to reach a server that is gone.
     package func endWorker(_ worker: Int64, patience: Double) async throws(DownloadError) {
         _ = try await perform(patience: patience) { connection throws(PostgresFailure) in
             try connection.run("SELECT dlm.end_worker($1)", ["\(worker)"])

@@ -10,8 +10,9 @@ struct DLM: ParsableCommand {
         commandName: "dlm",
         abstract: "Download files, and pause, resume and continue them after any interruption.",
         discussion: """
-            A file gets its final name only when it is complete and verified, and status 0 means exactly that. \
-            However dlm ends, the fetched bytes are kept, and dlm resume continues the download.
+            A file gets its final name only when it is complete and verified. Status 0 means that all files are \
+            complete and verified. No matter how dlm ends, the fetched bytes are kept, and dlm resume continues the \
+            download.
             """,
         version: "dlm \(DownloadSession.version)",
         subcommands: [

@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "Most modules import only DownloadCore of ours; DownloadRPC also DownloadControl, DownloadKit and dlm others"
+        "Of our modules, most import only DownloadCore, DownloadRPC also DownloadControl, and DownloadKit and dlm more"
     )
     func star() {
         for (module, allowed) in Rule.walls where !["DownloadKit", "dlm"].contains(module) {

@@ -1,4 +1,5 @@
-/// A rule that every file must keep, as a function of its text. Tests can therefore show a rule a file that breaks it.
+/// A rule that every file must keep. The rule checks the path and the text of a file, so tests can check a rule with a
+/// text that breaks the rule.
 struct Rule: Sendable, CustomStringConvertible {
     let description: String
     let check: @Sendable (SourceFile) -> [Violation]

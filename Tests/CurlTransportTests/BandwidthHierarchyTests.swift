@@ -4,12 +4,13 @@ import Testing
 
 @testable import CurlTransport
 
-/// Nested rate limits: all, host, download. The tests give the time. Members are named download/connection.
+/// Nested rate limits: all downloads, a host, a download. The tests pass the time to the limiter. The name of a member
+/// is `download/connection`.
 @Suite("BandwidthLimiter: nested limits", .inTurn)
 struct BandwidthHierarchyTests {
     private func isNear(_ value: Int, _ expected: Int) -> Bool { abs(value - expected) <= expected / 30 }
 
-    /// Returns the connections of one download, with the limits that hold for them.
+    /// Returns the connections of one download as members, with the limits that hold for them.
     private func members(_ name: String, _ count: Int, _ path: [RateLimit]) -> [String: [RateLimit]] {
         Dictionary(uniqueKeysWithValues: (0..<count).map { ("\(name)/\($0)", path) })
     }
@@ -56,7 +57,7 @@ struct BandwidthHierarchyTests {
         #expect(isNear(crowd.sum("far2"), 50_000_000), "\(crowd.taken)")
     }
 
-    @Test("The total stays within the limit for all, also in each single tenth of a second")
+    @Test("The total stays within the limit for all, and no tenth of a second has more than the bytes of three tenths")
     func neverAbove() {
         let all = RateLimit(1_000_000)
         let hosts = [RateLimit(800_000), RateLimit(700_000)]
@@ -78,7 +79,7 @@ struct BandwidthHierarchyTests {
         #expect(crowd.total >= 10_700_000)
     }
 
-    @Test("When one of two downloads stops, the other gets the whole rate; when it resumes, each gets half")
+    @Test("When one of two downloads stops, the other gets the whole rate; when the first resumes, each gets half")
     func comesAndGoes() {
         let session = RateLimit(1_000_000)
         let (first, second) = (
@@ -96,7 +97,7 @@ struct BandwidthHierarchyTests {
         #expect(isNear(crowd.sum("b"), 5_000_000), "\(crowd.taken)")
     }
 
-    @Test("A download's own limit holds for the download as a whole, also if it fetches from two hosts")
+    @Test("A download's own limit holds for the download as a whole, even if it fetches from two hosts")
     func twoHosts() {
         let all = RateLimit(10_000_000)
         let own = RateLimit(400_000)

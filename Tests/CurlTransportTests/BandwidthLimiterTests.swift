@@ -4,8 +4,8 @@ import Testing
 
 @testable import CurlTransport
 
-/// The arithmetic of one rate limit. The tests give the time. The members are named by letters, and each piece has 16
-/// KiB unless a test says otherwise.
+/// The arithmetic of one rate limit. The tests pass the time to the limiter. The members are named by letters, and each
+/// piece has 16 KiB unless a test says otherwise.
 @Suite("BandwidthLimiter: one limit", .inTurn)
 struct BandwidthLimiterTests {
     /// One limit and its limiter, called step by step.

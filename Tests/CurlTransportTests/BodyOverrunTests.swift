@@ -7,7 +7,7 @@ import Testing
 
 @testable import CurlTransport
 
-/// Bytes after the `Content-Length` of a 200: the decision, event by event, and with the real libcurl.
+/// Bytes after the `Content-Length` of a 200: tests of the decision, event by event, and tests with the real libcurl.
 @Suite("CurlTransport: bytes beyond the announced length", .inTurn, .timeLimit(.minutes(1)))
 struct BodyOverrunTests {
     private static func overrun(

@@ -32,7 +32,7 @@ struct EngineRosterTests {
         }
     }
 
-    @Test("An idle connection does not outweigh an engine that carries much more than another")
+    @Test("An engine with an idle connection is not chosen if it carries more transfers than another by far")
     func overloaded() {
         var roster = EngineRoster()
         #expect((0..<4).map { _ in roster.choose("a", limit: 1) } == [0, 0, 0, 0])

@@ -150,7 +150,7 @@ struct FailureTests {
         #expect(["protocol", "network"].contains(error.kind), "\(error)")
     }
 
-    @Test("If a body breaks after a paused piece, it is malformed, also if the transfer is resumed at that moment")
+    @Test("A malformed chunk after a paused piece is a protocol failure, even if the sink resumes before it pauses")
     func brokenWhileHeldBack() async throws {
         let server = try RawServer(
             .init("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\nzz\r\nbody\r\n0\r\n\r\n"))

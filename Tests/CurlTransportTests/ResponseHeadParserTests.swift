@@ -40,7 +40,7 @@ struct ResponseHeadParserTests {
     }
 
     @Test(
-        "A field's name is read in any case, and white space around its value is removed",
+        "A field's name may have capital or small letters, and white space around its value is removed",
         arguments: [
             ("ETag: \"a\"\r\n", "\"a\""), ("etag:\"a\"\n", "\"a\""), ("ETAG: \t \"a\" \t\r\n", "\"a\""),
             ("ETag:\r\n", ""),
@@ -53,7 +53,7 @@ struct ResponseHeadParserTests {
     }
 
     @Test(
-        "A URL that is not UTF-8 keeps its bytes, percent-encoded",
+        "In a URL that is not UTF-8, the host is read as Latin-1, and the other bytes are percent-encoded",
         arguments: [
             ("Location: ../\u{E5}\u{E4}\u{F6}.html", "../%E5%E4%F6.html"), ("location: /\u{FF}?\u{80}", "/%FF?%80"),
             ("Link: </\u{E5}>; rel=duplicate", "</%E5>; rel=duplicate"), ("Location: /a%20b", "/a%20b"),

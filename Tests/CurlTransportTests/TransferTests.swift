@@ -32,7 +32,7 @@ struct TransferTests {
         #expect(metrics.httpVersion == "1.1")
     }
 
-    @Test("The request has the given range, fields and credentials, and nothing else")
+    @Test("Apart from Host and Accept, the request has only the given range, fields and credentials")
     func request() async throws {
         let server = try FaultServer.serving(Self.content)
         defer { server.stop() }

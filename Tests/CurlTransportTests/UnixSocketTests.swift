@@ -31,7 +31,7 @@ struct UnixSocketTests {
         #expect(server.requests.value == ["GET /v1/status HTTP/1.1\r\nHost: dlm.invalid\r\nAccept: */*\r\n\r\n"])
     }
 
-    @Test("A socket whose path is too long for an address is reached through its open folder")
+    @Test("A socket is reached through its open folder, as is necessary if its path is too long for an address")
     func throughDescriptor() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -63,7 +63,7 @@ struct UnixSocketTests {
         #expect(second.requests.value.count == 1)
     }
 
-    @Test("Method, body and fields are sent as given, and only the length is added")
+    @Test("Method, body and fields are sent as given, and only Host, Accept and Content-Length are added")
     func body() async throws {
         let server = try RawServer(Self.hello)
         defer { server.stop() }
@@ -145,7 +145,7 @@ struct UnixSocketTests {
         #expect(filler.record.value.results.isEmpty)
     }
 
-    @Test("If a session accepts the connection and does not answer, the transfer counts as stalled")
+    @Test("If a socket can be connected but nothing answers, the transfer fails as stalled")
     func stalled() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -5,8 +5,8 @@ import Synchronization
 
 @testable import dlm
 
-/// A `DownloadService` with scripted behaviour. Changes by tests and commands are recorded in its log, as in a store's
-/// log.
+/// A `DownloadService` with scripted behaviour. Changes by commands and by `changeElsewhere` are recorded in its log,
+/// as in a store's log.
 final class FakeService: SessionRouting {
     typealias Add = @Sendable (FakeService, [DownloadRequest]) throws -> [AddedDownload]
     typealias Resume = @Sendable (FakeService, [DownloadID], RequestOverrides) throws -> [ClaimedDownload]

@@ -104,7 +104,7 @@ struct AddDocumentTests {
              "addressFamily":"ipv6","httpVersion":"2","addresses":[{"host":"a","port":443,"address":"[::1]"}],
              "nameServer":"https://dns/q","dnsCacheTime":600,"refusesPrivateAddresses":true},"proxyPassword":"hunter2","schemes":["https"]}}
             """#
-        // Form 2 reads the document that is sent now. Sessions of older versions must understand it, too.
+        // Form 2 reads the document that this version sends. Sessions of older versions must understand this document.
         let sent = form == 1 ? Data(text.utf8) : try WireAdd(groups: [WireGroup(request)]).json()
         #expect(try WireAdd.read(sent).groups[0].requests() == [request])
         guard form == 2 else { return }

@@ -24,7 +24,7 @@ struct AddedListTests {
         #expect(answer.added(requests, session: "s", at: Date()) == nil)
     }
 
-    @Test("The long form of the answer is understood, too")
+    @Test("An answer may list its downloads one by one")
     func long() throws {
         let text = #"{"version":1,"downloads":[{"id":7,"kind":"inserted","name":"0","state":"queued"}]}"#
         let answer = try WireCoder.decode(WireAddedList.self, Data(text.utf8))

@@ -15,16 +15,16 @@ final class ControlledService: DownloadService {
         var failure: DownloadError?
         /// The events that `log` returns.
         var events: [LoggedEvent] = []
-        /// The number of entries read from all logs.
+        /// The number of entries read from endless logs.
         var pulled = 0
         var openLogs = 0
         var shutdown: ShutdownMode?
     }
 
     let state = Observed(State())
-    /// `pause` waits until this is true, if there is a gate.
+    /// If there is a gate, every change of downloads waits until the gate is true.
     let gate = Mutex<Observed<Bool>?>(nil)
-    /// Whether logs never end, and have invented events.
+    /// Whether logs consist of invented events without end.
     let endless: Bool
 
     init(endless: Bool = false) { self.endless = endless }

@@ -53,7 +53,7 @@ struct EventTests {
         await bench.end()
     }
 
-    @Test("A reader that takes nothing costs no memory, blocks no other client, and is disconnected")
+    @Test("A reader that takes nothing costs little memory, blocks no other client, and is disconnected")
     func slowReader() async throws {
         var limits = ControlLimits()
         limits.write = .seconds(1)

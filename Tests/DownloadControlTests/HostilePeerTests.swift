@@ -116,7 +116,7 @@ struct HostilePeerTests {
         end()
     }
 
-    @Test("A peer that closes every connection and ends a moment later counts as not running", arguments: 1...3)
+    @Test("A peer that closes every connection and then ends counts as not running", arguments: 1...3)
     func dies(clients: Int) async throws {
         let server = try RawServer("", unixSocket: location.socketPath, clients: clients)
         #expect(await failure { _ = try await client().status() } == .notRunning(location.identifier))

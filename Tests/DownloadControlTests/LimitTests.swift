@@ -21,7 +21,7 @@ struct LimitTests {
         #expect(try await bench.ask("GET", "/v1/session").status == 200)
     }
 
-    @Test("A head larger than 64 KiB is refused, whatever it consists of")
+    @Test("A head that is larger than 64 KiB or has a thousand fields is refused")
     func head() async throws {
         let large = String(repeating: "a", count: 70 << 10)
         for head in [
@@ -115,7 +115,7 @@ struct LimitTests {
         await bench.end()
     }
 
-    @Test("A connection serves one request after the other, also requests that are sent in advance")
+    @Test("A connection serves one request after the other, even if the client sends many without waiting")
     func keepAlive() async throws {
         let bench = try await ControlBench()
         let client = try bench.raw()

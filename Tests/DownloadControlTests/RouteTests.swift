@@ -4,7 +4,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// Every route, as a client with a socket and JSON sees it.
+/// Every route except `GET /v1/events`, as a client with a socket and JSON sees it.
 @Suite("DownloadControl: routes", .inTurn, .timeLimit(.minutes(1)))
 struct RouteTests {
     private func bench(_ count: Int = 3) async throws -> ControlBench {

@@ -12,7 +12,7 @@ struct SocketTests {
         try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
     }
 
-    /// The number of sockets of this machine that are bound to the path, including connections.
+    /// Returns the number of sockets of this machine that are bound to the path, including connections.
     private func sockets(_ path: String) throws -> Int {
         try String(contentsOfFile: "/proc/net/unix", encoding: .utf8).split(separator: "\n")
             .count { $0.hasSuffix(" \(path)") }
@@ -96,7 +96,7 @@ struct SocketTests {
         await bench.end()
     }
 
-    @Test("The file's mode keeps other users out; if somebody has opened the mode, the server disconnects them")
+    @Test("The mode of the socket's file keeps other users out; if the mode is changed, the server disconnects them")
     func otherUser() async throws {
         guard geteuid() == 0 else {
             // Only root can become another user.

@@ -22,7 +22,7 @@ struct PolicyTests {
         }
     }
 
-    /// A retrier that repeats errors which the policy would not repeat.
+    /// A retrier that retries after errors for which the policy would give up.
     private final class Persistence: RequestRetrier {
         let seen = Mutex<[DownloadError]>([])
 

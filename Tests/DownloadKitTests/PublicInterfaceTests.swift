@@ -25,7 +25,8 @@ private struct Symbol: Decodable {
         return "\(path): \(words)"
     }
 
-    /// Whether the symbol has a comment, or needs none because a protocol of the standard library requires it.
+    /// Whether the symbol has a comment, or needs none because it is a requirement of a protocol of the standard
+    /// library.
     var isExplained: Bool {
         let own = [
             "encode(to:)", "init(from:)", "description", "customMirror", "makeAsyncIterator()", "Iterator", "next()",
@@ -44,7 +45,7 @@ struct PublicInterfaceTests {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let build = URL(fileURLWithPath: try ExampleProgram.path("")).deletingLastPathComponent()
-        // The named folder is used if it exists, because the folder of the checkouts is found through it as well.
+        // `.build/tests/release` is preferred, because scripts/symbol-graph looks for the checkouts beside it.
         let named = Self.root.appending(path: ".build/tests/release").path
         let isNamed = FileManager.default.fileExists(atPath: named + "/Modules")
         var launch = ProcessLaunch(

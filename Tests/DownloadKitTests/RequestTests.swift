@@ -126,7 +126,7 @@ struct RequestTests {
         }
     }
 
-    @Test("A request for an invalid URL is an error of the request")
+    @Test("An invalid URL is reported as an invalid request")
     func badURL() {
         #expect(throws: DownloadError.requestInvalid(.missingScheme("example.org/x"))) {
             try DownloadRequest("example.org/x")

@@ -77,7 +77,7 @@ struct ResumeDataTests {
             request.connections = 1
             let task = try await session.download(request, to: .folder(library.files))
             guard case .networkFailed(.connectionLost, _)? = await failure(of: task) else {
-                Issue.record("the connection was lost")
+                Issue.record("the lost connection was not reported")
                 return
             }
             let data = try #require(try await task.resumeData)
@@ -109,7 +109,7 @@ struct ResumeDataTests {
         }
     }
 
-    @Test("Resume data has no passwords, and a resumed download is given them again")
+    @Test("Resume data has no passwords, so a resumed download must be given them again")
     func secrets() async throws {
         let content = content
         try await withLibrary({ request in

@@ -3,7 +3,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// One test for each row of the table in docs/library.md. Each test has the name of its row.
+/// The table in docs/library.md names these tests.
 @Suite("The library: sessions", .inTurn, .timeLimit(.minutes(1)))
 struct SessionTests {
     private let content = Content(seed: 1, size: 300_000)

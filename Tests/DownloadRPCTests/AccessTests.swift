@@ -98,7 +98,7 @@ struct AccessTests {
     }
 
     @Test(
-        "No answer is open to all pages, may be shown in a frame or guessed in its type, or has inline scripts"
+        "No answer is open to all pages, and no type is guessed; the page is in no frame and has no inline script"
     )
     func fields() async throws {
         let bench = try await RPCBench()

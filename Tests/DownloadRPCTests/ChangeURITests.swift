@@ -13,7 +13,7 @@ struct ChangeURITests {
         try #require(try await bench.call("aria2.getUris", gid).result?.values).compactMap { $0.fields?["uri"]?.text }
     }
 
-    @Test("Mirrors are added, deleted and put in order; the first URI is the address")
+    @Test("Mirrors are added, deleted and put in order; the first URI is the URL of the download")
     func order() async throws {
         let bench = try await RPCBench()
         let (a, b, c, d) = (

@@ -143,7 +143,7 @@ struct HostileClientTests {
         return nil
     }
 
-    @Test("A WebSocket without the secret is closed in the end, unless a program on this machine has opened it")
+    @Test("A WebSocket that does not show the secret in time is closed, unless a program on this machine opened it")
     func silentSockets() async throws {
         var limits = RPCServer.limits
         limits.idle = .milliseconds(300)
@@ -160,7 +160,7 @@ struct HostileClientTests {
         await bench.end()
     }
 
-    @Test("If one document requests long lists again and again, the answers are not all in memory at once")
+    @Test("If one document requests a long list many times, requests beyond a number of rows are refused")
     func longAnswers() async throws {
         let bench = try await RPCBench()
         let requests = try (0..<500).map {
@@ -181,7 +181,7 @@ struct HostileClientTests {
         await bench.end()
     }
 
-    @Test("The options of a download are kept for getOption, but not megabytes of them")
+    @Test("The options of a download are kept for getOption only if they are not too long")
     func longOptions() async throws {
         let bench = try await RPCBench()
         let long = JSONValue.string("X: " + String(repeating: "h", count: 20_000))
@@ -192,7 +192,7 @@ struct HostileClientTests {
             .result)
         let options = try #require(try await bench.call("aria2.getOption", gid).result?.fields)
         #expect(options["nope"] == nil && options["dir"] != nil)
-        // An option that is too long to keep is read from the record, which has the header field as one value.
+        // The options are too long to keep, so getOption makes them from the record, which has the header field.
         #expect(options["split"] != nil && options["header"]?.text?.contains("hhh") == true)
         await bench.end()
     }

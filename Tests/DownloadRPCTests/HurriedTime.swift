@@ -8,7 +8,7 @@ final class HurriedTime: TimeSource {
     private let passed = Observed(Duration.zero)
     private static let longest = Duration.seconds(2)
 
-    /// The sum of all short waits so far.
+    /// The sum of all short waits and of all calls of ``advance(by:)`` so far.
     var waited: Duration { passed.value }
 
     var now: ContinuousClock.Instant { system.now + passed.value }

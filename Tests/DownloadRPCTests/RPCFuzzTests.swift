@@ -8,7 +8,7 @@ import Testing
 /// Input as no client should send it.
 @Suite("Fuzzing: aria2's RPC", .inTurn)
 struct RPCFuzzTests {
-    @Test("A document that is read is written as the same document")
+    @Test("A document is the same after it is read, written and read again")
     func documents() {
         let corpus = [
             #"{"jsonrpc":"2.0","id":"x","method":"aria2.addUri","params":["token:abc",["http://h/a"],{"split":"4"},0]}"#,
@@ -46,7 +46,7 @@ struct RPCFuzzTests {
         }
     }
 
-    @Test("Options become possible requests or errors")
+    @Test("Options become valid requests or errors")
     func options() throws {
         let url = try Aria2Session.url("http://h/a").url
         let corpus = [

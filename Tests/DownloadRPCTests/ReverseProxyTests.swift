@@ -81,8 +81,8 @@ struct ReverseProxyTests {
             ProcessLaunch("/usr/sbin/nginx", ["-p", folder.path, "-c", folder("nginx.conf"), "-e", "stderr"]))
         try await process.waitToListen(at: port, "nginx", log: process.standardError)
         try await expectService(bench, at: port, host: "nas.example.org", origin: "https://nas.example.org")
-        // Through the proxy, a program on another machine comes from loopback, too. Without the secret it gets no
-        // events.
+        // Through the proxy, even a program on another machine connects from a loopback address. Without the secret it
+        // gets no events.
         let stranger = try RawWebSocket(port, host: "nas.example.org")
         #expect(await stranger.status() == 101)
         let server = try FaultServer.serving(Content(seed: 1, size: 10))

@@ -12,7 +12,7 @@ struct SocketTests {
         #"{"id":0,"method":"aria2.addUri","params":["token:\#(bench.secret)",["http://127.0.0.1:9/x"],\#(options)]}"#
     }
 
-    @Test("Calls are answered, and events reach permitted WebSockets with their GID only")
+    @Test("Calls are answered, and permitted WebSockets get events that name only the GID")
     func notifications() async throws {
         let bench = try await RPCBench()
         let server = try FaultServer.serving(Content(seed: 1, size: 10))

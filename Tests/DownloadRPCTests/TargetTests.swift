@@ -172,7 +172,9 @@ struct TargetTests {
         await bench.end()
     }
 
-    @Test("A paused or running download cannot be changed in these ways either", arguments: ["paused", "active"])
+    @Test(
+        "What is refused for a new download is also refused for a paused or running one",
+        arguments: ["paused", "active"])
     func later(status: String) async throws {
         let bench = try await RPCBench()
         let server = try FaultServer { _ in

@@ -3,10 +3,10 @@ import Testing
 
 @testable import DownloadStoragePostgres
 
-@Suite("Places of queues, values and errors", .inTurn, .serialized)
+@Suite("Locations of queues, values and errors", .inTurn, .serialized)
 struct QueueLocationTests {
     @Test(
-        "A connection URI without a password is a place",
+        "A connection URI without a password is accepted",
         arguments: [
             "postgres://db.example.org/dlm", "postgresql://ann@db:5432/dlm?sslmode=verify-full", "postgres://",
             "postgres:///dlm?host=/run/postgresql&user=ann", "postgres://[::1]:5432/dlm",
@@ -30,7 +30,9 @@ struct QueueLocationTests {
         #expect(throws: QueueLocation.Failure.holdsPassword) { try QueueLocation(text) }
     }
 
-    @Test("Other URLs are no places", arguments: ["", "mysql://db/dlm", "dlm", "Postgres:/db", "host=db dbname=dlm"])
+    @Test(
+        "Text that is not a URI of PostgreSQL is refused",
+        arguments: ["", "mysql://db/dlm", "dlm", "Postgres:/db", "host=db dbname=dlm"])
     func other(_ text: String) {
         #expect(throws: QueueLocation.Failure.otherScheme) { try QueueLocation(text) }
     }

@@ -5,7 +5,8 @@ import Testing
 
 @testable import DownloadStoragePostgres
 
-/// The queue on a real server. A cluster takes a second, so that several cases share one, each with its own database.
+/// The queue on a real server. A cluster takes a second to start, so several cases share one. Each case has its own
+/// database.
 @Suite("A queue in PostgreSQL", .serialized, .timeLimit(.minutes(3)), .enabled(if: PostgresServer.canRun))
 struct URLQueueTests {
     /// A database of its own for a case.
@@ -56,7 +57,7 @@ struct URLQueueTests {
     private static func lease(
         _ queue: URLQueue, _ worker: Int64, most: Int = 1000, hosts: Int = 100, workers: Int = 1
     ) async throws -> [LeasedItem] {
-        // A worker that has nothing would give everything back.
+        // If a worker names no held items, the queue takes back all its URLs. The id -1 prevents this.
         try #require(try await queue.lease(worker, most: most, hosts: hosts, workers: workers, held: { [-1] }))
     }
 
@@ -148,12 +149,12 @@ struct URLQueueTests {
         #expect(try await queue.heartbeat(leaving))
         try await queue.endWorker(leaving, patience: 0)
         #expect(try await Self.lease(queue, alive).count == 17)
-        // A call whose answer was lost leaves URLs that this worker does not know. The worker gives them back.
+        // If the answer to a lease call is lost, the worker has URLs that it does not know. It gives them back.
         let held = PostgresLiteral.array(taken.dropFirst(3).prefix(7).map(\.id))
         try database.run("SELECT FROM dlm.lease(\(alive), 0, 1, 1, '\(held)')")
         let counts = try await queue.counts()
         #expect(counts.leased == 7 && counts.queued == 10 && counts.workers.map(\.leased) == [7])
-        // A worker that has nothing gives everything back.
+        // If a worker names no held items, the queue takes back all its URLs.
         #expect(try await queue.lease(alive, most: 5, hosts: 9, workers: 1, held: { [] })?.count == 5)
         #expect(try await queue.counts().workers.map(\.leased) == [5])
     }
@@ -178,7 +179,7 @@ struct URLQueueTests {
         try database.run("UPDATE dlm.host SET most_workers = 1")
         let fourth = try await queue.startWorker("d", lease: 60)
         #expect(try await Self.lease(queue, fourth, workers: 100).isEmpty)
-        // With its last URL, a worker leaves the host to another one.
+        // When a worker has reported its last URL of a host, another worker may use the host.
         let mine = try await queue.items(in: [.leased], after: 0, limit: 1000).filter { $0.worker == "c" }
         let ends = mine.map { QueueResult(id: $0.id, state: .failed, bytes: 0, error: "x/y", line: "{}") }
         #expect(try await queue.report(workers[2], ends).count == 20)
@@ -246,8 +247,8 @@ struct URLQueueTests {
         let failed = try await queue.items(in: [.failed, .failedForGood], after: 0, limit: 2)
         #expect(failed.map(\.id) == leased[1...2].map(\.id) && failed[0].error == "server/status404")
         #expect(try await queue.items([leased[0].id])[0].line == "{\"url\":\"\(leased[0].url)\"}")
-        // Ends come after their cursor, those of one report together, and each end once. They wait for transactions
-        // that are older, because these could still record something.
+        // Each end is returned once, and all ends of one report have the same cursor. Ends are withheld while an older
+        // transaction runs, because it could still record an end.
         #expect(try await queue.ends(after: 0).isEmpty)
         try older.run("ROLLBACK")
         let ends = try await queue.ends(after: 0)
@@ -285,7 +286,7 @@ struct URLQueueTests {
         #expect(try await worker.report(id, Self.done(leased)).count == 3)
         #expect(try await worker.retry(forGood: true) == 0)
         #expect(try await !worker.hasWork())
-        // After a lost connection, the worker may give back what it does not know.
+        // After a lost connection, the worker has the right to give back URLs that it does not know.
         #expect(try await adder.add(Self.items(3..<6)) == 3)
         #expect(try await Self.lease(worker, id).count == 3)
         try database.run("SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE usename = 'dlm_work'")
@@ -314,7 +315,7 @@ struct URLQueueTests {
         await #expect(throws: DownloadError.self) { try await URLQueue.open(network) }
     }
 
-    /// Nobody waits for URLs that somebody has deleted, and wrong numbers can be put right.
+    /// No worker waits for deleted URLs, and `dlm.recount()` corrects wrong counts.
     private func deleted(_ database: Database) async throws {
         let queue = try await database.queue()
         _ = try await queue.add(Self.items(0..<12, hosts: 3))
@@ -340,7 +341,7 @@ struct URLQueueTests {
         let counts = try await queue.counts()
         #expect(counts.queued == 8 && counts.leased == 4 && counts.workers.map(\.leased) == [4])
         #expect(counts.hosts.map(\.queued).sorted() == [0, 4, 4] && counts.hosts.map(\.workers).sorted() == [0, 0, 1])
-        // The key of a URL belongs to it, so that no URL is there twice.
+        // The key must be the beginning of the URL's digest, so no URL can be in the table twice.
         #expect(throws: PostgresFailure.self) {
             try database.run(
                 "INSERT INTO dlm.item (key, url, host, request, folder) "
@@ -362,7 +363,7 @@ struct URLQueueTests {
         await #expect(throws: DownloadError.self) { try await URLQueue.open(location) }
     }
 
-    @Test("A server that is killed in the middle loses nothing, and its workers go on when it is back")
+    @Test("A server that is killed during the work loses nothing, and its workers continue when it is back")
     func killed() async throws {
         try await withServer([
             (

@@ -81,7 +81,7 @@ struct ConcurrentStoresTests {
         #expect(claimed.sorted() == ids)
     }
 
-    @Test("If another store makes an item a row of its own between two statements of a reader, the item is found once")
+    @Test("If a download moves from `item` to `download` between two statements of a reader, it is found once")
     func promotionWhileReading() async throws {
         let (reader, other) = (try folder.open(), try folder.open())
         let ids = try await reader.add((0..<3).map { try Sample.request("\($0)") }, session: "s").map(\.record.id)
@@ -147,7 +147,7 @@ struct ConcurrentStoresTests {
         #expect(try await store.events(after: 0, limit: 99).map(\.cursor) == Array(101...120))
     }
 
-    @Test("One change by twenty stores at once happens once")
+    @Test("If twenty stores make the same change at the same time, it happens only once")
     func changes() async throws {
         let folder = folder
         let id = try await folder.open().add([Sample.request()], session: "background-dead")[0].record.id

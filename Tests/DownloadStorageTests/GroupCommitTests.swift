@@ -102,7 +102,7 @@ struct GroupCommitTests {
         #expect(durable.subtracting(modes.fullySynced).isEmpty)
     }
 
-    @Test("A lone save is written at once, and each caller gets only its own lost ids")
+    @Test("Each caller of several saves at a time gets only its own lost ids")
     func lostPerCaller() async throws {
         let store = try folder.open()
         let mine = try await store.add([Sample.request("a")], session: "me")[0].record
@@ -113,7 +113,7 @@ struct GroupCommitTests {
         #expect(try await [first, second, third] == [[], [mine.id], [theirs.id]])
     }
 
-    @Test("Every caller of a group gets the error of a full disk, and saves work again when there is space")
+    @Test("A save fails with the error of a full disk, and saves work again when there is space")
     func fullDisk() async throws {
         let store = try folder.open()
         let original = try await store.add([Sample.request()], session: "s")[0].record

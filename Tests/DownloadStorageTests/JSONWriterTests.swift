@@ -9,8 +9,8 @@ import Testing
 struct JSONWriterTests {
     private static let full = Carried(sparsity: 0, seed: 1)
 
-    /// The writer forgets a field that it does not know, although Codable has the field. Therefore the sample must set
-    /// each field.
+    /// A field that `JSONWriter` does not know is missing from its text, although Codable writes the field. Therefore
+    /// the sample must set each field.
     @Test("The sample has a value in every field")
     func everyField() throws {
         let full = Self.full
@@ -29,7 +29,7 @@ struct JSONWriterTests {
         let fields = Mirror(reflecting: value).children
         #expect(!fields.isEmpty)
         for (field, usual) in zip(fields, Mirror(reflecting: usual).children) {
-            #expect("\(field.value)" != "\(usual.value)", "\(Value.self).\(field.label ?? "") tells nothing")
+            #expect("\(field.value)" != "\(usual.value)", "\(Value.self).\(field.label ?? "") has its default value")
         }
     }
 
@@ -75,14 +75,14 @@ struct JSONWriterTests {
     }
 }
 
-/// The values of one row, at random.
+/// Random values for one row.
 private struct Carried {
     var resume = ResumeData()
     var attempt: AttemptRecord
     var completed: CompletedFile
 
-    /// - Parameter sparsity: The percentage of optional fields that are missing. At 100, all other fields have their
-    ///   initial value.
+    /// - Parameter sparsity: The probability, in percent, that an optional field is missing, or that a field with a
+    ///   default value keeps this value.
     init(sparsity: Int, seed: UInt64) {
         var random = SplitMix64(seed: seed)
         func maybe<Value>(_ value: (inout SplitMix64) -> Value) -> Value? {

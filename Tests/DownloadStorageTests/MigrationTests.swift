@@ -80,7 +80,7 @@ struct MigrationTests {
         #expect(events.map(\.name) == ["name (1).bin", "name (1).bin", "d.bin", "e"])
     }
 
-    @Test("If a small file was about to get its name, this intent is kept")
+    @Test("The intent of a small file that was about to get its name is kept")
     func intents() async throws {
         try restore(5)
         let store = try folder.open(isAlive: { _ in false })

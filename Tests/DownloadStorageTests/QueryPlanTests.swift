@@ -7,8 +7,8 @@ import Testing
 
 @testable import DownloadStorage
 
-/// With a million downloads, a single query without an index is too slow. These tests check every statement that the
-/// store really runs.
+/// With a million downloads, a single query without an index is too slow. These tests check the plan of every statement
+/// that the store really runs in the calls below.
 @Suite("SQLiteDownloadStore: query plans", .inTurn)
 struct QueryPlanTests {
     let folder: TemporaryFolder
@@ -59,8 +59,8 @@ struct QueryPlanTests {
         #expect(!program.contains { ($0["p4"] as String?)?.hasPrefix("julianday") ?? false })
     }
 
-    /// The plan for the tables of intents. They are short, because they have only files that get their names at this
-    /// moment.
+    /// The plan for the tables of intents. These tables are short, because they only have files that are just getting
+    /// their names.
     private let intents: Set<String> = [
         "SCAN intent", "SCAN itemIntent", "COMPOUND QUERY", "LEFT-MOST SUBQUERY", "UNION USING TEMP B-TREE",
     ]
@@ -210,7 +210,7 @@ struct QueryPlanTests {
     }
 }
 
-/// The statements that a trace reports, on the database's queue.
+/// Collects the statements that a trace reports. The trace calls `note` on the database's queue.
 private final class SeenStatements: Sendable {
     private let statements = Mutex<Set<String>>([])
 

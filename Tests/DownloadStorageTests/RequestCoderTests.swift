@@ -22,10 +22,10 @@ struct RequestCoderTests {
         #expect(restored == request)
     }
 
-    @Test("The text is empty for a plain download")
+    @Test("The text of a plain download is an empty object")
     func plain() throws { #expect(try RequestCoder().encode(Sample.request(as: "b", priority: 4)) == "{}") }
 
-    @Test("Requests that differ only in columns have the same text; others do not")
+    @Test("Requests that differ only in values with their own columns have the same text; others do not")
     func shared() throws {
         let coder = RequestCoder()
         var requests = try ["a", "b", "c"].map { try Sample.request($0) }
@@ -42,7 +42,7 @@ struct RequestCoderTests {
         #expect(try RequestCoder().encode(request) == #"{"rateLimit":7}"#)
     }
 
-    @Test("The text is the same that earlier versions wrote, so that a save finds it unchanged")
+    @Test("The text is the same that earlier versions wrote, so that a save finds the column unchanged")
     func sameText() throws {
         let filled = try Sample.filled(DownloadRecord(id: 1, request: try Sample.request(), created: Date()))
         #expect(

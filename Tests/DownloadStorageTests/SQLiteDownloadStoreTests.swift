@@ -130,7 +130,7 @@ struct SQLiteDownloadStoreTests {
         }
     }
 
-    @Test("No secret is stored, and requests that differ only in a secret stay different")
+    @Test("No secret is stored, but the records that add returns keep their secrets")
     func secrets() async throws {
         let store = try folder.open()
         let requests = try ["hunter2", "hunter3"].enumerated().map { index, secret in

@@ -56,11 +56,11 @@ struct StoreContractChangeTests {
     }
 
     @Test(
-        "A queued download loses its session only if that is in the foreground and is dead, or cancels the download",
+        "A changed queued download keeps its session, unless a foreground session is dead or cancels the download",
         arguments: StoreKind.allCases)
     func owners(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
-        /// Returns the session after a change by `asker` of a queued download of `owner`.
+        /// Returns the session of a queued download of `owner` after `asker` has changed the download.
         func session(_ owner: String, _ change: DownloadChange, by asker: String) async throws -> String? {
             let record = try await add(store, UUID().uuidString, owner, .queued)
             return try await store.change([record.id], change, session: asker)[0].record.session

@@ -10,7 +10,9 @@ struct StoreContractEventTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("Each change is logged once, in order, with the values of that moment", arguments: StoreKind.allCases)
+    @Test(
+        "Each step of a download is logged once, in order, with the values of that moment",
+        arguments: StoreKind.allCases)
     func life(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let began = Date(timeIntervalSinceNow: -1)
@@ -91,7 +93,7 @@ struct StoreContractEventTests {
         #expect(events.allSatisfy { $0.name == "asked" })
     }
 
-    @Test("A change of many downloads at once is logged for each", arguments: StoreKind.allCases)
+    @Test("A change of many downloads at once is logged for each download", arguments: StoreKind.allCases)
     func bulk(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let requests = try (0..<50).map { try Sample.request("\($0)") }

@@ -71,7 +71,7 @@ struct StoreContractHookTests {
     }
 
     @Test(
-        "No hook is due for a stopped or current download, a lost save, or an end without a program",
+        "No hook is due after a pause or cancel, for a file that was current, for a refused save, or without a program",
         arguments: StoreKind.allCases)
     func none(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
@@ -97,7 +97,7 @@ struct StoreContractHookTests {
         #expect(try await store.takeHook(session: "alive")?.record.request.url.path == "/files/a")
     }
 
-    @Test("Among many callers, each hook goes to one", arguments: StoreKind.allCases)
+    @Test("Each hook goes to only one of many callers", arguments: StoreKind.allCases)
     func race(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let other = kind == .sqlite ? try kind.make(in: folder) : store

@@ -3,8 +3,8 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// A small file has no row of its own until it has its final name. Before that, its session saves an intent, which must
-/// not be lost.
+/// The row of a small file is not written again until the file has its final name. Before that, its session saves an
+/// intent, which must not be lost.
 @Suite("Every store: small files that are about to get their names", .inTurn)
 struct StoreContractIntentTests {
     let folder: TemporaryFolder
@@ -26,10 +26,12 @@ struct StoreContractIntentTests {
 
     enum Heir: CaseIterable { case claim, add, remove, change, release, requeue }
 
-    @Test("If a session takes over from a dead one, it knows the file", arguments: StoreKind.allCases, Heir.allCases)
+    @Test(
+        "A session that adopts a download of a dead session knows the file",
+        arguments: StoreKind.allCases, Heir.allCases)
     func taken(kind: StoreKind, heir: Heir) async throws {
         let store = try kind.make(in: folder)
-        // The queue of a background session stays a queue while the session is away.
+        // `releaseDeadSessions` pauses a queued download only if it belongs to a dead foreground session.
         let record = try await marked(in: store, of: heir == .release ? "foreground-dead" : "dead")
         let found: DownloadRecord
         switch heir {

@@ -6,8 +6,8 @@ import Testing
 
 @testable import DownloadStorage
 
-/// The downloads of a list are stored in another way than single downloads. Callers of a store cannot see the
-/// difference.
+/// The downloads of a list are stored as items, in other tables than single downloads. Callers of a store cannot see
+/// the difference.
 @Suite("Every store: the downloads of a list", .inTurn)
 struct StoreContractItemTests {
     let folder: TemporaryFolder
@@ -55,7 +55,7 @@ struct StoreContractItemTests {
         let records = try await add(["a", "b", "c"], to: store)
         let saved = [
             completed(records[0]), completed(records[1]) { $0.completed?.validators = Validators() },
-            // These values do not fit into the columns of an item.
+            // An item has no column for a checksum.
             completed(records[2]) {
                 $0.completed?.checksum = Checksum(algorithm: .md5, digest: String(repeating: "a", count: 32))
             },
@@ -68,7 +68,7 @@ struct StoreContractItemTests {
         #expect(try await store.queuedCount(session: "s") == 0)
     }
 
-    @Test("Every change works on a queued or completed item, and its number stays", arguments: StoreKind.allCases)
+    @Test("Every change works on a queued or completed item, and the item keeps its id", arguments: StoreKind.allCases)
     func verbs(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let records = try await add((0..<6).map { "\($0)" }, to: store, session: "dead")
@@ -144,7 +144,7 @@ struct StoreContractItemTests {
     }
 
     @Test(
-        "If a session takes over from a dead one, it knows the item that was about to get its name",
+        "A session that claims an item of a dead session knows that its file was about to get its name",
         arguments: StoreKind.allCases)
     func intent(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
@@ -161,7 +161,7 @@ struct StoreContractItemTests {
         #expect(try await store.events(after: 0, limit: 9).map(\.kind) == [.added, .added, .started, .resumed])
     }
 
-    /// A record of a file that is whole and about to get its name.
+    /// Returns the record of a whole file that is about to get its name.
     private func finishing(_ record: DownloadRecord) -> DownloadRecord {
         var record = record
         record.state = .running
@@ -172,7 +172,7 @@ struct StoreContractItemTests {
     }
 
     @Test(
-        "Of the files that were about to get their names, those that changed later are not finished",
+        "If an item of a batch is saved again later, the intent of the batch no longer applies to this item",
         arguments: StoreKind.allCases)
     func intentsOfBatch(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
@@ -187,7 +187,7 @@ struct StoreContractItemTests {
         #expect(found.map(\.state) == [.completed, .queued, .queued, .queued])
     }
 
-    @Test("If another session owns a file by now, the file does not get its name", arguments: StoreKind.allCases)
+    @Test("The intent for an item that another session has claimed is refused", arguments: StoreKind.allCases)
     func intentOfAnother(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let records = try await add(["a", "b", "c"], to: store, session: "dead")
@@ -195,7 +195,7 @@ struct StoreContractItemTests {
         #expect(try await store.save(records.map(finishing), session: "dead", durably: true) == [2])
     }
 
-    @Test("Nothing remains of intents once their files are complete")
+    @Test("The row of a batch of intents is deleted when all its downloads have ended")
     func nothingRemains() async throws {
         let store = try folder.open()
         let records = try await add(["a", "b", "c"], to: store)
@@ -254,7 +254,7 @@ struct StoreContractItemTests {
         #expect(try await store.records(.all).map(\.id) == [2, 3])
     }
 
-    @Test("An item that became a row is deleted with the last event that refers to it")
+    @Test("An item that became a row of download is deleted with the last event that refers to the item")
     func forgotten() async throws {
         let store = try folder.open()
         _ = try await add(["a", "b", "c"], to: store)

@@ -89,7 +89,7 @@ struct StoreContractListTests {
         #expect(try await page(.states([.paused]), 2, ids[2]) == [])
     }
 
-    @Test("A download that is saved without a session belongs to none", arguments: StoreKind.allCases)
+    @Test("A download that is saved without a session belongs to no session", arguments: StoreKind.allCases)
     func letsGo(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         var record = try await store.add([Sample.request()], session: "s")[0].record

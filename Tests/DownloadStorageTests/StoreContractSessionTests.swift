@@ -28,7 +28,9 @@ struct StoreContractSessionTests {
         return store
     }
 
-    @Test("Only unfinished downloads of dead foreground sessions are paused", arguments: StoreKind.allCases)
+    @Test(
+        "Unfinished downloads of dead foreground sessions, or of no session, are paused",
+        arguments: StoreKind.allCases)
     func releases(kind: StoreKind) async throws {
         let store = try await store(
             kind,

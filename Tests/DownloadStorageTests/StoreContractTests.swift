@@ -48,7 +48,7 @@ struct StoreContractTests {
         }
     }
 
-    @Test("A request joins the same request of its own session, also within one call", arguments: StoreKind.allCases)
+    @Test("A request joins the same request of its own session, even within one call", arguments: StoreKind.allCases)
     func joinsOwn(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let twice = try await store.add([Sample.request(), Sample.request()], session: "s")
@@ -58,7 +58,7 @@ struct StoreContractTests {
         #expect(Set((twice + again).map(\.record.id)).count == 1)
     }
 
-    @Test("A list is answered in its order, with new, known and repeated requests", arguments: StoreKind.allCases)
+    @Test("A list of new, known and repeated requests is answered in its order", arguments: StoreKind.allCases)
     func mixedList(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         var known = try await store.add((3...5).map { try Sample.request("\($0)") }, session: "s").map(\.record)
@@ -81,7 +81,7 @@ struct StoreContractTests {
         #expect(stored.allSatisfy { $0.state == .queued && $0.session == "s" })
     }
 
-    @Test("Of several downloads with one URL the newest is found", arguments: StoreKind.allCases)
+    @Test("Of several downloads with one URL, a request finds the newest", arguments: StoreKind.allCases)
     func newest(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let ids = try await store.add([Sample.request("a"), Sample.request("b")], session: "s").map(\.record.id)
@@ -102,7 +102,7 @@ struct StoreContractTests {
     }
 
     @Test(
-        "A request joins a download that a live session runs or has paused, and takes over any other",
+        "A request joins a download that a live session runs or another one has paused, and adopts any other",
         arguments: StoreKind.allCases, ownershipCases)
     func addsToExisting(kind: StoreKind, row: OwnershipCase) async throws {
         let store = try kind.make(in: folder)
@@ -126,7 +126,7 @@ struct StoreContractTests {
     }
 
     @Test(
-        "A claim takes a download unless a live session works on it or it is completed",
+        "A claim takes a download unless it is completed, a live session runs it, or another one has paused it",
         arguments: StoreKind.allCases, ownershipCases)
     func claims(kind: StoreKind, row: OwnershipCase) async throws {
         let store = try kind.make(in: folder)
@@ -148,7 +148,7 @@ struct StoreContractTests {
         #expect(try await store.records(.all) == claimed.map(\.record))
     }
 
-    @Test("A completed download is claimed only if that is wanted", arguments: StoreKind.allCases)
+    @Test("A completed download is claimed only if the caller asks for such downloads", arguments: StoreKind.allCases)
     func claimsCompleted(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let before = try await prepare(OwnershipCase(state: .completed, owner: nil, isBusy: false), in: store)
@@ -173,7 +173,7 @@ struct StoreContractTests {
     }
 }
 
-/// A download as another session left it, and whether session "me" may therefore not take it.
+/// The state and the session of a download, and whether session "me" must therefore not take the download.
 struct OwnershipCase: Sendable, CustomTestStringConvertible {
     let state: DownloadState
     let owner: String?

@@ -12,7 +12,7 @@ struct StoreFailureTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// Returns the message of the error of opening the store.
+    /// Tries to open the store, and returns the message of the error.
     private func message(_ path: String? = nil) throws -> String {
         do {
             _ = try SQLiteDownloadStore(folder: path ?? folder.path, isAlive: { _ in true })

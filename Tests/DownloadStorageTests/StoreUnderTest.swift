@@ -46,7 +46,7 @@ enum Sample {
         return request
     }
 
-    /// Returns the record with a value in every field that can be stored.
+    /// Returns the record with values in most fields of the record, and in some fields of its request.
     static func filled(_ record: DownloadRecord) throws -> DownloadRecord {
         var record = record
         record.request = try request("moved", folder: "/srv/data", as: "asked.bin", priority: 7)

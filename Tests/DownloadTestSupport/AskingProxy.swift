@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// A proxy on the loopback interface that opens tunnels with CONNECT (RFC 9110, section 9.3.6), SOCKS 4 and SOCKS 5.
-/// Every host name stands for this machine. End it with ``stop()``.
+/// Every host name stands for this machine. End the proxy with ``stop()``.
 package final class AskingProxy: Sendable {
     package let port: Int
     /// The `name:password` that the proxy requires. Nil means none.

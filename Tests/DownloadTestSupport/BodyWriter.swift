@@ -1,5 +1,5 @@
-/// Writes the head and the body of one reply in slices that keep to the rate. The slices are counted in the log. The
-/// script may cut the body.
+/// Writes the head and the body of one reply in slices that keep to the rate. The log counts the bytes that were sent.
+/// The script may cut the body.
 struct BodyWriter {
     let connection: FaultConnection
     let entry: Int
@@ -10,11 +10,11 @@ struct BodyWriter {
     private var sent: Int64 = 0
     private var insertion: (after: Int64, text: String)?
     private var sizeError: (after: Int64, by: Int)?
-    /// The head, which is sent with the first slice.
+    /// The head. Empty once it is sent.
     private var head: [UInt8] = []
-    /// The bytes of the body around its announced end, if this is before the true end. They are sent in one write, and
-    /// in one TLS record, with the head if it comes just before. So a client that has the last announced byte has the
-    /// next byte, too.
+    /// The bytes around the announced end of the body, if the body is longer than announced. These bytes are sent in
+    /// one write and in one TLS record. If they begin the body, the head is sent in the same write. So a client that
+    /// has the last announced byte also has the next byte.
     private var joint: Range<Int64>?
     /// The time at which the bytes sent so far are due under the rate.
     private var due = ContinuousClock.now
@@ -36,7 +36,7 @@ struct BodyWriter {
         return reply.bytesPerSecond
     }
 
-    /// The offset at which the next slice has to end, whatever its size.
+    /// The offset at which the next slice must end at the latest.
     private var boundary: Int64 {
         var end = limit
         if let insertion { end = min(end, insertion.after) }
@@ -47,7 +47,7 @@ struct BodyWriter {
         return end
     }
 
-    /// The size of a slice. A slice of a throttled reply has the bytes of a fiftieth of a second.
+    /// The size of a slice. A slice of a throttled reply has at most the bytes of a fiftieth of a second.
     private var sliceSize: Int64 {
         if let joint, joint.contains(sent) { return joint.upperBound - sent }
         return bytesPerSecond.map { Int64(max(1, min($0 / 50, 1 << 18))) } ?? 1 << 18

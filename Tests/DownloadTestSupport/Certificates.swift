@@ -25,7 +25,7 @@ package struct Certificates: Sendable {
     private static let made = Mutex<[String: Task<[String: String], any Error>]>([:])
 
     /// Writes an authority and a valid certificate into the folder.
-    /// - Parameter owner: the name of the authority's owner. Each owner has another authority.
+    /// - Parameter owner: the name of the authority's owner. Each owner has its own authority.
     package init(in folder: TemporaryFolder, of owner: String = "test") async throws {
         let making = Self.made.withLock { made in
             let making = made[owner] ?? Task { try await Self.make() }
@@ -72,7 +72,7 @@ package struct Certificates: Sendable {
         return Identity(certificate: folder("\(name).pem"), key: folder("\(name).key"))
     }
 
-    /// Returns a revocation list, in PEM, with these certificates of the authority.
+    /// Creates a revocation list, in PEM, with these certificates of the authority, and returns the path of its file.
     package func revocations(_ revoked: [Identity]) async throws -> String {
         let authority = [
             "ca", "-config", folder("openssl.cnf"), "-name", "dated", "-cert", authority, "-keyfile", folder("ca.key"),

@@ -29,7 +29,7 @@ package final class FakeTransport: Transport {
     private let state = Mutex(State())
     private let log = Observed<[TransferRequest]>([])
 
-    /// Creates a transport. The script gets the request as the runner made it, and as a server would read it (numbered
+    /// Creates a transport. The script gets the request as the caller made it, and as a server would read it (numbered
     /// from 1).
     package init(_ script: @escaping Script) { self.script = script }
 

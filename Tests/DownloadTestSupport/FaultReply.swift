@@ -12,7 +12,7 @@ package struct FaultReply: Sendable {
     package var etag: String?
     package var lastModified: String?
     package var ranges = RangeBehaviour.honoured
-    /// Whether `If-None-Match` and `If-Modified-Since` are answered with 304 if they hold.
+    /// Whether `If-None-Match` and `If-Modified-Since` are answered with 304 if they name the version of the content.
     package var honoursConditions = true
     package var framing = Framing.contentLength
     package var cut: Cut?

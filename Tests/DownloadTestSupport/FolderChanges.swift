@@ -1,7 +1,7 @@
 import Foundation
 
 /// Counts the changes of the files in a folder, as inotify(7) reports them. So a test asks again only when the answer
-/// may have changed. End it with ``stop()``.
+/// may have changed. End the watch with ``stop()``.
 package final class FolderChanges: Sendable {
     private let descriptor: Int32
     private let watch: Int32
@@ -30,7 +30,7 @@ package final class FolderChanges: Sendable {
 
     package var total: Int { count.value }
 
-    /// Waits until there were more than `total` changes. Returns after the limit in any case.
+    /// Waits until there were more than `total` changes, or until the limit has passed.
     package func wait(after total: Int, atMost limit: Duration) async {
         _ = await count.wait(atMost: limit) { $0 > total }
     }
@@ -58,8 +58,8 @@ package final class FolderChanges: Sendable {
 extension DlmSandbox {
     package var stateFolder: String { "\(state)/dlm" }
 
-    /// Asks again whenever something in the folder has changed, until the answer is as expected. Returns the last
-    /// answer.
+    /// Asks again whenever something in the folder has changed, and every 200 ms, until the answer is as expected or
+    /// the limit has passed. Returns the last answer.
     /// - Parameter folder: the folder to watch. Nil means the folder of the store.
     package func ask<Answer>(
         in folder: String? = nil, atMost limit: Duration = .seconds(30), _ question: () async throws -> Answer,
@@ -72,8 +72,8 @@ extension DlmSandbox {
             let seen = changes.total
             let answer = try await question()
             if isMet(answer) || ContinuousClock.now >= deadline { return answer }
-            // The state of a process and the progress that a session reports change no file, so ask again after this
-            // time, too.
+            // A change of a process's state, or of the progress that a session reports, changes no file. So ask again
+            // after this time, even if no file has changed.
             await changes.wait(after: seen, atMost: .milliseconds(200))
         }
     }

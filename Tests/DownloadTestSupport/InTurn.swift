@@ -2,8 +2,8 @@ import Foundation
 import Testing
 
 /// Lets tests begin only while few other tests run. Swift Testing starts all tests of all suites at once, and a time
-/// limit counts from there. A test that takes a millisecond would wait a minute for one of the few threads. The cases
-/// of a test begin together, so a suite of tests that compute is `.serialized`, too.
+/// limit counts from this start. A test that takes a millisecond could wait a minute for one of the few threads. All
+/// cases of a test begin together, so a suite whose tests need much processor time is also `.serialized`.
 package struct InTurn: SuiteTrait, TestTrait, TestScoping {
     private static let turns = Turns(ProcessInfo.processInfo.activeProcessorCount * 2)
 

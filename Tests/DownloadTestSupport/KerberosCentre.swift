@@ -24,7 +24,7 @@ package final class KerberosCentre: Sendable {
         folder = try TemporaryFolder()
         keytab = folder("service.keytab")
         let port = try LoopbackSocket.unusedPort()
-        // The centre only uses TCP, because the kernel chose the port for TCP.
+        // The centre only uses TCP, because `unusedPort` has only tried the port with TCP.
         try folder.write(
             """
             [libdefaults]

@@ -18,7 +18,7 @@ package final class LinkedNamespaces: Sendable {
         return true
     }()
     /// The reason for skipping a test.
-    package static let lack = "network namespaces take root and iproute2"
+    package static let lack = "network namespaces need root and iproute2"
 
     package init() throws {
         let mark = "dlm\(getpid())-\(UInt32.random(in: 0...0xFFFF))"

@@ -20,8 +20,8 @@ package enum LoopbackSocket {
     private static let ports = 10_000..<32_000
     private static let next = Mutex(Int(getpid()))
 
-    /// Opens a listening socket. Unless a port is given, its port is none of the last 22,000 ports that this process
-    /// got here. So a server that has ended stays unreachable, whatever server another test starts.
+    /// Opens a listening socket. If no port is given, each call takes the next free one of the 22,000 ports. So a
+    /// server that has ended stays unreachable, whatever server another test starts.
     package static func listen(port given: Int? = nil, backlog: Int32) throws -> (descriptor: Int32, port: Int) {
         for _ in ports {
             let port =

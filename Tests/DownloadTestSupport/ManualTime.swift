@@ -5,9 +5,8 @@ import Synchronization
 
 /// A clock that stands still until a test calls ``advance(by:)``, so that a wait of an hour takes no time.
 ///
-/// With `leaps`, the clock follows the real time. It also leaps to the end of the earliest wait while all work waits.
-/// This is the case while every ``begin()`` has had its ``end()``, and no wait has begun or ended for some
-/// milliseconds.
+/// With `leaps`, the clock follows the real time. When all work waits, it also leaps to the end of the earliest wait.
+/// All work waits if every ``begin()`` has had its ``end()``, and no wait has begun or ended for some milliseconds.
 package final class ManualTime: TimeSource {
     private struct Sleeper {
         let moment: ContinuousClock.Instant

@@ -2,7 +2,7 @@
 extension NameCase {
     package static let texts: [(String, String?)] =
         [
-            // Names that stay as they are, also names that are reserved on other systems or special in a shell.
+            // Names that stay as they are, even if they are reserved on other systems or special in a shell.
             ("a.txt", "a.txt"), ("a", "a"), ("A file (1).tar.gz", "A file (1).tar.gz"), ("naïve.txt", "naïve.txt"),
             ("日本語.zip", "日本語.zip"), ("ملف.pdf", "ملف.pdf"), ("🎉.png", "🎉.png"), ("👍🏽.png", "👍🏽.png"),
             ("❤️.png", "❤️.png"), ("-rf", "-rf"), ("name.part", "name.part"), ("100%.txt", "100%.txt"), ("a~", "a~"),
@@ -37,7 +37,7 @@ extension NameCase {
             ("a.\u{200B}.", "a"), ("a.txt\u{A0}.", "a.txt"), ("   ", nil), (". .", nil), ("\n", nil),
         ]
 
-    /// Names that are cut between characters. They keep their extension, and leave room for `.part`. They have no
+    /// Long names. They are cut between characters, keep their extension, and leave room for `.part`. They have no
     /// quotes and no backslashes.
     package static let longTexts: [(String, String)] =
         [

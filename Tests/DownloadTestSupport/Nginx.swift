@@ -1,11 +1,11 @@
 import Foundation
 
 /// A real web server on the loopback interface, over http and https with HTTP/2, that serves a folder of its own. Every
-/// path also exists in three more places. Below `/slow`, each connection is limited to ``slowRate``. Below
-/// `/described`, the answer names a Metalink document, `NAME.meta4`. Below `/private`, the name and password are
-/// required (Basic). All paths below `/expired` are gone. End the server with ``stop()``.
+/// path also exists in three more places. Below `/slow` and `/described`, each connection is limited to ``slowRate``.
+/// Below `/described`, the answer also names a Metalink document, `NAME.meta4`. Below `/private`, the name and password
+/// are required (Basic). All paths below `/expired` are gone. End the server with ``stop()``.
 package final class Nginx: Sendable {
-    /// The rate of a connection below `/slow`, in bytes per second.
+    /// The rate of a connection below `/slow` and `/described`, in bytes per second.
     package static let slowRate = 4 << 20
 
     package let folder: TemporaryFolder

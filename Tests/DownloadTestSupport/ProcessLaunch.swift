@@ -64,8 +64,8 @@ package struct ProcessLaunch: Sendable, CustomStringConvertible {
                 var launch = dlmtest_launch(
                     arguments: words.baseAddress, environment: settings.baseAddress, folder: directory,
                     descriptors: descriptors, terminal: name, passed: passed ?? -1)
-                // `alone` prevents that partial files are closed meanwhile, because the new process would be the last
-                // to close them.
+                // `alone` keeps partial files from being closed meanwhile. Otherwise the new process could be the last
+                // to close such a file.
                 return ProcessStart.alone { dlmtest_spawn(executable, &launch, &pid) }
             }
         }

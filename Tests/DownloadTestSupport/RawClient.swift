@@ -8,7 +8,7 @@ package final class RawClient: Sendable {
         package var isClosed = false
 
         package var text: String { String(decoding: bytes, as: UTF8.self) }
-        /// The status line, the fields and the part of the body that was received.
+        /// The status code. 0 if no status line was received yet.
         package var status: Int { Int(text.split(separator: " ", maxSplits: 2).dropFirst().first ?? "") ?? 0 }
         package var body: String { text.range(of: "\r\n\r\n").map { String(text[$0.upperBound...]) } ?? "" }
         package var json: [String: Any] {
@@ -80,7 +80,8 @@ package final class RawClient: Sendable {
 
     deinit { Glibc.close(descriptor) }
 
-    /// Waits until the kernel has at least so many bytes that this client has not read.
+    /// Waits until the kernel has at least `count` bytes that this client has not read. Returns false if it does not
+    /// within the limit.
     package func hasUnread(_ count: Int32, atMost limit: Duration = .seconds(30)) async -> Bool {
         let end = ContinuousClock.now + limit
         var unread: Int32 = 0

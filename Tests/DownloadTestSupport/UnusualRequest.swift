@@ -2,9 +2,9 @@ import DownloadCore
 import Foundation
 
 extension DownloadRequest {
-    /// Returns a request in which no property, and no property of an object in it, has its default. A property that is
-    /// missing in some form of requests gets lost on the way through this form. ``sameProperties(as:)`` finds
-    /// properties that are forgotten here.
+    /// Returns a request in which no property, and no property of an object in it, has its default. If a form of
+    /// requests lacks a property, a conversion to this form and back loses the property's value.
+    /// ``sameProperties(as:)`` finds properties that are forgotten here.
     /// - Parameter secrets: whether to include the properties that are never stored.
     package static func unusual(secrets: Bool) throws -> DownloadRequest {
         func url(_ text: String) throws -> SourceURL { try SourceURL.parse(text).get().url }
@@ -94,8 +94,8 @@ extension DownloadRequest {
         network.refusesPrivateAddresses = true
     }
 
-    /// Returns the properties that have the same value in both requests, such as `retry.limit`. Reflection finds
-    /// properties that nobody thought of, too.
+    /// Returns the properties that have the same value in both requests, such as `retry.limit`. Reflection also
+    /// finds properties that nobody thought of.
     package func sameProperties(as other: DownloadRequest) -> [String] { Self.same(self, other, "") }
 
     /// Returns whether the properties of a value are compared one by one.

@@ -53,7 +53,7 @@ extension EndToEnd {
                 let shown = try await sandbox.show(1)
                 #expect(shown.state == "failed" && shown.received > 0)
                 server.releaseEnds()
-                // The time limit starts anew with the new run.
+                // The time limit starts again with the new run.
                 server.handle { [content] _ in FaultReply(content, etag: "\"v1\"") }
                 let end = try await sandbox.perform("get", "--max-time", "60", server.url(), leaps: false)
                 try expectDownloaded(content, as: "file.bin", by: end, in: sandbox)

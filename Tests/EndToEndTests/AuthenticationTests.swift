@@ -55,7 +55,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "-u answers a Digest challenge once, after the password was sent once by Basic",
+            "-u sends the password by Basic in the first request only, and then answers the Digest challenge",
             arguments: [1, 4], [false, true])
         func turnsToDigest(connections: Int, unframed: Bool) async throws {
             try await withDlm({ Self.digestOnly($0, unframed: unframed) }) { sandbox, server in
@@ -69,7 +69,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("With --basic or a wrong password, a challenge is final: status 6")
+        @Test("With --basic, or with a wrong password, a Digest challenge ends in a failure: status 6")
         func staysBasic() async throws {
             try await withDlm({ Self.digestOnly($0) }) { sandbox, server in
                 let words = ["get", "--basic", "-u", "ann:pass", server.url()]
@@ -85,7 +85,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Digest is answered only within its origin")
+        @Test("A Digest challenge from another origin is not answered")
         func withinOrigin() async throws {
             let elsewhere = try FaultServer { Self.digestOnly($0) }
             defer { elsewhere.stop() }
@@ -118,7 +118,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A killed download with Digest is resumed, and nothing is fetched twice",
+            "A killed download with Digest is resumed, and only bytes for the overlap check are fetched twice",
             .enabled(if: Lighttpd.canRun, hasServer))
         func resumed() async throws {
             let log = try await withLighttpd { sandbox, server in

@@ -23,7 +23,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "If a session with 20 running and 200 queued downloads dies, list is right; the next one continues them",
+            "If a session with 20 running and 200 queued downloads dies, list is right, and the next session continues",
             arguments: [SIGKILL, SIGTERM])
         func many(signal: Int32) async throws {
             try await withDlm(Self.handler(bytesPerSecond: Self.rate)) { sandbox, server in

@@ -59,7 +59,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A complete file is verified in place; if its checksum is another, the file is not replaced: status 3",
+            "A complete file is verified in place; if its checksum is different, the file is not replaced: status 3",
             arguments: [true, false])
         func again(isRight: Bool) async throws {
             try await withDlm(serving: FaultReply(Self.content, etag: "\"a\"")) { sandbox, server in

@@ -103,7 +103,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A file that is not the beginning of the server's file is not changed: status 9",
+            "A file that cannot be continued is not changed: status 9, or 8 if the server has no such file",
             arguments: Foreign.allCases)
         func foreign(what: Foreign) async throws {
             let reply = FaultReply(content, etag: "\"v1\"").with { if what == .noRanges { $0.ranges = .ignored } }

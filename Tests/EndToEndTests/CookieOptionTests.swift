@@ -66,7 +66,7 @@ extension EndToEnd {
                 try await withSecureDlm(certificates, { _ in Self.file }) { site in
                     let plain = try FaultServer { _ in Self.file }
                     defer { plain.stop() }
-                    // libcurl sends secure cookies to localhost and 127.0.0.1 over http, too, so the test uses another
+                    // libcurl sends secure cookies to localhost and 127.0.0.1 even over http, so the test uses another
                     // name.
                     let host = "safe.example"
                     try site.sandbox.root.write(
@@ -135,7 +135,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Without a jar, cookies last as long as the command: after a redirect, and for later URLs, large and small",
+            "Without a jar, cookies last as long as the command: they are sent after redirects and to later URLs",
             arguments: [["-x", "1"], ["-x", "4"], ["--ephemeral"]])
         func session(options: [String]) async throws {
             try await withDlm(Self.asking) { sandbox, server in
@@ -202,7 +202,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Simultaneous downloads keep their cookies; a jar may not exist yet, and is written after a failure, too")
+        @Test("Simultaneous downloads save their cookies in one jar, even if the jar is new and one download fails")
         func together() async throws {
             try await withDlm({ request in
                 let name = String(request.target.dropFirst())

@@ -94,7 +94,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--netrc without a file continues without a password; --netrc-file without a file gives exit status 3")
+        @Test("If the file is missing, --netrc continues without a password, and --netrc-file gives exit status 3")
         func noNetrc() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let result = try await sandbox.run("get", "--netrc", server.url())
@@ -105,7 +105,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "--netrc finds logins in ~/.netrc by host, also after redirects; a default entry is for the first host"
+            "--netrc finds logins in ~/.netrc by host, even after redirects; a default entry is for the first host"
         )
         func netrc() async throws {
             let other = try FaultServer { _ in Self.file }
@@ -131,7 +131,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Secret files are read at each attempt and stored nowhere: a new secret is used, also after a kill")
+            "Secret files are read at each attempt and stored nowhere: a new secret is used, even after a kill")
         func renewed() async throws {
             try await withDlm({ request in
                 Self.file.with { if request.number == 1 { $0.cut = .stall(after: 2 * mebibyte) } }

@@ -18,7 +18,7 @@ extension EndToEnd {
                 #expect(pids.count == 1)
                 let one = try #require(try await sandbox.daemonStatus().pid)
                 #expect(pids == [one])
-                // The processes that came too late to become the session end.
+                // Processes that came too late to become the session must end.
                 for other in ForeignProcess.all(of: sandbox.root) where other.pid != one {
                     #expect(await other.waitForEnd(), "\(other.pid)")
                 }

@@ -20,7 +20,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "If an earlier run saved the file under another name, it does not count as the file of the requested name")
+            "A file that an earlier run saved under another name is not taken for the file of the requested name")
         func overwriteAfterRename() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 #expect(FileManager.default.createFile(atPath: sandbox.file("asked"), contents: Data("mine".utf8)))

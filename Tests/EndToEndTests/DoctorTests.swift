@@ -96,7 +96,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("An unwritable state folder gives exit status 12, with advice; a file in its place gives 12, too")
+        @Test("An unwritable state folder gives exit status 12, with advice, and a file in its place also gives 12")
         func unwritableState() async throws {
             try await withDlm { sandbox in
                 try FileManager.default.createDirectory(

@@ -34,7 +34,7 @@ extension EndToEnd {
         static let wrong = "sha256:" + String(repeating: "0", count: 64)
 
         @Test(
-            "One failure gives its status, one line, and no final name",
+            "A failure gives its exit status and one line, and leaves no file under the final name",
             arguments: [
                 (["--no-such-option", "/a"], 2), (["-x", "0", "/a"], 2), (["gopher://h.invalid/a"], 2),
                 (["-o", "/usr", "/a"], 3),

@@ -33,7 +33,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Several connections fetch one file, each byte once")
+        @Test("Several connections fetch one file, and at most 1 MiB of it twice")
         func segments() async throws {
             let content = Content(seed: 2, size: 16 * mebibyte)
             let reply = FaultReply(content, etag: "\"a\"").with { $0.bytesPerSecond = Int(8 * mebibyte) }
@@ -65,7 +65,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A body without a known length ends with its last chunk, or with --allow-unverified with its connection",
+            "A body of unknown length ends with its last chunk, or at the connection's end with --allow-unverified",
             arguments: [
                 FaultReply.Framing.chunked, .closeDelimited,
             ])

@@ -9,7 +9,7 @@ extension EndToEnd {
         static let small = Content(seed: 1802, size: 3000)
 
         @Test(
-            "After an HSTS answer, a host is contacted only over https, also by redirects; --no-hsts disables this"
+            "After an HSTS answer, requests and redirects to the host use only https; --no-hsts disables this"
         )
         func upgraded() async throws {
             try await withCertificates { certificates in

@@ -64,7 +64,7 @@ extension EndToEnd {
         let content = Content(seed: 770, size: 200_000)
 
         @Test(
-            "--on-complete runs in the file's folder, with variables and JSON; dlm waits; its output goes to stderr")
+            "--on-complete runs in the file's folder, with variables and JSON; dlm waits; hook output goes to stderr")
         func complete() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v\"")) { sandbox, server in
                 let hook = try sandbox.hook("hook", "echo said; test -f \"$DLM_PATH\" || exit 1; sleep 0.3")
@@ -190,7 +190,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Hooks run in the background session, also after its restart, and not for a paused download")
+        @Test("Hooks run in the background session, even after its restart, but not for a paused download")
         func background() async throws {
             let script: FaultServer.Handler = { [content] request in
                 let reply = FaultReply(content, etag: "\"v\"")
@@ -223,7 +223,7 @@ extension EndToEnd {
         ///   - point: where dlm is killed.
         ///   - runs: how often the hook has run in the end.
         @Test(
-            "After a kill near the end, the next session runs the hook once, or not if its start was recorded",
+            "After a kill near the end, the next session runs the hook once, unless its start was recorded",
             arguments: [
                 ("beforeCompleted", 1), ("afterCompleted", 1), ("committed:3", 1), ("beforeHookTaken:2", 1),
                 ("afterHookTaken", 0),
@@ -298,7 +298,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Hooks can be set in config.yaml, also for a host; a missing program gives exit status 2, only for get"
+            "Hooks can be set in config.yaml, also for one host; if a program is missing, only get fails (status 2)"
         )
         func settings() async throws {
             try await withDlm({ [content] in $0.target == "/gone" ? FaultReply(status: 404) : FaultReply(content) }) {
@@ -340,7 +340,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("No secret is in the hook's environment, in its input, or in the store while the hook runs")
+        @Test("No password or secret field is in a hook's environment or input, or in the store while it runs")
         func secrets() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v\"")) { sandbox, server in
                 let hook = try sandbox.hook("hook", "kill -STOP $$")
@@ -372,7 +372,7 @@ extension EndToEnd {
 }
 
 extension DlmSandbox {
-    /// Waits for a condition on disk. Returns false if it does not hold within the limit.
+    /// Waits for a condition on disk. Returns false if the condition does not hold within 45 seconds.
     fileprivate func reach(_ isMet: (DlmSandbox) -> Bool) async throws -> Bool {
         try await ask(in: root("runs"), atMost: .seconds(45)) {
             isMet(self)

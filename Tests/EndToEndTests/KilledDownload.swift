@@ -15,7 +15,7 @@ extension DlmSandbox {
 
     /// Runs the first download of this home, and kills it once this many of its bytes are recorded. Returns the number
     /// of recorded bytes. The process stops itself after each checkpoint, so the download cannot end while the test
-    /// looks.
+    /// reads this number.
     func kill(
         _ slow: ProcessLaunch, after bytes: Int64, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> Int64 {

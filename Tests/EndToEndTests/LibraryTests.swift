@@ -36,7 +36,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The health of a store and its sessions are read without opening the store")
+        @Test("The health of a store and its live sessions can be read without a DownloadSession")
         func store() async throws {
             try await withDlm(serving: FaultReply(Content("x"))) { sandbox, server in
                 #expect(DownloadSession.storeHealth(stateFolder: sandbox.stateFolder).bytes == nil)

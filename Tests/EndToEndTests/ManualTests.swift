@@ -19,7 +19,8 @@ extension EndToEnd {
             }
         }
 
-        /// Returns the commands that make the downloads for the examples of a page. Each page needs other downloads.
+        /// Returns the commands that make the downloads for the examples of a page. Each page needs different
+        /// downloads.
         private static func preparation(for page: String) -> String {
             let urls = (1...8).map { "https://example.org/f\($0)" }.joined(separator: " ")
             let held = "dlm get -b --paused \(urls)"

@@ -59,7 +59,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A partial file is not replaced by a file that its server calls NAME.part",
+            "A partial file is not replaced, even if a server names another file NAME.part",
             arguments: FaultTrial.short(["overwrite", "newer", "rename", "skip", "fail"], each: 2))
         func partial(choice: String) async throws {
             let stalling = FaultReply(Self.first, etag: "\"1\"").with { $0.cut = .stall(after: 200_000) }

@@ -18,7 +18,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "With --proxy, every request goes to the proxy, with its name and password, which are stored nowhere")
+            "With --proxy, every request goes to the proxy with its user name and password; no password is stored")
         func proxy() async throws {
             try await withDlm({ request in
                 request["Proxy-Authorization"] == "Basic \(SecretSearch.basic)" ? Self.file : FaultReply(status: 407)
@@ -43,7 +43,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("A resume needs the password of the proxy again, and says so", arguments: [false, true])
+        @Test(
+            "After a kill, resume says that it needs the proxy's password; a background session keeps it in memory",
+            arguments: [false, true])
         func resumed(inBackground: Bool) async throws {
             try await withDlm({ request in
                 Self.file.with { if request.number == 1 { $0.cut = .stall(after: 2 * mebibyte) } }
@@ -108,7 +110,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--interface sets the source address, by address or name; an unknown one gives exit status 4")
+        @Test("--interface takes an address or an interface; an unknown address or interface gives exit status 4")
         func interface() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 for (index, name) in ["127.0.0.5", "lo"].enumerated() {
@@ -122,13 +124,13 @@ extension EndToEnd {
             }
         }
 
-        @Test("-4 and -6 use only addresses of that family")
+        @Test("-4 uses only IPv4 addresses, and -6 uses only IPv6 addresses")
         func family() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let url = "http://localhost:\(server.port)/file.bin"
                 let result = try await run(sandbox, ["-4", url])
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
-                // The server has no address of the other family.
+                // The server has no IPv6 address.
                 let before = server.log
                 expectFailure(4, of: try await run(sandbox, ["-6", "-o", "b", url]))
                 #expect(
@@ -136,7 +138,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--http2 applies to one large file, too, and --http1.1 to many small files, too")
+        @Test("--http2 also applies to one large file, and --http1.1 also applies to many small files")
         func versions() async throws {
             try await withNginx { sandbox, nginx in
                 let path = try nginx.add(Self.content, as: "large.bin")
@@ -180,7 +182,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--doh-url looks up names at that server")
+        @Test("--doh-url looks up host names at the given server")
         func nameServer() async throws {
             try await withCertificates { certificates in
                 let answer = Content(Self.answer(for: Self.host, [127, 0, 0, 1]))

@@ -91,7 +91,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Five background downloads wait while the link is down, also at their beginning, and continue")
+            "Five background downloads wait if the link is down when they begin or goes down later, and then continue")
         func background() async throws {
             try await withLink { sandbox, nginx, link in
                 try link.setLink(up: false)

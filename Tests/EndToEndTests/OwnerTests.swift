@@ -12,7 +12,7 @@ extension EndToEnd {
         var fast: FaultReply { FaultReply(content, etag: "\"v1\"") }
 
         @Test(
-            "If a download's session does not answer, commands end with status 12 in seconds and change nothing later")
+            "If a download's session does not answer, commands fail with status 12 in seconds, without a later effect")
         func silent() async throws {
             let content = Content(seed: 421, size: 32 * mebibyte)
             let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(mebibyte) }
@@ -51,7 +51,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The limit for all sessions also reaches the sessions that come after a session that does not answer")
+        @Test("If one session does not answer, the limit for all sessions still reaches the sessions asked after it")
         func limitOfAll() async throws {
             let content = Content(seed: 422, size: 48 * mebibyte)
             let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(mebibyte) }

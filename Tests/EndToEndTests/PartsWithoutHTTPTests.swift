@@ -62,7 +62,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "If a download with several FTP connections is killed, the resume does not fetch recorded bytes again",
+            "If a download with several FTP connections is killed, the resume keeps all recorded bytes",
             arguments: [1, 4])
         func killed(connections: Int) async throws {
             try await withVsftpd(mostConnections: connections) { sandbox, server in
@@ -75,7 +75,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "If a file changed meanwhile, in its time or only in its bytes, it is fetched from the start",
+            "If a file changes after a kill, in its time or only in its bytes, resume fetches it from the start",
             arguments: [0, 9])
         func changed(seconds: Double) async throws {
             try await withVsftpd { sandbox, server in
@@ -105,7 +105,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "SFTP uses several connections, also if the server accepts only one login at a time", arguments: [nil, 1])
+            "SFTP uses several connections, even if the server accepts only one login at a time", arguments: [nil, 1])
         func sftp(mostLogins: Int?) async throws {
             try await withSSH(mostLogins: mostLogins) { sandbox, server in
                 try put(Self.content, server)
@@ -117,7 +117,7 @@ extension EndToEnd {
             ProtocolTable.note("sftp", "segments", "with `-x`")
         }
 
-        @Test("If a download with several SFTP connections is killed, the resume does not fetch recorded bytes again")
+        @Test("If a download with several SFTP connections is killed, the resume keeps all recorded bytes")
         func sftpKilled() async throws {
             try await withSSH { sandbox, server in
                 try put(Self.content, server)

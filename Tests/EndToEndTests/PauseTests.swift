@@ -75,7 +75,7 @@ extension EndToEnd {
                 server.handle { [fast] _ in fast }
                 let end = try await sandbox.run("resume", "1", with: asUser)
                 try expectDownloaded(content, as: "file.bin", by: end, in: sandbox)
-                // Recorded bytes are not fetched again. Only bytes that were still on their way are fetched again.
+                // Only bytes that were not recorded, and a few recorded bytes for the overlap check, are fetched again.
                 let starts = server.log.entries.compactMap(\.start)
                 #expect(starts.count >= 3 && starts[1] >= paused.received - mebibyte, "\(starts)")
                 #expect(starts.last ?? 0 >= cancelled.received - mebibyte, "\(starts)")
@@ -130,7 +130,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Once pause has returned, the resume data survives kill -9: only the last fetched bytes are fetched again")
+            "Once pause has returned, the resume data survives kill -9: only the overlap check fetches bytes again")
         func onDisk() async throws {
             try await withDlm(serving: slow) { sandbox, server in
                 let get = try sandbox.start("get", "-x", "1", server.url())

@@ -8,8 +8,8 @@ import Testing
 @testable import dlm
 
 /// A command line that runs in the process of the tests. The parser, the session manager, the store, libcurl and the
-/// files are real; only no process is started. Use ``ChildProcess`` for a test that needs a separate process. This
-/// includes options that name files in the working folder, because the working folder belongs to the process.
+/// files are real; only no process is started. Use ``ChildProcess`` for a test that needs a separate process, for
+/// example of options that name files in the working folder, because all commands of a process share that folder.
 final class PerformedCommand: Sendable {
     private let launch: ProcessLaunch
     /// The clock. Nil means the clock of the system.
@@ -84,8 +84,8 @@ final class PerformedCommand: Sendable {
                     return try await fetch(request, largest, environment, clock)
                 }
             }
-            // A background session would be started from the executable of this process, which is the executable of the
-            // tests.
+            // `startBackground` is not given, because it would start the executable of this process, which is the
+            // executable of the tests.
             context.open = { [time] configuration, environment, notice in
                 try await DownloadSession.open(
                     configuration, environment: environment,

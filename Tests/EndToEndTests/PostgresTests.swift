@@ -151,7 +151,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("In a shared folder, a worker replaces the partial file of a dead one, also in place of its own")
+        @Test("In a shared folder, a worker replaces a dead worker's partial file, even where it expects its own")
         func replaced() async throws {
             try await withQueue { sandbox, server, postgres in
                 let store = postgres.url("postgres")
@@ -188,7 +188,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("URLs that another program has added in another form than dlm fail for good, and nobody waits for them")
+        @Test("If another program adds URLs in a form that dlm does not write, they fail for good, and no worker waits")
         func foreign() async throws {
             try await withQueue { sandbox, server, postgres in
                 let store = postgres.url("postgres")
@@ -212,7 +212,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Without libpq, or with a password in the URL, one line says what to do")
+        @Test("A URL with a password is refused with a hint, and a server that cannot be reached fails with one line")
         func missing() async throws {
             try await withDlm { sandbox in
                 let password = try await sandbox.perform("list", "--store", "postgres://ann:t0psecret@h/d")

@@ -9,7 +9,8 @@ extension EndToEnd {
             Content(seed: target.utf8.reduce(13) { $0 &* 31 &+ UInt64($1) }, size: mebibyte + 1)
         }
 
-        /// Serves files under every path. The paths in `stalled` keep their slot until the script is replaced.
+        /// Serves files under every path. The answers for the paths in `stalled` stall, so their downloads keep their
+        /// slots.
         static func handler(stalling stalled: Set<String>) -> FaultServer.Handler {
             { request in
                 FaultReply(content(request.target), etag: "\"v1\"").with {

@@ -61,7 +61,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Colours are used only on terminals, unless variables or options decide otherwise",
+            "On a terminal, colours are used, unless environment variables or --color disable them",
             arguments: [
                 ([:], [], true), (["NO_COLOR": "1"], [], false), (["CLICOLOR": "0"], [], false),
                 (["NO_COLOR": "1"], ["--color", "always"], true), ([:], ["--color", "never"], false),
@@ -96,7 +96,6 @@ extension EndToEnd {
                 #expect(isTold, "\(get.standardError)")
                 get.send(SIGKILL)
                 let result = try await get.result()
-                // At most one line is printed every five seconds.
                 #expect(Double(result.errorLines.count) <= result.duration / .seconds(5), "\(result.stderr)")
             }
             try await withDlm(serving: slow) { sandbox, server in

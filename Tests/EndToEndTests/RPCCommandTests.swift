@@ -63,7 +63,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Without xdg-open the address is printed, and the reason")
+        @Test("Without xdg-open, the address and the reason are printed")
         func noBrowser() async throws {
             try await withDlm { sandbox in
                 _ = try await start(sandbox)

@@ -16,7 +16,7 @@ func withProxy(
 }
 
 extension DlmSandbox {
-    /// Returns the options by which only these authorities are trusted.
+    /// Returns the options with which dlm trusts only these certificate authorities.
     func trust(_ authorities: [String?]) throws -> [String] {
         let text = try authorities.compactMap { $0 }.map { try String(contentsOfFile: $0, encoding: .utf8) }.joined()
         try root.write(text, to: "authorities.pem")
@@ -27,7 +27,7 @@ extension DlmSandbox {
 extension EndToEnd {
     @Suite(
         "Real proxies", .serialized, .timeLimit(.minutes(3)),
-        .enabled(if: RealProxy.canRun, "real proxies take tinyproxy, microsocks, OpenSSH, nginx and root"))
+        .enabled(if: RealProxy.canRun, "needs tinyproxy, microsocks, OpenSSH, nginx and root"))
     struct RealProxyTests {
         static let content = Content(seed: 781, size: 9 * mebibyte + 5)
 

@@ -132,7 +132,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A POST that never reached a server is tried again, and is sent once when a server listens")
+        @Test("A POST that never reached a server is tried again; once a server listens, it gets exactly one POST")
         func unreached() async throws {
             try await withDlm { sandbox in
                 let port = try LoopbackSocket.unusedPort()

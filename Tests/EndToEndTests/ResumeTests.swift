@@ -33,7 +33,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Ten kills at random moments: the file is right, and at most a second of traffic is sent twice",
+            "After a kill at a random moment, the file is right, and about a second of traffic at most is sent twice",
             arguments: Way.allCases)
         func killed(way: Way) async throws {
             var random = SeededGenerator(for: "killed, \(way)")
@@ -115,7 +115,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Without validators, all bytes on disk are compared; with --allow-unverified, only the end is",
+            "Without validators, all bytes on disk are compared; with --allow-unverified, only the last bytes are",
             arguments: [true, false])
         func noValidators(isStrict: Bool) async throws {
             try await withDlm(serving: Self.reply(connections: 1, validated: false)) { sandbox, server in

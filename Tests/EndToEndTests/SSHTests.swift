@@ -30,7 +30,9 @@ extension EndToEnd {
     struct SSHTests {
         static let content = Content(seed: 1501, size: 12 * mebibyte + 3)
 
-        @Test("Large, small and empty files are downloaded, with the server's time", arguments: ["sftp", "scp"])
+        @Test(
+            "Large, small and empty files are downloaded; over SFTP, they get the server's time",
+            arguments: ["sftp", "scp"])
         func files(scheme: String) async throws {
             try await withSSH { sandbox, server in
                 for (name, content) in [("large.bin", Self.content), ("small", Content("small")), ("empty", .empty)] {

@@ -35,7 +35,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Outside of its --window a download waits, also after a restart of the background session; inside it runs")
+            "A download waits outside of its --window, even after a restart of the background session, and runs inside")
         func window() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let utc = { (launch: inout ProcessLaunch) in launch.environment["TZ"] = "UTC" }

@@ -7,7 +7,7 @@ private struct Way: Sendable {
     var words: [String] = []
     let url: String
     var environment: [String: String] = [:]
-    /// The arguments for `dlm resume`, because the secret is not stored.
+    /// The arguments that give `dlm resume` the secret again, because the secret is not stored.
     var again: [String] = []
 }
 
@@ -37,8 +37,8 @@ extension DlmSandbox {
         let result = try await ChildProcess(launch).result()
         #expect(result.ending == .exited(0), "\(what) \(result.stderr)")
         search.expectSilent(result, what)
-        // The download continues in another background session, which ends with its hook, or was complete before the
-        // kill.
+        // Either the download continues in another background session, which is stopped here, or the download was
+        // complete before the kill.
         search.expectSilent(try await done("wait", "1"), what)
         if result.stderr.contains("session background") { try await done("daemon", "stop") }
         try expectFile(content, "file.bin", in: self, what)

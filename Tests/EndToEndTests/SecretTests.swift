@@ -171,7 +171,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("An unreadable option is refused, and its value is not repeated")
+        @Test("An invalid URL or option is refused, and no message repeats its secret")
         func malformed() async throws {
             let password = SecretSearch.password
             let (head, tail) = (password.prefix(4), password.dropFirst(4))
@@ -210,7 +210,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Only its owner can read the folder of the store")
+        @Test("Only the owner can read the folder of the store and the files in it")
         func permissions() async throws {
             try await withDlm(serving: FaultReply(Content("hello"))) { sandbox, server in
                 _ = try await sandbox.run("get", server.url())

@@ -8,8 +8,9 @@ extension EndToEnd {
         let content = Content(seed: 440, size: 6 * mebibyte + 11)
         let cut = 3 * mebibyte
 
-        /// Serves a URL that works for half of the file and is refused from then on. Other paths have the same file
-        /// with another validator or without ranges, another file of the same size, and a file of another size.
+        /// Serves a URL that sends only the first half of the file and refuses requests for other ranges. Other paths
+        /// have the same file with another validator or without ranges, another file of the same size, and a file of
+        /// another size.
         var handler: FaultServer.Handler {
             { [content, cut] request in
                 switch request.target {

@@ -89,7 +89,9 @@ extension EndToEnd {
             ProtocolTable.note("http", "authentication", way.scheme)
         }
 
-        @Test("A killed download is resumed, and nothing is fetched twice", arguments: SignOn.allCases)
+        @Test(
+            "A killed download is resumed, and at most 64 KiB of its recorded bytes are fetched again",
+            arguments: SignOn.allCases)
         func resumed(way: SignOn) async throws {
             var received: Int64 = 0
             let log = try await withSite(way) { site in

@@ -19,7 +19,7 @@ extension EndToEnd {
             return try ChildProcess(launch)
         }
 
-        /// Expects that the reader got the whole file, that nothing was printed, and that nothing is left on disk.
+        /// Expects that the reader got the whole file, that dlm printed nothing else, and that nothing is left on disk.
         private func expectWhole(
             _ result: ChildProcess.Result, _ content: Content, in sandbox: DlmSandbox, _ what: Any = "",
             sourceLocation: SourceLocation = #_sourceLocation
@@ -66,7 +66,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "After each of 20 lost connections, the stream continues at its place, with any proof of the same file",
+            "After each of 20 lost connections, the stream continues at its place, with or without validators",
             arguments: Proof.allCases)
         func drops(proof: Proof) async throws {
             let size: Int64 = proof.sendsAgain ? 6 * mebibyte + 5 : 24 * mebibyte + 17

@@ -16,7 +16,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Closed streams are not mistaken for files",
+            "If standard streams are closed, no output is written into a downloaded file",
             arguments: [">&-", ">&- 2>&-", "<&- >&- 2>&-", "<&-"])
         func closed(redirection: String) async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in

@@ -37,7 +37,7 @@ struct TestSupportTests {
         #expect(result.stderr == "24 72\r\n")
     }
 
-    @Test("The simulated disk of a power cut keeps the synced bytes of a file without a name, also at a second sync")
+    @Test("The simulated disk of a power cut keeps all synced bytes of a file without a name, even after two syncs")
     func unnamedOnPowerCut() async throws {
         try await withDlm { sandbox in
             let power = try PowerCut(sandbox)

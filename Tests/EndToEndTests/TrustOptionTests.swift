@@ -24,7 +24,7 @@ extension EndToEnd {
                     let result = try await run(site, words + [site.server.url()])
                     try expectDownloaded(Self.content, as: "file.bin", by: result, in: site.sandbox)
                     #expect(site.server.log.entries.count > 3)
-                    // The server's authority is trusted by the environment, but --ca-certificate replaces it.
+                    // The environment names the server's authority as trusted, but --ca-certificate replaces it.
                     let alone = ["get", "--ca-certificate", stranger.certificate, site.server.url("/alone")]
                     expectFailure(5, of: try await site.run(alone + ["--retries", "0"]))
                 }

@@ -13,7 +13,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "After 401, 403 and 410, a new link is requested from the command, and the file continues",
+            "After 401, 403 and 410, a new link is requested from the command, and the download continues",
             arguments: [401, 403, 410],
             [false, true])
         func renewed(status: Int, inBackground: Bool) async throws {
@@ -85,7 +85,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A command that prints the same link, or only links that fail, does not run forever")
+        @Test("If a command prints the same link, or only links that fail, dlm does not run it forever")
         func endless() async throws {
             try await withDlm(serving: FaultReply(status: 403)) { sandbox, server in
                 let same = try command(sandbox, server, "cat")

@@ -183,7 +183,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("The newest download of a file is used, and downloads to other places are not")
+        @Test("A file is verified with the checksum of its newest download")
         func newest() async throws {
             let new = Content(seed: 101, size: 2 * mebibyte)
             try await withDlm(serving: Self.reply) { sandbox, server in

@@ -91,7 +91,7 @@ static inline CURL *dlm_multi_finished(CURLM *multi, CURLcode *result) {
 enum dlm_http_version { DLM_HTTP_1_1, DLM_HTTP_2_OVER_TLS };
 
 /// Loads libcurl at the first call. Returns NULL, or the reason why libcurl cannot be loaded. The other functions load
-/// libcurl too, but end the process if libcurl cannot be loaded.
+/// libcurl too. Except for `dlm_curl_prepare`, they end the process if libcurl cannot be loaded.
 const char *dlm_curl_load(void);
 /// Returns the version of the loaded libcurl as 0xXXYYZZ: major, minor and patch number.
 unsigned int dlm_curl_version(void);
@@ -108,8 +108,8 @@ struct dlm_curl_features dlm_curl_features(void);
 CURLcode dlm_curl_global_init(void);
 /// Starts to load and initialise libcurl on a new thread. A call that needs libcurl earlier waits for that thread.
 void dlm_curl_prepare(void);
-/// Creates a share of TLS sessions and the public suffix list for handles of any thread, and of the DNS cache if
-/// `shares_dns` is not 0. Returns NULL if there is no memory.
+/// Creates a share for handles of any thread. They share TLS sessions and the public suffix list and, if `shares_dns`
+/// is not 0, the DNS cache. Returns NULL if there is no memory.
 CURLSH *dlm_share_create(int shares_dns);
 CURLcode dlm_set_http_version(CURL *easy, enum dlm_http_version version);
 /// Returns the HTTP version of the last response: "1.0", "1.1", "2", "3", or "" if it is not known.

@@ -1,6 +1,6 @@
 // libpq, PostgreSQL's client library, loaded at its first use. The program is neither linked with libpq nor built with
-// its headers: the functions below have the arguments of libpq's functions with the same names, and the interface of
-// libpq.so.5 has not changed since 2006.
+// its headers. The functions below call libpq's functions, whose declarations are repeated in CPostgres.c. New versions
+// of libpq.so.5 have stayed compatible since 2006.
 #ifndef CPOSTGRES_H
 #define CPOSTGRES_H
 
@@ -30,8 +30,8 @@ int dlm_pg_status(const dlm_pg_connection *connection);
 const char *dlm_pg_error_message(const dlm_pg_connection *connection);
 void dlm_pg_finish(dlm_pg_connection *connection);
 
-/// PQexecParams with parameters and results as text. Runs PQexec if there are no parameters, which may have several
-/// statements.
+/// PQexecParams with parameters and results as text. If there are no parameters, runs PQexec. Then
+/// `statement` may have several statements.
 dlm_pg_result *dlm_pg_execute(
     dlm_pg_connection *connection, const char *statement, int count, const char *const *values);
 int dlm_pg_result_status(const dlm_pg_result *result);

@@ -20,7 +20,8 @@ int dlm_epoll_create(void);
 /// Registers or changes `fd`; `events` is a mask of DLM_READABLE and DLM_WRITABLE.
 int dlm_epoll_set(int epoll, int fd, uint32_t events, uint64_t data);
 int dlm_epoll_remove(int epoll, int fd);
-/// Waits at most `timeout` ms (-1: without limit), stores at most 64 events, and returns their number.
+/// Waits at most `timeout` ms (-1: without limit), stores at most `capacity` events (never more than 64), and returns
+/// their number.
 int dlm_epoll_wait(int epoll, struct dlm_event *events, int capacity, int timeout);
 
 /// Returns the offset of the first `needle` in `text`, or -1 if there is none. The time of memmem(3) grows with the sum
@@ -76,8 +77,8 @@ struct dlm_status {
 /// Stores the status of the file at `path`, or of the open file `fd` if `path` is empty. For a symbolic link, it is the
 /// status of the link itself.
 int dlm_file_status(int fd, const char *path, struct dlm_status *status);
-/// Locks a file exclusively (flock(2)), without waiting. Fails with EWOULDBLOCK if the file is locked through another
-/// open.
+/// Locks a file exclusively (flock(2)), without waiting. Fails with EWOULDBLOCK if another open file description has
+/// the lock.
 int dlm_lock_exclusive(int fd);
 int dlm_unlock(int fd);
 
@@ -113,7 +114,7 @@ int dlm_memory_box(size_t count);
 /// Opens a folder as a starting point for other calls (open(2), O_PATH).
 int dlm_open_folder(const char *path);
 /// Opens a folder below `folder` as a starting point for other calls (O_PATH). Fails with EXDEV if `path` leads out of
-/// `folder`, also through symbolic links (openat2(2), RESOLVE_BENEATH and RESOLVE_NO_MAGICLINKS).
+/// `folder`, directly or through symbolic links (openat2(2), RESOLVE_BENEATH and RESOLVE_NO_MAGICLINKS).
 int dlm_open_folder_beneath(int folder, const char *path);
 /// Returns a descriptor that becomes readable when the process has ended (pidfd_open(2)).
 int dlm_pidfd_open(pid_t pid);

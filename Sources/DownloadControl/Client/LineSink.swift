@@ -27,7 +27,7 @@ final class LineSink: TransferSink {
 
     private let state = Mutex(State())
 
-    /// The most bytes that may wait for the reader, and so the longest line.
+    /// The number of waiting bytes at which the transfer is suspended. A line of this length is too long.
     private static let capacity = 1 << 20
 
     func begin(_ transfer: any Transfer) {

@@ -14,8 +14,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case idle
         case receiving
         case answering
-        /// The last answer was sent. Further bytes of the client are dropped until the client has read the answer and
-        /// closes the connection.
+        /// A request was refused. Further bytes of the client are dropped until the client closes the connection, or
+        /// ``ControlLimits/linger`` is over.
         case draining
     }
 

@@ -14,8 +14,8 @@ package final class ControlServer: Sendable {
     }
 
     /// Starts a server. The caller has the lock of the session, so an existing socket was left by a dead session.
-    /// - Parameter descriptor: A listening socket to adopt instead (`LISTEN_FDS`). The server closes the socket at its
-    ///   end.
+    /// - Parameter descriptor: A listening socket to adopt (`LISTEN_FDS`), instead of a new one. The server closes the
+    ///   socket at its end.
     package static func start(
         _ service: any DownloadService, at location: SessionLocation, listener descriptor: Int32? = nil,
         limits: ControlLimits = ControlLimits(), time: any TimeSource = SystemTime()

@@ -34,7 +34,7 @@ final class LineBuffer: Sendable {
         put(line)
     }
 
-    /// Appends an empty line, if no other line has come since the last empty line.
+    /// Appends an empty line, if the buffer is empty and no event has come since the last call.
     func appendHeartbeat() {
         let isQuiet = state.withLock { state in
             defer { state.isQuiet = true }

@@ -95,7 +95,7 @@ package struct Routes: Sendable {
     }
 
     private var incompatible: ControlAnswer {
-        // The client asked for its own version of the API, so the text must be true for a reader with that version.
+        // The error's own text names the version of "this process". For the client that would be the wrong version.
         WireError.answer(
             400, .sessionUnavailable(.incompatible(identifier, version: WireCoder.version)),
             message: "this session uses version \(WireCoder.version) of the control API only")

@@ -9,8 +9,8 @@ struct URLArray {
 
     private static let name = Array("urls".utf8)
 
-    /// Returns nil unless the document has exactly one array `"urls"` that contains only strings. Also returns nil if a
-    /// string of the document has escapes or characters outside of printable ASCII.
+    /// Returns nil unless the document has exactly one array `"urls"`, which is not empty and contains only strings.
+    /// Also returns nil if a string of the document has escapes or characters outside of printable ASCII.
     init?(in document: Data) {
         let found = document.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) -> ([String], Range<Int>)? in
             var scanner = Scanner(bytes: bytes)

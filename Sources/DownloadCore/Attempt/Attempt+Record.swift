@@ -60,7 +60,7 @@ extension Attempt {
     /// Waits for the running save, so that the next save comes after all checkpoints.
     func finishCheckpoint() async { await checkpoints.saving?.value }
 
-    /// Enters the number of bytes that were delivered to a stream into the record. No file has these bytes.
+    /// Records how many bytes were delivered to a stream. No file has these bytes.
     func recordDelivered(_ stream: StreamOutput) {
         let count = stream.written
         record.resume.written = count > 0 ? ByteRanges([0..<count]) : ByteRanges()
@@ -76,7 +76,8 @@ extension Attempt {
     /// sources, also records how many bytes the source of the transfer brought.
     @inline(never)
     func recordEnd(of segment: SegmentWriter, _ result: TransferResult) {
-        // The cookies in the head were recorded when the head came. Another transfer may have changed them since.
+        // The cookies of the head were recorded when the head came. Another transfer may have changed them since. So
+        // only differences from the cookies of the head count as changes here.
         var known = result.cookies
         if let learned = segment.learnedCookies { known?.sent = learned }
         transfers.secrets.learn(known)
@@ -104,9 +105,9 @@ extension Attempt {
     }
 
     /// Forgets all bytes on disk, because they belong to another version. If the file was to be continued from another
-    /// URL, throws an error instead. The bytes are removed from the record durably before the file changes. Otherwise,
-    /// after a crash or a loss of power, the record could describe bytes of the new version with the ranges and
-    /// validators of the old version.
+    /// URL, throws an error instead. The bytes are removed from the record durably before the partial file is
+    /// emptied. Otherwise, after a crash or a loss of power, the record could describe bytes of the new version with
+    /// the ranges and validators of the old version.
     func startOver(why: String) async throws(DownloadError) {
         if record.resume.movedFrom != nil, !record.resume.written.isEmpty {
             if record.resume.movedFrom == record.request.url, let path = local.file?.path {

@@ -12,8 +12,9 @@ extension Attempt {
             contentEncoding: record.resume.contentEncoding, digest: record.asksForDigest ? record.resume.digest : nil)
     }
 
-    /// Whether parts may be joined: a strong validator or a digest proves that they are of one version (RFC 9110
-    /// section 15.3.7.3), or the user accepts unverified files.
+    /// Whether parts may be joined. A strong validator or a digest proves that they are of one version (RFC 9110
+    /// section 15.3.7.3). Parts are also joined if the user accepts unverified files, or if the size and the time
+    /// identify the version. The last case is that the bytes on disk come from an earlier URL or another program.
     var mayJoinParts: Bool {
         validators.ifRange != nil || record.expected != nil || record.request.acceptsUnverified
             || record.resume.movedFrom != nil || isKnownBySizeAndTime || record.hasPieces

@@ -14,7 +14,7 @@ final class Attempt {
     /// Whether a 206 answer brought bytes from another place of the file than its `Content-Range` said. From then on,
     /// requests have no range.
     var distrustsRanges = false
-    /// The pause before the next attempt that the server asked for in its last answer.
+    /// The pause that the server's last answer asked for, before the next attempt.
     var serverPause: ServerPause?
     private lazy var messages = control.messages.makeAsyncIterator()
 

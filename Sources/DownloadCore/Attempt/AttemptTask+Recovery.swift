@@ -1,6 +1,6 @@
 /// Recovery from a round of transfers that ended before the whole file had come.
 extension AttemptTask {
-    /// The number of rounds after which the attempt fails if the file keeps changing.
+    /// The most rounds that follow the first round if the file keeps changing.
     private static let roundLimit = 3
 
     /// Prepares another round, or throws `end` if no other round follows.

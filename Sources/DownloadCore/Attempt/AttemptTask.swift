@@ -165,7 +165,7 @@ package final class AttemptTask: AttemptPhase {
         return nil
     }
 
-    /// Whether the file of an earlier completed run is kept without a request.
+    /// Whether the file of an earlier completed run is kept without a request. If so, records the file as current.
     private var keepsUnasked: Bool {
         @inline(never) get {
             guard let file = EarlierCompletion.unasked(of: attempt.record) else { return false }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The checkpoints of an attempt: when the store gets the ranges on disk, and when the file is synced. One save runs at
-/// a time, and nothing waits for it, so a slow store delays nothing else.
+/// a time. The transfers do not wait for a save, so a slow store does not delay them.
 struct Checkpoints {
     /// The running save.
     private(set) var saving: Task<Void, Never>?

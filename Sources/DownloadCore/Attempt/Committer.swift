@@ -9,7 +9,7 @@ package final class Committer: Sendable {
     /// class, because a struct would copy its record in each step. When it was a struct, the copies were a thirtieth of
     /// the CPU instructions of downloading a small file.
     package final class Job: @unchecked Sendable {
-        /// The download's record. When the job ends, this is the record that the store has.
+        /// The download's record, which the steps change and save.
         package internal(set) var record: DownloadRecord
         let file: any WholeFile
         let rule: NameRule
@@ -40,7 +40,7 @@ package final class Committer: Sendable {
     private let queue = DispatchQueue(label: "dlm.commit", qos: .userInitiated)
     private let arrived = Backlog<Job>()
 
-    /// The number of files from which one sync of the file system is cheaper than one sync for each file.
+    /// The smallest number of files for which one sync of the file system is cheaper than one sync for each file.
     static let sharedSyncFrom = 8
 
     package init(

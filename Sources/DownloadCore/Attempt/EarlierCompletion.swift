@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 
-/// The unchanged file of an earlier completed run of a download, which may answer for the file that is asked for now.
+/// The unchanged file of an earlier completed run of a download. The new run may keep this file instead of fetching it.
 struct EarlierCompletion {
     private let record: DownloadRecord
     private let file: CompletedFile

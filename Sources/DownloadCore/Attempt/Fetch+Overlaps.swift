@@ -1,8 +1,8 @@
 /// Checks of the joins of parts. Every join is proved by bytes that are fetched twice (``Overlap``). A server may send
 /// the right `Content-Range` and a strong ETag with bytes from another place of the file.
 extension Fetch {
-    /// Returns whether overlaps are compared. They are not compared if the file has several sources and a digest, or
-    /// digests of its pieces. The digests prove the bytes then, and a difference would not show which source is wrong.
+    /// Returns whether overlaps are compared. They are not compared if the file has several sources, and its digest or
+    /// the digests of its pieces prove the bytes. A difference would not show which source is wrong.
     static func comparesOverlaps(_ attempt: Attempt) -> Bool {
         !attempt.transfers.sources.isShared || attempt.local.verifier == nil && attempt.record.expected == nil
     }

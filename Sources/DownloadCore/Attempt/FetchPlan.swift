@@ -37,8 +37,8 @@ struct FetchPlan: AttemptPhase {
         return record.request.sources.filter { $0 != source && !book.standing(of: $0.string).isFinal }
     }
 
-    /// Reads from the store what earlier sessions learned about the host. The store is asked once for each host, and
-    /// only if the result can make a difference.
+    /// Reads from the store what earlier sessions learned about the host. The store is not asked if this session knows
+    /// the host already, or if the result makes no difference.
     func recallHost() async {
         guard !answer.isWhole, !record.request.hasFixedConnections,
             record.resume.total.map({ $0 >= ConnectionRamp.leastSize }) ?? false,

@@ -272,7 +272,7 @@ extension Probe {
             countedTo = wanted
             end = Overlap.end(after: wanted, held: file.written)
         }
-        // If the server ignores the condition, it need not send the bytes on disk again.
+        // Only one byte is requested. So a server that ignores the condition does not send the whole file again.
         if isConditional { end = start + 1 }
         var judge = ResponseJudge(
             start: askedStart, end: end, asksRange: asksRange, known: hasData ? attempt.version : nil)

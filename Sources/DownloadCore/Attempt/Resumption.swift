@@ -27,8 +27,8 @@ struct Resumption: AttemptPhase {
             return try await partialIsGone()
         }
         guard let file else { return .unfinished }
-        // The removal of the time is saved before the first write. After a write, the file has another time, even if
-        // the process is killed.
+        // The recorded modification time is removed before the first write. That write changes the time of the file,
+        // even if the process is killed afterwards.
         if record.resume.modified != nil {
             record.resume.modified = nil
             try await attempt.save()

@@ -7,7 +7,8 @@ enum RoundEnd: Error {
     /// Bytes that were fetched twice differ under the same validator. One of the two answers had bytes from another
     /// place of the file than its `Content-Range` said.
     case misplaced(why: String)
-    /// The URL after the redirects no longer answers, or no longer sends parts. The original URL is asked again, once.
+    /// The URL after the redirects refuses a part of the file, or an FTP server cannot begin in the middle of the file.
+    /// After the first round, the original URL is asked again. After a later round, the attempt fails.
     case stale(DownloadError)
 
     /// The error of an attempt that ends for this reason; nil if the attempt was asked to stop.

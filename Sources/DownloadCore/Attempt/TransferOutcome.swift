@@ -33,8 +33,8 @@ enum TransferOutcome: Sendable, Equatable {
         }
     }
 
-    /// The error for repeated 206 answers that bring nothing. RFC 9110 allows a 206 that is shorter than the requested
-    /// range.
+    /// The error for a file that stays incomplete because 206 answers were shorter than the requested ranges. RFC 9110
+    /// allows such answers.
     static let tooShort = DownloadError.protocolViolated(.wrongRange("the answers were shorter than requested"))
     static let redirectOfPart = DownloadError.protocolViolated(.wrongRange("a redirect instead of a part of the file"))
 }

@@ -1,7 +1,7 @@
 import HTTPTypes
 
 /// One request for the first byte of a URL, and a report with all details of the request and its answer. A download
-/// would begin with the same request. The probe transfers at most a few KiB.
+/// would begin with the same request, except for the range. The probe transfers at most a few KiB.
 package struct RequestProbe: Sendable {
     private let asked: RedirectingRequest
 

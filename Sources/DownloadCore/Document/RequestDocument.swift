@@ -38,7 +38,7 @@ extension RequestDocument {
 
     package func text() throws -> String { request == Self.baseline ? Self.empty : try JSONText.encode(self) }
 
-    /// The URL of a document without one.
+    /// The URL of a request whose document has no URL.
     package static let placeholder: SourceURL = {
         guard case .success(let parsed) = SourceURL.parse("http://column.invalid/") else {
             preconditionFailure("a constant URL is well-formed")
@@ -96,7 +96,7 @@ extension RequestDocument {
         return fields.first { !$0.isPossible }?.name
     }
 
-    /// Throws if a request has an impossible number. The store could not read the request again.
+    /// Throws if a request has an impossible number. The store could not read such a request again.
     package static func requirePossible(_ request: DownloadRequest) throws(DownloadError) {
         if let field = impossibleField(of: request) {
             throw .requestInvalid(.notForScheme(request.url.string, what: "\(field) is impossible"))

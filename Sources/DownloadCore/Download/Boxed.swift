@@ -1,8 +1,8 @@
-/// A box for a large part of a value, which copies share until one of them is changed. Copying a value changes the
-/// reference count of each of its strings, but copying a box changes only one. Measured for the options of a request
-/// with 5,000 small files: 2,873 million instructions instead of 2,989 million. The box requires few protocols of its
-/// value. Swift looks up each required conformance at run time, among all types of the program, when the conformance is
-/// first used.
+/// A box for a large part of a value. Copies of the value share the box until one of them is changed. Copying a value
+/// changes the reference count of each of its strings, but copying a box changes only one. Measured for the options of
+/// a request with 5,000 small files: 2,873 million instructions instead of 2,989 million. The box requires few
+/// protocols of its value. Swift looks up each required conformance at run time, among all types of the program, when
+/// the conformance is first used.
 @propertyWrapper
 package struct Boxed<Value: Sendable>: Sendable {
     /// The storage. It is changed only by a struct that has the only reference to it.

@@ -66,8 +66,8 @@ extension DownloadRecord {
         return .completedFile(fate, path: path)
     }
 
-    /// Makes a completed download whose file is gone like a new download. A partial file of the same name belongs to
-    /// another download.
+    /// Forgets the file of a completed download if the file is gone, so that the download begins like a new one. A
+    /// partial file of the same name belongs to another download.
     mutating func forgetLostFile() {
         guard let completed, !completed.isStream, !isFinishing, resume == resume.afterCompletion, resume.sources == nil,
             !request.repairs, fileName.map({ $0 == FileNaming.lastComponent(completed.path) }) ?? true,

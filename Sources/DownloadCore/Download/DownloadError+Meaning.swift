@@ -130,7 +130,7 @@ extension DownloadError {
 }
 
 extension DownloadError {
-    /// The words for the command that prints new links (``Hooks/urlCommand``), with which error texts begin.
+    /// The words with which error texts name the command that prints new links (``Hooks/urlCommand``).
     package static let newLinkCommand = "the command for a new link"
 
     /// Returns the error for a download whose time limit has passed.

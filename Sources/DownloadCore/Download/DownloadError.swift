@@ -7,7 +7,7 @@ public enum DownloadError: Error, Codable, Equatable, Sendable {
     case fileFailed(FileFailure, path: String)
     /// The server was not reached, or the connection did not last.
     case networkFailed(NetworkFailure, TransportDiagnosis)
-    /// The server did not prove its identity.
+    /// The server did not prove its identity, or it refused the certificate of the client.
     case trustFailed(TransportDiagnosis)
     /// The server or a proxy refused the login.
     /// - Parameter hint: The reason for the refusal, if it is known.
@@ -119,7 +119,7 @@ public enum NetworkFailure: String, Codable, Equatable, Sendable {
 public struct TransportDiagnosis: Codable, Equatable, Sendable {
     /// The code of libcurl; 0 if libcurl reported no error.
     public let code: Int
-    /// The message of libcurl, or of its TLS library.
+    /// The message of libcurl, of its TLS library, or of dlm.
     public let message: String
     /// The error number of the system; 0 if there was none.
     public let errno: Int32
@@ -167,7 +167,7 @@ public enum VerificationFailure: Codable, Equatable, Sendable {
     case tooLarge(limit: Int64, size: Int64?)
     /// A file that was to be continued is not the beginning of the server's file.
     case notItsBeginning(path: String, why: String)
-    /// The rest of the file has another version than the bytes already written to a stream, or may have one.
+    /// The rest of the file has, or may have, another version than the bytes already written to a stream.
     case streamBroken(String)
     /// The file on the server changed while it was being fetched, and the answer does not show a whole new version.
     case changed(String)

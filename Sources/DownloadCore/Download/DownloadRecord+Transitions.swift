@@ -2,7 +2,7 @@ import Foundation
 
 /// The changes of a download's state and owner.
 extension DownloadRecord {
-    /// Changes the state. All changes of states use this method.
+    /// Changes the state. Debug builds check that this change is possible (``DownloadState/canMove(to:)``).
     package mutating func move(to next: DownloadState) {
         assert(state.canMove(to: next.kind) || state == next, "\(state.kind) -> \(next.kind)")
         state = next
@@ -78,7 +78,8 @@ extension DownloadRecord {
         return until
     }
 
-    /// Returns the time at which the schedule stops the download. Returns nil if the schedule never stops it.
+    /// Returns the time at which the schedule stops the download. Returns nil if the schedule never stops it,
+    /// or does not allow it to run now.
     func closes(at date: Date) -> Date? {
         guard case .open(let until)? = request.schedule?.answer(at: date) else { return nil }
         return until

@@ -183,7 +183,7 @@ package struct DownloadRecord: Sendable, Equatable {
 }
 
 extension DownloadRecord: CustomStringConvertible {
-    /// The fields, of which the request hides its secrets.
+    /// The fields. The request among them hides its secrets.
     package var description: String { "\(storage.fields)" }
 }
 

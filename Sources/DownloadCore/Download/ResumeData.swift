@@ -40,7 +40,7 @@ package struct ResumeData: Codable, Sendable, Equatable {
     package var servedName: String?
     /// The URL from which the bytes on disk came, after the URL of the download was changed; nil once the new URL is
     /// proved to have the same file. While it is set, different bytes are an error, and the download does not start
-    /// over.
+    /// over. If the bytes are from a file that another program began, it is the download's own URL.
     package var movedFrom: SourceURL?
     /// The history of the download's sources; nil if there is only one source.
     package var sources: SourceBook?

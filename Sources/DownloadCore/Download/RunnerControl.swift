@@ -119,7 +119,7 @@ package final class RunnerControl: Sendable {
     /// Whether the attempt was asked to stop. It stays true after the message `stop` was read.
     var isStopping: Bool { stops.load(ordering: .acquiring) }
 
-    /// Ends the inbox: no more messages are read, and the queue releases the unread messages.
+    /// Ends the inbox: later messages are dropped. The attempt's task can still read the messages that came before.
     func close() {
         let queue = inbox.withLock { inbox in
             inbox.isClosed = true

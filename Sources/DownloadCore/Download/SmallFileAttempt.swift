@@ -26,7 +26,7 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
     let lane: SmallFileLane
     private let stage = Mutex(Stage.ready)
     private var begun: Date
-    /// The route of the request, from when the transfer began.
+    /// The route of the request; nil before the transfer begins.
     private var route: RequestRoute?
     private var result: TransferResult?
     /// The cookies that servers set.

@@ -8,8 +8,8 @@ package struct PoolBuffer: @unchecked Sendable {
 /// The buffers between the engine threads and the disk. The pool slows transfers down when the disk is slower than the
 /// network: a transfer that gets no buffer pauses. The engine never waits.
 package final class BufferPool: Sendable {
-    /// The usual number of buffers, which are 10 MiB together. Downloads are hardly faster with more than 8 buffers,
-    /// and a session should use little memory (docs/internals/session.md).
+    /// The usual limit of buffers, 10 MiB together. A higher limit is not worth its memory, because downloads are
+    /// hardly faster with more than 8 buffers (docs/internals/session.md).
     package static let standardCapacity = 40
     /// The capacity for a session in which 200 downloads or more may run at once.
     package static let crowdedCapacity = 16

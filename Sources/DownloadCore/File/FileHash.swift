@@ -10,7 +10,7 @@ package struct FileHash: Sendable, Equatable {
 
     private static let step = 1 << 20
 
-    /// Hashes a file. Blocks its thread.
+    /// Hashes a file. Blocks the calling thread.
     /// - Parameter expected: the size that the file must have, in bytes; nil for any size.
     /// - Throws: ``DownloadError/fileFailed(_:path:)`` if the file is missing, unreadable or not regular. Opening a
     ///   pipe or a device never blocks.

@@ -144,8 +144,8 @@ package enum FileStatus {
         }
     }
 
-    /// Returns the status of the file with this path, or nil if the path does not exist. A symbolic link is not
-    /// followed.
+    /// Returns the status of the file with this path, or nil, with `errno` set, if it cannot be read. A symbolic link
+    /// is not followed.
     package static func of(_ path: String) -> Info? {
         var status = dlm_status()
         return dlm_file_status(-1, path, &status) == 0 ? Info(status) : nil

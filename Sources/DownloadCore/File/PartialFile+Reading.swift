@@ -4,9 +4,9 @@ import Foundation
 /// Reading of bytes that are in the partial file already.
 extension PartialFile {
     /// Returns the ranges below `total` for which the file system has no data: the part after the end of the file, and
-    /// the holes inside the file. If dlm has written there, another program has truncated the file, and later writes
-    /// may have made the file long again. Each range is extended by a margin, because a page that is cut in part is
-    /// filled with zeros.
+    /// the holes inside the file. Holes are found only on file systems that record them exactly. If dlm has written
+    /// there, another program has truncated the file, and later writes may have made the file long again. Each range is
+    /// extended by a margin, because a page that is cut in part is filled with zeros.
     package func cutOff(before total: Int64, margin: Int64 = cutMargin) throws(DownloadError) -> ByteRanges {
         let length = try length()
         var lost = ByteRanges()

@@ -2,8 +2,8 @@ import CSystem
 import Foundation
 import Synchronization
 
-/// The file `NAME.part` beside the final name: the only file that a download writes to. The file is locked against all
-/// other processes. Checkpoints record the ranges that this object keeps.
+/// The file `NAME.part` beside the final name, to which an attempt writes the bytes of a download. The file is locked
+/// against all other processes. Checkpoints record the ranges that this object keeps.
 package final class PartialFile: SegmentTarget, Sendable {
     package let folder: String
     /// The final name of the file, without `.part`.
@@ -95,8 +95,8 @@ package final class PartialFile: SegmentTarget, Sendable {
         return file
     }
 
-    /// Returns whether a download has locked the file. The check itself takes the lock for a moment, so `waitUntil`
-    /// tries repeatedly.
+    /// Returns whether a download has locked the file. The check itself takes the lock for a moment, and the check of
+    /// another process may see that lock. So `waitUntil` checks repeatedly.
     package static func isLocked(_ path: String) -> Bool {
         let descriptor = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
@@ -104,7 +104,7 @@ package final class PartialFile: SegmentTarget, Sendable {
         return dlm_lock_exclusive(descriptor) != 0
     }
 
-    /// Returns why the partial name is taken. A process that has just made the file locks it a moment later, so one
+    /// Returns why the partial name is taken. Another process may have made the file and not locked it yet, so one
     /// check is not enough.
     package static func whyTaken(
         _ path: String, time: any TimeSource, isLocked: (String) -> Bool = isLocked
@@ -129,7 +129,7 @@ package final class PartialFile: SegmentTarget, Sendable {
 
     // MARK: Other programs
 
-    /// Begins to watch for other programs that write to the file. Not worth while for a file that is finished at once.
+    /// Begins to watch for other programs that write to the file. A file that is finished at once is not worth a watch.
     package func watchWriters() {
         state.withLock { state in
             if state.watch == nil { state.watch = WriterWatch.shared.begin(descriptor, identity, device: device) }
@@ -177,8 +177,7 @@ package final class PartialFile: SegmentTarget, Sendable {
         }
     }
 
-    /// Clears ``differs``. The caller has forgotten the bytes on one side of the difference, or has all bytes sent
-    /// again.
+    /// Clears ``differs``. Called after the doubtful bytes were forgotten, so that they are fetched again.
     package func forgetDifference() { state.withLock { $0.differs = false } }
 
     /// Sets the ranges that a checkpoint says are written and durable.
@@ -194,7 +193,7 @@ package final class PartialFile: SegmentTarget, Sendable {
         state.withLock { $0.onWrite = action }
     }
 
-    /// Removes ranges from the written ones, because the bytes are doubtful or another program cut them off.
+    /// Removes ranges from ``written`` and ``durable``, because the bytes are doubtful or another program cut them off.
     package func forget(_ ranges: ByteRanges) {
         if ranges.isEmpty { return }
         state.withLock { state in

@@ -17,7 +17,8 @@ final class UnnamedFile: Sendable {
 
         deinit { close(descriptor) }
 
-        /// Returns whether the folder has an entry of this name, even if the entry is a link that leads nowhere.
+        /// Returns whether the folder has an entry of this name, even if the entry is a link that leads nowhere. Also
+        /// returns true if the check fails.
         func has(_ name: String) -> Bool {
             faccessat(descriptor, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT
         }
@@ -95,12 +96,12 @@ extension UnnamedFile: WholeFile {
         return rule.name
     }
 
-    /// Syncs the folder, and checks its path once for all files of the folder.
+    /// Syncs the folder, and checks that the path still leads to it. One call serves all new files of the folder.
     package func syncFolder() throws(DownloadError) {
         try folder.sync()
         if !folder.isInPlace { throw .fileFailed(.folderMoved, path: folder.path) }
     }
 
-    /// Returns the status as it was when the file was made. No other program can have written to the file.
+    /// Returns the status as it was after the bytes were written. No other program can have written to the file.
     package func status() -> FileStatus.Info { made }
 }

@@ -17,7 +17,7 @@ package struct ContentDisposition: Equatable, Sendable {
         var isEmpty = true
         while let parameter = scanner.next() {
             isEmpty = false
-            // If a parameter occurs twice, which is an error, the first one is used.
+            // If a parameter occurs twice, which is an error, the first usable value is used.
             switch parameter.name {
             case "filename*": extended = extended ?? Self.decodedExtended(parameter.value)
             case "filename": plain = plain ?? Self.nonEmpty(String(decoding: parameter.value, as: UTF8.self))

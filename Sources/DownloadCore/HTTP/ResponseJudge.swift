@@ -55,7 +55,8 @@ package struct ResponseJudge: Sendable, Equatable {
         /// The file on disk is still the current version.
         case current
         case redirect(to: String)
-        /// The server rejects ranges, or the file is empty. The file must be requested without a range.
+        /// The server rejects ranges, the file is empty, or a 206 does not tell the size of the file. The file must be
+        /// requested without a range.
         case askWithoutRange
         case failed(DownloadError)
     }
@@ -90,7 +91,7 @@ package struct ResponseJudge: Sendable, Equatable {
     private func judgeWhole(_ head: ResponseHead) -> Verdict {
         let length = Self.contentLength(head)
         if length == nil, let unclear = unclearLength(head) { return .failed(unclear) }
-        // Answers with these status codes never have a body (RFC 9110 section 6.4.1).
+        // Answers with these status codes have no body (RFC 9110 sections 15.3.5 and 15.3.6).
         let hasNone = [204, 205].contains(head.status)
         let total = hasNone ? 0 : head.isDecoded ? nil : length
         if total == 0, !hasNone, let contradiction = contradictionOfEmptyBody(head) {
@@ -118,9 +119,9 @@ package struct ResponseJudge: Sendable, Equatable {
     }
 
     /// Returns why the file cannot be empty, although the answer has `Content-Length: 0`; nil if nothing contradicts an
-    /// empty file. The field ends the message at once (RFC 9112 section 6.3), so bytes that may come later on the
-    /// connection do not belong to the message. A server's digest that is not the digest of an empty file is found when
-    /// the file is verified, like any other wrong digest.
+    /// empty file. `Content-Length: 0` ends the message at once (RFC 9112 section 6.3), so bytes that may come later on
+    /// the connection do not belong to the message. A server's digest that is not the digest of an empty file is found
+    /// when the file is verified, like any other wrong digest.
     private func contradictionOfEmptyBody(_ head: ResponseHead) -> String? {
         if let value = head.fields.value(.contentRange), let range = ContentRange(fieldValue: value), range.isOfContent
         {

@@ -1,10 +1,11 @@
-/// The programs to run when a download has ended. They are part of the request.
+/// The programs to run and the notices to send when a download has ended, and the command for new URLs. They are part
+/// of the request.
 package struct Hooks: Sendable, Equatable {
     /// The absolute path of the program to run when the download is complete, without a shell and without arguments.
     package var onComplete: String?
     /// The absolute path of the program to run when the download has failed and is not tried again.
     package var onError: String?
-    /// A shell command that prints a new URL for one that has expired.
+    /// A shell command that prints a new URL for the download when its URL has expired.
     package var urlCommand: String?
     /// The URL (http or https) to which the JSON document of a completed download is sent by POST.
     package var completeURL: String?
@@ -12,13 +13,14 @@ package struct Hooks: Sendable, Equatable {
     package var completeBearerFile: String?
     /// Whether the user's desktop shows a notice when the download has ended.
     package var notifies = false
-    /// The time limit of a program in seconds; nil for ``standardTimeLimit``.
+    /// The time limit of a program in seconds. If nil, the limit is ``standardTimeLimit`` at the end of a download, and
+    /// 60 seconds for ``urlCommand``.
     package var timeLimit: Double?
 
     package static let standardTimeLimit = 300.0
     package static let possibleTimeLimits = 0.001...1e9
 
-    /// Whether there is nothing to do at the end of a download.
+    /// Whether there is no hook, no command for new URLs and no notice.
     package var isEmpty: Bool {
         onComplete == nil && onError == nil && urlCommand == nil && completeURL == nil && !notifies
     }
@@ -53,11 +55,11 @@ package struct DueHook: Sendable, Equatable {
     package let program: String?
     /// The URL to which the document of the download is sent; nil for none.
     package let url: String?
-    /// The time limit of the program in seconds.
+    /// The time limit in seconds for the program, and for sending the document.
     package let timeLimit: Double
 
-    /// Returns nil if there is nothing to run. There is nothing to run for a download that continues or was cancelled,
-    /// and for a file on disk that was still current, so that nothing was fetched.
+    /// Returns nil if there is nothing to run. There is nothing to run for a download that continues or was cancelled.
+    /// There is also nothing to run if nothing was fetched, because the file on disk was still current.
     package init?(_ record: DownloadRecord) {
         guard let hooks = record.request.hooks else { return nil }
         switch record.state {

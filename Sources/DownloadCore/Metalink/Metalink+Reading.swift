@@ -16,8 +16,8 @@ extension Metalink {
                 case .end: builder.end()
                 }
                 if let message = builder.failure { throw reader.failure(message) }
-                // Finding a line number means counting all lines before it. So the number of messages is limited, for
-                // documents with many empty elements.
+                // Finding a line number means counting all lines before it, and a document may have many empty
+                // elements. So the number of messages is limited.
                 if let message = builder.takeSkipped(), skipped.count < Self.mostSkipped {
                     skipped.append("line \(reader.failure("").line): \(message)")
                 }
@@ -30,7 +30,7 @@ extension Metalink {
         if files.isEmpty { throw failure("it describes no file") }
     }
 
-    /// The builder that makes files from the elements of a document in either version of Metalink.
+    /// The builder of ``File`` values from the elements of a document, in either version of Metalink.
     private struct Builder {
         private struct Element {
             let name: String
@@ -92,7 +92,8 @@ extension Metalink {
             }
         }
 
-        /// Returns the reason why the last element was skipped, or nil if it was not.
+        /// Returns the reason why the last element was skipped, and forgets it. Returns nil if the element was not
+        /// skipped.
         mutating func takeSkipped() -> String? {
             defer { skipped = nil }
             return skipped
@@ -127,8 +128,8 @@ extension Metalink {
             }
         }
 
-        /// Reads the digests of pieces. Digests that cannot be right are ignored, because the whole file is verified,
-        /// too.
+        /// Reads the digests of pieces. Digests that cannot be right are ignored. The file is then verified only as a
+        /// whole.
         private mutating func readPieces(_ attributes: [String: String]) {
             defer { digests = [] }
             guard let type = attributes["type"], let algorithm = Checksum.Algorithm(name: type.utf8),

@@ -11,7 +11,7 @@ package struct Metalink: Sendable, Equatable {
         package var sources: [Source] = []
         /// The number of URLs that cannot be used, such as those of other protocols.
         package var unusable = 0
-        /// Whether the document lists a torrent or a similar file.
+        /// Whether the document lists a torrent or something similar for this file.
         package var hasMetaURL = false
         /// Whether the document has a signature. dlm does not check it.
         package var isSigned = false
@@ -26,7 +26,8 @@ package struct Metalink: Sendable, Equatable {
     }
 
     package let files: [File]
-    /// The elements that were ignored because they are empty, such as `<size>`: a sentence for each, with its line.
+    /// Sentences about the elements that were ignored because they are empty, such as `<size>`. Each sentence names the
+    /// line. There are at most ``mostSkipped`` sentences.
     package let skipped: [String]
 
     /// The greatest size of a document in bytes. A larger file is surely no Metalink document.
@@ -49,7 +50,8 @@ extension Metalink.File {
     }
 
     /// Returns the folders and the name, all below the destination folder (RFC 5854 section 4.1.2.1).
-    /// - Throws: ``FileFailure/nameOutside`` for absolute paths, `..`, `~`, and hidden or invisible names.
+    /// - Throws: ``FileFailure/nameOutside`` for absolute paths, `..`, `~`, names that ``FileNaming`` would change, and
+    ///   paths of more than 16 parts.
     package func path() throws(DownloadError) -> (folders: [String], name: String) {
         let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
             .map { String(Substring($0)) }

@@ -12,7 +12,8 @@ package protocol LocalNetwork: Sendable {
     /// Returns whether there is a route to the address over an interface that is up and has a carrier. Nil if the
     /// routes cannot be read.
     func reaches(_ address: String, from source: NetworkPath.Source?) -> Bool?
-    /// Returns whether this machine has the interface or address.
+    /// Returns whether this machine has the interface, or the address among ``usableAddresses()``. Returns true if the
+    /// addresses cannot be read.
     func has(_ source: NetworkPath.Source) -> Bool
     /// Returns the addresses of the name servers (resolv.conf(5)).
     func nameServers() -> [String]

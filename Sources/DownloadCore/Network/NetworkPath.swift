@@ -87,8 +87,8 @@ package enum NetworkOutage {
 /// The detection of a suspended machine. Connections from before the sleep are dead, even if the kernel still keeps
 /// them.
 package struct SleepWatch: Sendable {
-    /// The longest sleep after which connections are not given up. Servers and routers rarely forget a connection so
-    /// soon.
+    /// Connections are given up only after a sleep longer than this. Servers and routers rarely forget a connection
+    /// sooner.
     static let harmless = Duration.seconds(5)
     private var last: Duration?
 

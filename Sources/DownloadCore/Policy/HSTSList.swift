@@ -11,7 +11,7 @@ package struct HSTSList: Sendable, Equatable {
 
     package private(set) var entries: [String: Entry] = [:]
 
-    /// The maximum number of entries. The entries that expire last are kept.
+    /// The maximum number of entries in the file. The entries that expire last are written.
     static let most = 10_000
 
     package init() {}
@@ -34,7 +34,7 @@ package struct HSTSList: Sendable, Equatable {
         guard !Self.isAddress(host), let (age, includes) = Self.parse(field) else { return false }
         if age == 0 { return entries.removeValue(forKey: host) != nil }
         let entry = Entry(expires: now.addingTimeInterval(Double(age)), includesSubdomains: includes)
-        // A difference of up to a day is not worth a write.
+        // A small difference of the times is not worth a write: less than a day, and less than a quarter of the age.
         if let known = entries[host], known.includesSubdomains == includes,
             abs(known.expires.timeIntervalSince(entry.expires)) < min(86_400, Double(age) / 4)
         {

@@ -60,8 +60,8 @@ package final class HSTSStore: Sendable {
         HSTSList((try? String(contentsOfFile: path, encoding: .utf8)) ?? "", now: time.date)
     }
 
-    /// Saves the new entry, together with the entries that other sessions have written meanwhile. After a failure, the
-    /// host is learned again from a later answer.
+    /// Saves the new entry, together with the entries that other sessions have written meanwhile. After a failure, a
+    /// later session learns the host again.
     private func save(_ field: String, of host: String) {
         let folder = (path as NSString).deletingLastPathComponent
         try? FileManager.default.createDirectory(

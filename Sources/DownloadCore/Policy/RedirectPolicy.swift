@@ -1,5 +1,5 @@
-/// The rules for the URLs that are used, and for the redirects that are followed. Redirects from https to http, and to
-/// other schemes, are always refused.
+/// The rules for the URLs that are used, and for the redirects that are followed. Redirects from https to http, and
+/// redirects to schemes other than http and https, are always refused.
 public struct RedirectPolicy: Sendable, Equatable {
     /// The greatest number of redirects that are followed in one attempt.
     public var limit: Int

@@ -4,7 +4,7 @@ public struct RetryPolicy: Sendable, Equatable {
     public var limit: Int
     /// The first delay in seconds; it doubles each time.
     public var delay: Double
-    /// The longest delay in seconds.
+    /// The longest delay in seconds, unless the server asks for a longer one.
     public var maximumDelay: Double
     /// The status codes after which the request is repeated, in addition to those after which dlm always repeats it.
     public var statuses: StatusCodes?

@@ -2,9 +2,9 @@ extension ChecksumList {
     /// The maximum size in bytes. A larger file is probably not a list of checksums.
     package static let largest = 1 << 20
 
-    /// Reads lines that md5sum, sha256sum and similar programs (coreutils) write, or the tools of BSD and OpenSSL, and
-    /// lines that contain only a digest. All other lines are comments. If the file is signed, only the signed part is
-    /// read; the signature is not checked.
+    /// Reads the lines that coreutils (such as md5sum and sha256sum), BSD's tools and OpenSSL write, and lines that
+    /// contain only a digest. All other lines are comments. If the file is signed, only the signed part is read; the
+    /// signature is not checked.
     /// - Parameter source: The file or URL of the list. Its name may show an algorithm that dlm does not know.
     /// - Throws: ``VerificationFailure/unverifiable(_:)`` if the file has no checksum.
     package init(_ bytes: [UInt8], source: String) throws(DownloadError) {
@@ -91,7 +91,7 @@ extension ChecksumList {
         if rest.allSatisfy(isSpace) { return (rest.suffix(0), checksum) }
         guard let first = rest.first, isSpace(first) else { return nil }
         let path = rest.dropFirst()
-        // The second character marks text or binary mode, which makes no difference.
+        // The second character after the digest marks text or binary mode, which makes no difference.
         let hasMode = path.first == UInt8(ascii: " ") || path.first == UInt8(ascii: "*")
         return (hasMode ? path.dropFirst() : path, checksum)
     }

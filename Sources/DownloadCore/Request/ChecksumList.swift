@@ -29,8 +29,8 @@ package struct ChecksumList: Codable, Sendable, Equatable {
     /// The approximate size of the list in a message to another process, in bytes.
     package var size: Int { entries.reduce(100) { $0 + $1.name.utf8.count + $1.folder.utf8.count + 220 } }
 
-    /// The most entries of a list that is stored with a request. A list is stored if the name of the file is known only
-    /// after the server's answer.
+    /// The maximum number of entries of a list that is stored with a request. A list is stored if the name of the file
+    /// is known only after the server's answer.
     package static let longestCarried = 1000
 
     /// Looks up the request's checksum by the name in its URL and by the requested name. If neither name is listed, the
@@ -65,8 +65,8 @@ package struct ChecksumList: Codable, Sendable, Equatable {
     }
 
     /// Looks up the checksum of the file at `path` by the last component of the path. If several entries have this
-    /// name, an entry whose folders are the last folders of the path is preferred, and the longest of them. Returns nil
-    /// if no entry has the name.
+    /// name, an entry whose folders are the last folders of the path is preferred. Among several such entries, the one
+    /// with the most folders is used. Returns nil if no entry has the name.
     package func checksum(for path: String) throws(DownloadError) -> Checksum? {
         let parts = Self.components(path)
         guard let name = parts.last else { return nil }

@@ -5,7 +5,8 @@ import Glibc
 /// what the lines mean, and which cookies a request carries.
 struct CookieList: Sendable, Equatable {
     private(set) var lines: [String] = []
-    /// The lines as they were read from the file. Only differences from these lines are saved to the jar.
+    /// The lines as they were read from the file. An unchanged line does not replace another line for the same cookie
+    /// in the jar.
     private let original: [String]
 
     /// Makes an empty list, for cookies that servers set from now on.
@@ -60,7 +61,8 @@ struct CookieList: Sendable, Equatable {
 
     // MARK: The jar
 
-    /// Saves new, changed and deleted cookies to the file. Other downloads may write the file at the same time.
+    /// Adds new and changed cookies to the file, and removes deleted and expired ones. Other downloads may write the
+    /// file at the same time.
     func save(to path: String, now: Date) throws(DownloadError) {
         let folder = Self.folder(of: path)
         let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

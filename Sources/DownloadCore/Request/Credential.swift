@@ -13,8 +13,8 @@ public struct Credential: Sendable, Equatable {
 }
 
 extension Credential: Codable {
-    /// An empty password is not a secret, so it is stored, as a flag. It means that the user need not give a password
-    /// again, because an SSH key needs none, or a netrc file contains it.
+    /// An empty password is not a secret, so it is stored, as a flag. The flag means that the user need not give a
+    /// password again, because an SSH key needs none, or a netrc file contains the password.
     private enum Key: String, CodingKey { case user, isWithoutPassword }
 
     public init(from decoder: any Decoder) throws {

@@ -74,8 +74,8 @@ public struct DownloadRequest: Sendable, Equatable {
     public var validation = ResponseValidation()
     /// Whether the download is paused when it is added. It then begins only when the user resumes it.
     public var startsPaused = false
-    /// Whether a file that this download has completed before is used without asking the server for a newer one. The
-    /// server is asked if somebody has changed the file since.
+    /// Whether a file that this download has completed before is used without asking the server for a newer one. If
+    /// somebody has changed the file since, the server is asked.
     package var keepsCompleted = false
     /// The programs to run when the download has ended; nil for none.
     package var hooks: Hooks?

@@ -13,8 +13,8 @@ public struct HTTPOptions: Codable, Sendable, Equatable {
     public var referer: String?
     /// Whether to accept the file in a content coding, and to decode it.
     public var acceptsCompressed: Bool?
-    /// The scheme for the name and password. If nil, the first request has them with Basic, and a server that then asks
-    /// for Digest gets a digest.
+    /// The scheme for the name and password. If nil, the first request uses Basic. If the server then asks for Digest,
+    /// the next request uses Digest. An origin that has asked for Digest before gets Digest at once.
     public var authentication: HTTPAuthentication?
     /// The parameters for signing each request with the name and password (AWS Signature Version 4):
     /// `PROVIDER1[:PROVIDER2[:REGION[:SERVICE]]]`.

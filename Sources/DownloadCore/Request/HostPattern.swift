@@ -40,7 +40,8 @@ package struct HostPattern: Hashable, Sendable {
 
     /// Returns whether a text matches a pattern in which `*` stands for any number of bytes, or for none.
     ///
-    /// Each `*` matches as few bytes as possible. If the rest does not match then, the last `*` matches more bytes.
+    /// Each `*` matches as few bytes as possible. If the rest of the pattern does not match, the last `*` matches more
+    /// bytes.
     package static func matches(_ pattern: Substring.UTF8View, _ name: Substring.UTF8View) -> Bool {
         var (pattern, name) = (pattern, name)
         var retry: (pattern: Substring.UTF8View, name: Substring.UTF8View)?

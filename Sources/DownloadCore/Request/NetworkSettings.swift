@@ -14,8 +14,8 @@ public struct NetworkSettings: Codable, Sendable, Equatable {
     public var addresses: [PinnedAddress]?
     /// The URL of a name server (DNS over HTTPS, RFC 8484), which replaces the system's name resolution.
     public var nameServer: String?
-    /// The time in seconds for which the addresses of a name are kept. A name that was not found is not looked up again
-    /// for at most this time.
+    /// The time in seconds for which the addresses of a name are kept. A name that was not found is looked up again
+    /// after this time at the latest.
     public var dnsCacheTime: Double?
     /// Whether connections to addresses of this machine, of private networks and of single links are refused, also
     /// after redirects and name resolution.

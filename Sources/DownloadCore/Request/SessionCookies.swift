@@ -30,8 +30,8 @@ package final class SessionCookies: Sendable {
     }
 }
 
-/// The changes that servers made to a list of cookies. Safe from every thread, because transfers of several downloads
-/// end at once.
+/// The changes that servers made to a list of cookies. It can be used from every thread, because transfers of several
+/// downloads may end at the same time.
 final class CookieMemory: Sendable {
     /// The changed cookies by domain, so that a request looks only at the cookies of its own host. Nil marks a deleted
     /// cookie.

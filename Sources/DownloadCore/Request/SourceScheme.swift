@@ -37,6 +37,7 @@ package enum SourceScheme: String, CaseIterable, Sendable {
     }
 
     /// Returns whether the decoded path has control characters, which could end a line of the protocol or the name.
+    /// Also returns true if the path cannot be decoded.
     static func hasControls(_ path: String) -> Bool {
         path.utf8.percentDecoded?.contains { $0 < 0x20 || $0 == 0x7F } ?? true
     }

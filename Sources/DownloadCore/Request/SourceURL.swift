@@ -10,7 +10,7 @@ public struct SourceURL: Sendable, Hashable {
     public let host: String
     /// The port. If the URL has none, the default port of the scheme.
     public let port: Int
-    /// The path with its query, percent-encoded, with the leading slash.
+    /// The path without its query, percent-encoded, with the leading slash.
     public let path: String
 
     package var known: SourceScheme { SourceScheme(rawValue: scheme) ?? .http }
@@ -106,8 +106,8 @@ public struct SourceURL: Sendable, Hashable {
         return .success((SourceURL(string: "file://" + path, scheme: "file", host: "", port: 0, path: path), nil))
     }
 
-    /// Returns a text that may not be a URL, without everything before its last `@`, which may be a user name and a
-    /// password.
+    /// Returns the text, which need not be a URL, with `***` in place of everything before its last `@`. That part may
+    /// be a user name and a password. A scheme at the beginning stays.
     package static func hidingUserInformation(_ text: String) -> String {
         guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else { return text }
         let scheme = text.range(of: "://").map { $0.upperBound <= at ? text[..<$0.upperBound] : "" } ?? ""

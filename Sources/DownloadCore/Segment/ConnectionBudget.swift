@@ -1,5 +1,5 @@
-/// The number of connections that all downloads of a session have with one host. Each download has one connection. The
-/// rest of the limit is divided evenly among the downloads that want more.
+/// The division of the connections with one host among all downloads of a session. Each download gets at least one
+/// connection. The rest of the limit is divided evenly among the downloads that want more.
 struct ConnectionBudget: Sendable, Equatable {
     private struct Part: Equatable {
         let id: Int
@@ -38,7 +38,7 @@ struct ConnectionBudget: Sendable, Equatable {
     mutating func leave(_ id: Int) { parts.removeAll { $0.id == id } }
 
     /// Returns how many connections a download may have now. If other downloads have more connections than their share,
-    /// these become free only when they are closed.
+    /// the surplus connections become free only when they are closed. A download with a fixed number is not limited.
     mutating func grant(_ id: Int, has: Int, wants: Int) -> Int {
         guard let index = parts.firstIndex(where: { $0.id == id }) else { return 1 }
         parts[index].has = has

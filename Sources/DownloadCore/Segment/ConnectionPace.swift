@@ -1,4 +1,5 @@
-/// The times and the speed of a connection's requests, in seconds of the planner's time.
+/// The times and the speed of a connection's requests, in seconds of the planner's time. A burst is the start of an
+/// answer, whose bytes say nothing about the speed.
 struct ConnectionPace: Sendable {
     private(set) var speed = SpeedEstimate()
     /// The time at which the connection was last known to be at its position.

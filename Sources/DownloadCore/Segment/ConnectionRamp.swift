@@ -1,6 +1,6 @@
-/// The number of connections of a download, which is either requested or automatic. The automatic number starts with
-/// one connection and rises in large steps, as long as each step makes the download faster. The server's own limit is
-/// never exceeded.
+/// The number of connections of a download, which is either requested or automatic. The automatic number usually starts
+/// with one connection and rises in large steps, as long as each step makes the download faster. After the server has
+/// refused a connection, the number does not rise again.
 struct ConnectionRamp: Sendable {
     /// The number of connections that this download should have, by its own measurements.
     private(set) var wanted: Int
@@ -97,7 +97,8 @@ struct ConnectionRamp: Sendable {
         hasLearned = true
     }
 
-    /// Keeps the number at `count`, because too many connections were lost. The running connections continue.
+    /// Limits the number to `count` from now on, because too many connections were lost or an answer was unfit. The
+    /// running connections continue.
     mutating func stay(at count: Int) {
         wanted = min(wanted, max(1, count))
         isSettled = true

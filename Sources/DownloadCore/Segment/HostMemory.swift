@@ -11,7 +11,8 @@ package final class HostMemory: Sendable {
 
     private let hosts = Mutex<[String: Host]>([:])
 
-    /// The maximum number of hosts kept. A session may meet any number of hosts.
+    /// The number of hosts at which the hosts without a running download are forgotten. A session may meet any number
+    /// of hosts.
     private static let limit = 1000
 
     package init() {}

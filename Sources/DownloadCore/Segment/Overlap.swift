@@ -16,7 +16,8 @@ package enum Overlap {
     }
 
     /// Returns the offset at which a request of one of several connections begins. The bytes just before `start` are
-    /// fetched even if they are not on disk yet. The connection that fetches them later is then compared with them.
+    /// fetched even if they are not on disk yet. The bytes that another connection brings for this place later are
+    /// compared with them.
     package static func startOfPart(before start: Int64, held: ByteRanges, size: Int64) -> Int64 {
         min(self.start(before: start, held: held, size: size), max(0, start - joined))
     }

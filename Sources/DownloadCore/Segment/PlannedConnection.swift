@@ -10,7 +10,7 @@ struct PlannedConnection: Sendable {
     /// Whether the next request must open a new network connection.
     var isFresh = true
     /// The connection that this one duplicates, and the connection that duplicates this one. If several connections
-    /// were asked for the same range, each duplicates the one before.
+    /// have requested the same range, each duplicates the one before.
     var duplicates: Int?
     var duplicatedBy: Int?
     /// The position of the duplicated connection when this connection began.
@@ -31,7 +31,7 @@ struct PlannedConnection: Sendable {
 
     /// The number of bytes in the territory that have not come yet.
     var left: Int64 { max(0, end - position) }
-    /// The number of these bytes that have not been asked for.
+    /// The number of bytes in the territory that have not been requested.
     var unasked: Int64 { max(0, end - max(position, leaseEnd)) }
 
     mutating func asked(until end: Int64, at now: Double) {

@@ -17,7 +17,8 @@ package struct RequestBudget: Sendable, Equatable {
     /// become endless requests without a pause.
     package static func limit(retries: Int) -> Int { min(max(3, retries), 20) }
 
-    /// Whether the limit is reached, so that unnecessary requests are no longer made.
+    /// Whether the budget is spent. Then no connection is opened or duplicated any more, and a stream gets no further
+    /// request.
     package var isExhausted: Bool { spent >= limit }
 
     /// Records the end of a request. Returns false if the request made no progress.

@@ -36,7 +36,7 @@ extension SegmentWriter {
     struct AnswerTime {
         private let begun: ContinuousClock.Instant
         private var answered: ContinuousClock.Instant?
-        /// Whether the head has come, and no byte of the body.
+        /// Whether the head has come, but no byte of the body yet.
         private var awaitsFirstByte = false
 
         init(begun: ContinuousClock.Instant) { self.begun = begun }
@@ -59,7 +59,7 @@ extension SegmentWriter {
     /// The state for waking the transfer. While it is locked, no other lock is taken.
     struct Wake {
         var transfer: (any Transfer)?
-        /// Whether the transfer was woken or cancelled before it was known here.
+        /// Whether the transfer was woken or cancelled before `transfer` was set.
         var owesResume = false
         var owesCancel = false
         var isFinished = false
@@ -82,9 +82,9 @@ extension SegmentWriter {
     }
 
     /// Returns the bytes of this transfer that may not belong to the file. If more bytes came than were announced, or
-    /// if the chunks are malformed, these are all bytes. If a chunked body was cancelled, or failed before the end of
-    /// its range, these are its last 64 KiB: the last chunk sizes may have been wrong, so that other bytes were taken
-    /// for bytes of the file.
+    /// if the chunks are malformed, all bytes are doubtful. If a chunked body was cancelled, or failed before the end
+    /// of its range, its last 64 KiB are doubtful: the last chunk sizes may have been wrong, so that other bytes were
+    /// taken for bytes of the file.
     package func doubtful(after ending: TransferResult.Ending) -> Range<Int64> {
         state.withLock { state in
             let isChunked = state.head?.fields.value(.transferEncoding) != nil

@@ -95,7 +95,7 @@ package final class SegmentWriter: TransferSink {
         return last
     }
 
-    /// Reports the next bytes to the runner at once, because then the duplicate transfer is not needed.
+    /// Reports the next bytes to the runner at once. When these bytes come, the duplicate transfer is not needed.
     package func tellMove() { state.withLock { $0.tellsMove = true } }
 
     /// Attaches the file that takes the bytes. A paused transfer continues.
@@ -211,8 +211,8 @@ package final class SegmentWriter: TransferSink {
         return disposition
     }
 
-    /// The ways to hand over a partly filled buffer while others wait for one. It happens a little later, when more
-    /// bytes have come.
+    /// The ways to hand over a partly filled buffer while other transfers wait for a buffer. The hand-over happens a
+    /// little later, when more bytes have come.
     private enum HandOver {
         case toDisk(from: Int64)
         /// Without a file, the segment must get one first. Most small bodies have come whole by then.

@@ -16,7 +16,8 @@ package enum DownloadChange: Sendable, Equatable {
 /// A download after a change.
 package struct ChangedDownload: Sendable, Equatable {
     package var snapshot: DownloadSnapshot
-    /// Whether the download changed. It did not change if it already had the wanted value or state, or if it had ended.
+    /// Whether the download changed. It did not change if it already had the wanted value, or if its state does not
+    /// allow the change.
     package var didChange: Bool
 
     package init(snapshot: DownloadSnapshot, didChange: Bool) {

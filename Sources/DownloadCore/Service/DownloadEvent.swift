@@ -20,7 +20,7 @@ public enum DownloadEvent: Sendable, Equatable {
     case didCancel(DownloadSnapshot)
     /// The download was removed from the store.
     case didRemove(DownloadSnapshot)
-    /// The URL, the priority or the speed limit of the download was changed.
+    /// The URL, the mirrors, the priority or the speed limit of the download was changed.
     case didChange(DownloadSnapshot)
     /// The file has its final name.
     case didComplete(DownloadSnapshot)

@@ -35,7 +35,7 @@ package protocol DownloadService: Sendable {
 extension DownloadService {
     package func checkAvailability() async throws { _ = try await status() }
     package func pause(_ ids: [DownloadID]) async throws -> [ChangedDownload] { try await change(ids, .pause) }
-    /// Stops downloads for good, but keeps their partial files, so that `resume` can still continue them.
+    /// Stops downloads, and keeps their partial files, so that `resume` can still continue them.
     package func cancel(_ ids: [DownloadID]) async throws -> [ChangedDownload] { try await change(ids, .cancel) }
 }
 

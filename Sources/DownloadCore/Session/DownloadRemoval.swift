@@ -2,8 +2,9 @@ import Foundation
 
 /// The deletion of the files of a removed download.
 enum DownloadRemoval {
-    /// Deletes the partial file and, if `deletesFile` is true, the finished file. Each file is deleted only if it is
-    /// still the same file that the download wrote.
+    /// Deletes the partial file and, if `deletesFile` is true, the finished file. A file is kept if it is no longer the
+    /// file that the download wrote. A partial file is also deleted if the record does not say which file the download
+    /// wrote.
     static func deleteFiles(of record: DownloadRecord, deletesFile: Bool) throws(DownloadError) {
         if let path = partial(of: record) { try delete(path) }
         if deletesFile, let completed = record.completed, let status = FileStatus.of(completed.path),

@@ -24,8 +24,8 @@ public struct SessionConfiguration: Sendable, Equatable {
 
     package var kind: Kind
     /// The folder that holds the store and the locks and sockets of sessions, as an absolute path. The `dlm` program
-    /// uses the same folder by default, so its `list` shows the downloads of the session as well. Ephemeral sessions
-    /// use no folder.
+    /// uses the same folder by default, so `dlm list` also shows the downloads of the session. Ephemeral sessions use
+    /// no folder.
     public var stateFolder: String
     /// The maximum number of downloads that transfer at the same time.
     public var maxConcurrent = 16

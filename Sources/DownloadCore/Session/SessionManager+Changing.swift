@@ -162,7 +162,7 @@ extension SessionManager {
     struct Saved {
         /// The record, in the failed state if the store could not save it.
         var record: DownloadRecord
-        /// Whether the store failed and must be asked again.
+        /// Whether the store failed, so that the record must be saved again.
         var isUnsaved = false
     }
 
@@ -182,8 +182,8 @@ extension SessionManager {
         return saved
     }
 
-    /// Saves the records that the store could not save before. Otherwise the store would show downloads at work that no
-    /// session works on.
+    /// Saves the records that the store could not save before. Otherwise the store would show downloads as running
+    /// although no session runs them.
     func saveUnsaved() async throws {
         let records = book.unsaved
         if records.isEmpty { return }
@@ -192,9 +192,8 @@ extension SessionManager {
         if records.contains(where: { DueHook($0) != nil }) { hooks.look() }
     }
 
-    /// Keeps the records of complete files that the store did not save as completed. The store has them as about to get
-    /// their names, so the next process that looks at them finds them complete. The store is asked again until it saves
-    /// them.
+    /// Keeps the records of complete files that the store did not save as completed. The store marks them as finishing,
+    /// so the next process that looks at the files finds them complete. The store is asked again until it saves them.
     func keepUnrecorded(_ records: [DownloadRecord], _ error: DownloadError) {
         for record in records { report { $0.keepUnsaved(record) } }
         guard let first = records.first else { return }
@@ -270,14 +269,14 @@ extension SessionManager {
         }
     }
 
-    /// Returns the downloads that the store still shows as waiting for their schedules, and those about which the store
-    /// failed. The book forgets the others.
+    /// Returns the downloads that the store still shows as waiting for their schedules, and the ids of downloads that
+    /// the store could not read. The book forgets the others.
     private func waitingForTime(_ ids: [DownloadID]) async -> (records: [DownloadRecord], failed: [DownloadID]) {
         var (records, failed): ([DownloadRecord], [DownloadID]) = ([], [])
         if let all = try? await store.records(.ids(ids)) {
             records = all
         } else {
-            // A download is gone from the store, or the store fails, so they are asked for one by one.
+            // A download is gone from the store, or the store fails, so the records are read one by one.
             for id in ids {
                 do { records += try await store.records(.ids([id])) } catch DownloadError.noSuchDownload {
                     continue

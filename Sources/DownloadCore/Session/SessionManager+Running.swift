@@ -256,8 +256,8 @@ extension SessionManager {
             failed.failures = active?.failures ?? 0
             failed.deadline = active?.deadline
             failed.decision = decision
-            // The reason to stop is applied if the download would have been tried again, or if it must not continue in
-            // any case.
+            // A pause is applied only if the download would have been tried again. Otherwise its failure is reported.
+            // Any other reason to stop is always applied.
             if let reason, failed.isRepeated(record.request.retry) || !reason.isPause {
                 await stopped(record, reason)
             } else {
@@ -299,8 +299,8 @@ extension SessionManager {
             let until = parts.time.date.addingTimeInterval(delay)
             await backOff(record, failed.error, .waiting(.retry(failed.error), until: until), failures, delay)
         case .network(let failures):
-            // The download waits until it is woken, or until its time limit is over. In that case the next attempt
-            // reports the time limit.
+            // The download waits until it is woken, or until its time limit is over. At the time limit, the next
+            // attempt begins and reports that the time is over.
             let delay = failed.deadline.map { ($0 - parts.time.now) / .seconds(1) } ?? Self.noEnd
             await backOff(record, failed.error, .waiting(.network(failed.error), until: nil), failures, delay)
         }

@@ -50,8 +50,8 @@ extension SessionManager {
         try await store.releaseDeadSessions()
         var claimed = try await takeOver(ids, overrides)
         await fill()
-        // A background session that has just started may have begun such a download already, without the secrets that
-        // are given here. Such an attempt fails at once, and its download is claimed afterwards.
+        // A background session that has just started may already run one of these downloads, without the secrets that
+        // are given now. Such an attempt fails at once, and its download is claimed afterwards.
         let lacking = claimed.compactMap { lacksSecrets($0, overrides) ? $0.record.id : nil }
         if lacking.isEmpty { return claimed }
         for active in lacking.compactMap({ book[active: $0] }) {

@@ -150,8 +150,8 @@ package actor SessionManager: DownloadService {
             serving: serving)
     }
 
-    /// Starts the tick. Called only after downloads were added or claimed. Otherwise the tick could remove an old
-    /// download that this session is about to claim.
+    /// Starts the tick. Called only after downloads were added, claimed or queued again. Otherwise the tick could
+    /// remove an old download that this session is about to claim.
     func startTicker() {
         guard works != nil, works?.ticker == nil else { return }
         hooks.look()

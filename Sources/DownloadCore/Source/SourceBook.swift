@@ -63,7 +63,8 @@ extension DownloadRequest {
     /// The sources of the file in the order of their use.
     package var sources: [SourceURL] { describedName == nil ? [url] + mirrors : mirrors }
 
-    /// Keeps the values from a Metalink document of an earlier request, as long as the partial file has bytes.
+    /// Keeps the values from a Metalink document of an earlier request if the partial file has bytes, or if this
+    /// request is a repair.
     package mutating func keepDescription(of record: DownloadRecord) {
         let old = record.request
         if repairs, pieces == nil, old.pieces != nil {
@@ -92,7 +93,7 @@ extension DownloadRequest {
 enum SourceTurn: Equatable {
     /// No other source is chosen, because there is only one source or because the failure is not the fault of a source.
     case none
-    /// Another source is used at once.
+    /// Another attempt begins at once, usually with another source.
     case next
     /// All sources have failed, and some may succeed later.
     case again

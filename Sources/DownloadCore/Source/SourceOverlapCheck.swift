@@ -1,5 +1,5 @@
-/// The check that a source has the same file as the source of the bytes on disk. Until the check has passed, no byte of
-/// the new source is recorded. Another source may have to continue from the bytes that were on disk before.
+/// The check that a source has the same file as the source of the bytes on disk. Before the check has passed, no byte
+/// of the new source is recorded. Otherwise another source could not continue from the bytes that were on disk before.
 final class SourceOverlapCheck {
     enum Way {
         /// The complete file is compared with a digest, or the user accepts an unverified file. Only the last bytes on

@@ -60,8 +60,8 @@ final class SourcePool {
     /// Whether bytes came from more than one source.
     var isMixed: Bool { members.count { !$0.brought.isEmpty } > 1 }
 
-    /// Returns the source for a connection. This is the same source as before if that source may have one more
-    /// connection. Otherwise it is the source with the fewest connections.
+    /// Returns the source for a connection. The source stays the same as before, unless it has failed or only other
+    /// sources may have one more connection. Then the source with the fewest connections is chosen.
     /// - Parameter running: the connections that have a request.
     func member(for connection: Int, running: some Sequence<Int>) -> Int {
         let loads = loads(of: running.filter { $0 != connection })
@@ -163,7 +163,7 @@ final class SourcePool {
     }
 
     /// Finds the sources that are to blame for a wrong piece. A source is to blame if it brought the whole piece in
-    /// this attempt. If the piece is fetched again and stays wrong, all sources that brought a part of it are to blame.
+    /// this attempt. When the piece is wrong for the third time, all sources that brought a part of it are to blame.
     /// - Returns: The sources that are no longer used because of this.
     func blame(_ piece: Int, _ range: Range<Int64>) -> [Int] {
         let suspects = members.indices.filter { members[$0].brought.overlaps(range) }

@@ -32,7 +32,7 @@ package struct DownloadOwnership {
         return lives(owner) ? .busy : .free
     }
 
-    /// Returns the live session, other than the asking one, from which a removal would take the download.
+    /// Returns the live session, other than the asking one, from which a removal or a change would take the download.
     package mutating func foreignHolder(of state: DownloadState.Kind, owner: String?) -> String? {
         owner == session || standing(of: state, owner: owner) == .free ? nil : owner
     }

@@ -6,7 +6,8 @@ package protocol DownloadStore: Sendable {
     /// and destination get the same download.
     func add(_ requests: [DownloadRequest], session: String) async throws -> [AddedDownload]
 
-    /// Gives downloads that no live session runs to `session`, as `queued`. If one id is unknown, nothing is changed.
+    /// Gives `session` the downloads that no live session runs and no other live session keeps paused, as `queued`. If
+    /// one id is unknown, nothing is changed.
     /// - Parameter includingCompleted: Whether completed downloads are queued, too, to be fetched again.
     func claim(_ ids: [DownloadID], session: String, includingCompleted: Bool) async throws -> [ClaimedDownload]
 
@@ -124,7 +125,7 @@ package struct AddedDownload: Sendable, Equatable {
         case inserted
         /// A known download that no session was running. It is continued with its partial file.
         case adopted
-        /// A known download that a live session runs or has in its queue.
+        /// A known download that a live session runs, has in its queue or keeps paused.
         case joined
     }
 
@@ -145,7 +146,7 @@ extension DownloadStore {
 
 package enum ClaimedDownload: Sendable, Equatable {
     case claimed(DownloadRecord)
-    /// A live session runs the download.
+    /// A live session runs the download, has it in its queue or keeps it paused.
     case running(DownloadRecord)
     /// The download is completed already.
     case completed(DownloadRecord)

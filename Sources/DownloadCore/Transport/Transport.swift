@@ -65,7 +65,7 @@ package struct TransferRequest: Sendable, Equatable {
     /// The value of `Range` after `bytes=`, such as "0-" or "100-199"; nil for the whole file.
     package var range: String?
     package var credential: Credential?
-    /// The scheme of the authentication; nil for Basic.
+    /// The scheme of the authentication; see ``HTTPOptions/authentication``.
     package var authentication: HTTPAuthentication?
     /// The parameters of the signature; see ``HTTPOptions/signature``.
     package var signature: String?

@@ -35,7 +35,7 @@ struct BackgroundDoor {
                 // The session's predecessor is about to end, or another process has started the session first.
             }
             guard time.now < deadline else {
-                throw DownloadError.sessionUnavailable(.notAnswering(identifier, message: "it does not come up"))
+                throw DownloadError.sessionUnavailable(.notAnswering(identifier, message: "it did not start in time"))
             }
             try await time.sleep(for: Self.pace)
         }

@@ -3,12 +3,13 @@ import DownloadStorage
 import Foundation
 
 extension DownloadSession {
-    /// Runs a background session in this process, for the processes that open it by its identifier. A
-    /// ``BackgroundHost`` has to do nothing else. The session continues where its predecessor stopped.
+    /// Runs a background session in this process, for the processes that open it by its identifier. The program that a
+    /// ``BackgroundHost`` names only needs to call this method. The session continues where its predecessor stopped.
     ///
     /// Returns when a process requests the end of the session, when nothing is left to do, or when the surrounding
-    /// Swift task is cancelled. Running downloads are then paused, with their resume data on disk. Returns at once if
-    /// the session runs already.
+    /// Swift task is cancelled. Running downloads are then paused, with their resume data on disk. If the process
+    /// requested that the session finishes, running downloads run to their ends first. Returns at once if the session
+    /// runs already.
     /// - Parameters:
     ///   - configuration: The configuration of a background session.
     ///   - idleTimeout: The time for which the session waits for new downloads when it has none; nil to wait forever. A
@@ -21,8 +22,11 @@ extension DownloadSession {
         _ configuration: SessionConfiguration, idleTimeout: Duration? = .seconds(60),
         adapter: (any RequestAdapter)? = nil, retrier: (any RequestRetrier)? = nil, monitors: [any EventMonitor] = []
     ) async throws {
-        guard case .background(let identifier) = configuration.kind, BackgroundDoor.isUsable(identifier) else {
-            throw DownloadError.sessionUnavailable(.unusableIdentifier("\(configuration.kind)"))
+        guard case .background(let identifier) = configuration.kind else {
+            throw DownloadError.unexpected("the configuration is not one of a background session")
+        }
+        guard BackgroundDoor.isUsable(identifier) else {
+            throw DownloadError.sessionUnavailable(.unusableIdentifier(identifier))
         }
         if configuration.stateFolder.isEmpty { throw DownloadError.sessionUnavailable(.noHome) }
         let registry = SessionRegistry(stateFolder: configuration.stateFolder, time: configuration.time)

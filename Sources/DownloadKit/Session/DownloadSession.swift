@@ -99,7 +99,7 @@ public final class DownloadSession: Sendable {
         return tasks
     }
 
-    /// Ends the session in this process when another process asks for that.
+    /// Ends the session in this process when another process requests its end.
     static func obey(_ manager: SessionManager) {
         Task {
             for await mode in manager.shutdownRequests {

@@ -16,7 +16,7 @@ public struct DownloadedFile: Sendable, Equatable {
     /// Whether nothing was fetched, because the file already existed and the server said that it is still current.
     public let wasCurrent: Bool
 
-    /// The times and other metrics of the last attempt; nil if nothing was fetched.
+    /// The times and other metrics of the first transfer of the last attempt; nil if there was no transfer.
     public var metrics: TransferMetrics? { attempts.last?.metrics }
 
     init(_ record: DownloadRecord) throws(DownloadError) {

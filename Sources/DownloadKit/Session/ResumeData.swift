@@ -26,8 +26,8 @@ public struct ResumeData: Codable, Sendable, Equatable {
     /// The path of the partial file; nil while the name of the file is not decided.
     public var partialFile: String? { record.finalPath.map { FileNaming.partial($0) } }
 
-    /// Whether the data is plausible. False if the name leads out of the folder, or if there are bytes beyond the end
-    /// of the file.
+    /// Whether the data is plausible. False if the name leads out of the folder, if there are bytes beyond the end of
+    /// the file, or if the folder is not an absolute path.
     var isUsable: Bool {
         let isName = record.fileName.map { !$0.contains("/") && FileNaming.isUsable($0) } ?? true
         let end = record.resume.written.ranges.last?.upperBound ?? 0

@@ -5,7 +5,8 @@ import Foundation
 import Glibc
 
 /// The rule for the folders of downloads that network clients add. A file may be saved only in a permitted folder or in
-/// its subfolders, also if symbolic links are involved. Hidden folders and dlm's own folders are never permitted.
+/// its subfolders, even if the path contains symbolic links. Hidden subfolders and dlm's own folders are never
+/// permitted.
 struct FolderRule: Sendable {
     /// The permitted folders, as absolute paths. The first folder is used for downloads that name no folder.
     let roots: [String]
@@ -94,8 +95,8 @@ struct FolderRule: Sendable {
     }
 
     /// Splits a relative path such as `a/b/name`, which aria2's option `out` allows, into folders and a name.
-    /// - Throws: ``WireProblem`` for a path that leads out of the folder of the download, has hidden parts, or has
-    ///   parts that ``FileNaming`` would change.
+    /// - Throws: ``WireProblem`` for a path that leads out of the folder of the download, has hidden parts, has more
+    ///   than 16 parts, or has parts that ``FileNaming`` would change.
     static func name(_ text: String) throws(WireProblem) -> (folders: [String], name: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard let name = parts.last, parts.count <= 16, parts.allSatisfy({ FileNaming.sanitized($0) == $0 }) else {

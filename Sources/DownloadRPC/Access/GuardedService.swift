@@ -1,8 +1,8 @@
 import DownloadControl
 import DownloadCore
 
-/// The service for network clients. It first checks every request with ``RequestRule``. All requests from the network
-/// go through this service, so that no part of the server can forget the rule.
+/// The service for network clients. It checks new downloads, options and URLs with ``RequestRule`` before it passes
+/// them on. All requests from the network go through this service, so that no part of the server can forget the rule.
 struct GuardedService: DownloadService {
     let service: any DownloadService
     let rule: RequestRule

@@ -30,15 +30,15 @@ struct RequestRule: Sendable {
             guard parts.folders.isEmpty else { throw WireProblem("file: not usable as a file name") }
         }
         if !permitsPrivateHosts { request.network.refusesPrivateAddresses = true }
-        // Only with SSH would dlm log in with keys of this machine's user that the request does not name.
+        // For an sftp URL, dlm would log in with keys of this machine's user, even if the request names no key.
         if ([request.url] + request.mirrors).contains(where: { $0.scheme == "sftp" }) {
             request.trust.refusesOwnLogins = true
         }
         return request
     }
 
-    /// Returns whether a network client could have added a download. Only for these downloads, network clients may
-    /// change where the bytes come from. Other downloads may be saved anywhere, may run a program at their end, and may
+    /// Returns whether a network client could have added a download. Network clients may change where the bytes come
+    /// from only for such a download. Other downloads may be saved anywhere, may run a program at their end, and may
     /// use files with secrets.
     func mightHaveAdded(_ request: DownloadRequest) -> Bool {
         guard let checked = try? checked(request) else { return false }

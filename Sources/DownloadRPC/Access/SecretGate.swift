@@ -41,7 +41,7 @@ actor SecretGate {
         let isOther = other.map { RPCSecret(text: $0).matches(token) } ?? false
         if secret.matches(token) || isOther { return .granted }
         if guesses.count >= Self.most { guesses = guesses.filter { $0.value.until > now } }
-        // If the guesses of too many clients are counted, all new clients share one count.
+        // If the greatest number of clients is counted already, all new clients share one count.
         let client = guesses.count < Self.most || known != nil ? client : ""
         let previous = known ?? guesses[client].flatMap { $0.until > now ? $0 : nil }
         guesses[client] = Guesses(count: (previous?.count ?? 0) + 1, until: previous?.until ?? now + Self.span)

@@ -66,14 +66,14 @@ enum Aria2Document {
           them at once, because aria2p listens without a secret. A connection whose `Origin` is a web page other than
           the server's own must give the secret first, even on the same machine. A notification contains only a GID.
         - There is no GET and no JSONP, because a link on any web page could use them for calls.
-        - BitTorrent is not supported: `aria2.addTorrent`, `aria2.getPeers` and `magnet:` links answer an error.
+        - BitTorrent is not supported: `aria2.addTorrent`, `aria2.getPeers` and `magnet:` links get an error.
         - All downloads of the store are shown, also those of `dlm get` in a terminal.
         - The file gets its final name only when it is complete. Until then its name is `NAME.part`.
         - The same URL with the same folder and name means the same download. If the download exists, `addUri` continues
           it and answers a new GID. `removeDownloadResult` with the old GID does not remove the download.
-        - `aria2.remove` keeps the fetched bytes, and the result has the status `removed`. A download without any
-          fetched bytes is removed from the list. `aria2.removeDownloadResult` of an unfinished download deletes its
-          partial file. Finished files stay.
+        - `aria2.remove` keeps the fetched bytes, and the result has the status `removed`. A waiting or paused download
+          without any fetched bytes is removed from the list. `aria2.removeDownloadResult` of an unfinished download
+          deletes its partial file. Finished files stay.
         - `aria2.changePosition` changes priorities (`dlm priority`), so the order stays the same after a restart.
         - `aria2.changeUri`: the first URI is the URL of the download, and the others are mirrors. The last remaining
           URI cannot be deleted.

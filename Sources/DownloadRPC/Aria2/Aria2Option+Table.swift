@@ -99,7 +99,7 @@ extension Aria2Option {
             "http-auth-challenge", "false",
             "A name and password are sent with the first request, and as a digest if the server asks for one."
         ),
-        ("http-no-cache", "false", "These header fields are not sent; give them with `header`."),
+        ("http-no-cache", "false", "`Cache-Control` and `Pragma` are not sent; give them with `header`."),
         ("human-readable", "true", "This option only affects output on a terminal."),
         ("keep-unfinished-download-result", "true", "Unfinished downloads are always kept."),
         ("log-level", "debug", "The log has only one level."),
@@ -107,7 +107,7 @@ extension Aria2Option {
             "lowest-speed-limit", "0",
             "A slow connection is not cut. A connection without any data for `timeout` seconds is cut."
         ),
-        ("max-download-result", "1000", "The history has no limit; `history-age` clears it."),
+        ("max-download-result", "1000", "The history has no size limit; `history-age` removes old entries."),
         ("max-file-not-found", "0", "A file that does not exist is an error at once."),
         ("max-mmap-limit", "0", "Files are not mapped into memory."),
         ("max-overall-upload-limit", "0", "Nothing is uploaded."),
@@ -127,7 +127,7 @@ extension Aria2Option {
         ("pause-metadata", "false", "A metadata file does not create further downloads, so there is nothing to pause."),
         (
             "piece-length", "1048576",
-            "A piece is 1 MiB long. If a file has more than 8192 pieces of 1 MiB, its pieces are longer."
+            "A piece is 1 MiB long. A file of 8 GiB or more has longer pieces."
         ),
         (
             "proxy-method", "get",
@@ -137,11 +137,11 @@ extension Aria2Option {
         ("realtime-chunk-checksum", "true", "Pieces are always verified as they arrive."),
         ("remove-control-file", "false", "There are no control files."),
         ("reuse-uri", "true", "URIs are always used again."),
-        ("rpc-save-upload-metadata", "true", "Documents are not kept."),
+        ("rpc-save-upload-metadata", "true", "Metalink documents are not kept."),
         ("save-not-found", "true", "Downloads whose file was not found are always kept."),
         ("save-session-interval", "0", "Everything is always saved."),
         ("seed-ratio", "1.0", "Nothing is seeded."),
-        ("server-stat-timeout", "86400", "What the server has learned about a host is kept for a week."),
+        ("server-stat-timeout", "86400", "What dlm has learned about a host is used for at most a week."),
         ("show-console-readout", "true", "This option only affects output on a terminal."),
         ("socket-recv-buffer-size", "0", "The kernel decides."),
         ("ssh-host-key-md", nil, "The keys of SSH servers are checked only against `known_hosts`."),
@@ -178,7 +178,7 @@ extension Aria2Option {
         ("private-key", read), ("rpc-certificate", read), ("rpc-private-key", read), ("input-file", read),
         ("torrent-file", read), ("metalink-file", read), ("conf-path", read), ("server-stat-if", read),
         ("save-cookies", write), ("server-stat-of", write), ("log", write), ("dht-file-path", write),
-        ("dht-file-path6", write), ("dry-run", "There is no download without fetching; leave out this option."),
+        ("dht-file-path6", write), ("dry-run", "A download always fetches the file; leave out this option."),
         ("hash-check-only", "Network clients cannot verify files. Verify them on the machine where the server runs."),
         ("interface", "The network interface is set by the user of the machine, with `interface` in config.yaml."),
         (

@@ -20,7 +20,7 @@ struct Aria2Option: Sendable {
         case meant(Effect)
         /// The option is accepted without effect.
         case ignored
-        /// The option is an error.
+        /// A call with the option is answered with an error.
         case refused
     }
 

@@ -43,8 +43,8 @@ extension Aria2Session {
         if let gid = draft.gid {
             try gids.assign(gid, to: id)
         } else if added.kind == .adopted {
-            // A client that adds a download again removes the old result by its GID. That must not remove this
-            // download, so it gets another GID.
+            // A client that adds a download again then removes the old result by its GID. This must not remove the
+            // download, so the download gets another GID.
             try gids.assign(unusedGID(), to: id)
         }
         if gids.gid(of: id) != old, added.kind != .inserted {
@@ -55,8 +55,8 @@ extension Aria2Session {
         return gids.gid(of: id)
     }
 
-    /// Keeps the options of a download in memory for `getOption`, if they are not too long. Of other downloads,
-    /// `getOption` answers what the record says.
+    /// Keeps the options of a download in memory for `getOption`, if they are not too long. For other downloads,
+    /// `getOption` answers from the record.
     func remember(_ options: [String: JSONValue], of id: DownloadID) {
         var options = options.filter { Aria2Option.byName[$0.key] != nil }
         options["gid"] = nil

@@ -102,8 +102,8 @@ extension Aria2Session {
     func move(_ gid: GID, _ offset: Int, _ origin: QueueOrder.Origin) async throws -> Int {
         let entries = try await waitingOnes().map { QueueOrder.Entry($0) }
         guard let id = gids.id(of: gid), let index = entries.firstIndex(where: { $0.id == id }) else {
-            // A download that has begun already has no place in the queue. aria2 begins downloads a moment later, so
-            // clients expect a place.
+            // A download that has begun has no place in the queue. aria2 begins a new download only after the call that
+            // adds it, so clients expect a place.
             if origin == .start { return 0 }
             throw RPCError("GID#\(gid) not found in the waiting queue.")
         }
@@ -163,7 +163,7 @@ struct URIChange {
 
     init(_ uris: [SourceURL]) { self.uris = uris }
 
-    /// Takes one URI away for each text, if there is such a URI.
+    /// Removes, for each text, the first URI that is equal to the text.
     mutating func delete(_ texts: [String]) {
         for text in texts {
             guard let index = uris.firstIndex(where: { $0.string == text }) else { continue }

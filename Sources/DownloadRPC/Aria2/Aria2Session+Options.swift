@@ -1,8 +1,8 @@
 import DownloadCore
 
 extension Aria2Session {
-    /// Answers `getOption` with the options for `addUri`, so that a client can add the download again. They are the
-    /// options with which it was added, or else those in its record. All values are strings.
+    /// Answers `getOption` with the options for `addUri`, so that a client can add the download again. If the options
+    /// with which the download was added are not in memory, they are made from its record. All values are strings.
     func option(_ parameters: Parameters) async throws -> JSONValue {
         let found = try await snapshot(try parameters.text(0))
         let request = found.record.request
@@ -54,7 +54,7 @@ extension Aria2Session {
         let options = try parameters.fields(1)
         let draft = try Aria2Draft(options, folder: folders.standard, url: found.record.request.url)
         if let fixed = draft.fixedOptions.first {
-            throw Aria2Draft.problem(fixed, "It belongs to the beginning of a download.")
+            throw Aria2Draft.problem(fixed, "It cannot be changed after the download was added.")
         }
         guard !found.record.state.kind.isEnded else { throw RPCError("Cannot change option for GID#\(gid(found))") }
         try await service.check(draft.resumption, of: [found.id])

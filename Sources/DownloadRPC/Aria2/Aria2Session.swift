@@ -14,7 +14,7 @@ actor Aria2Session {
     /// The options with which downloads were added. `getOption` answers them, so that a client can add the download
     /// again.
     var given: [DownloadID: [String: JSONValue]] = [:]
-    /// The changes to paused downloads, which are applied when they are resumed.
+    /// The options that `changeOption` has set for paused downloads. They are applied when the download is resumed.
     var pending: [DownloadID: RequestOverrides] = [:]
     /// The former GIDs of downloads that were added again and have other GIDs now. A client removes the old result by
     /// its former GID afterwards.
@@ -83,7 +83,7 @@ actor Aria2Session {
     func gid(_ snapshot: DownloadSnapshot) -> GID { gids.gid(of: snapshot.id) }
     func status(_ snapshot: DownloadSnapshot) -> Aria2Status { Aria2Status(snapshot: snapshot, gid: gid(snapshot)) }
 
-    /// Returns whether no download has a GID that a client has chosen.
+    /// Returns whether the GID is free, so that a client may choose it: no download in the store has this GID.
     func isFree(_ gid: GID) async throws -> Bool {
         guard let id = gids.id(of: gid) else { return true }
         return try await find(id) == nil

@@ -13,7 +13,7 @@ struct Aria2Status: Sendable {
     static func state(_ state: DownloadState) -> State {
         switch state {
         case .queued, .waiting(.schedule, _): .waiting
-        // aria2 keeps the slot of a download between two attempts, too.
+        // In aria2, a download keeps its slot between two attempts, so clients expect it to be active.
         case .running, .waiting(.retry, _), .waiting(.network, _): .active
         case .paused: .paused
         case .completed: .complete

@@ -53,8 +53,8 @@ struct GIDTable: Sendable {
 
     func gid(of id: DownloadID) -> GID { gids[id] ?? GID(id) }
 
-    /// Returns the number of the download to which a GID belongs, if the download exists. Only the store knows whether
-    /// it exists. Returns nil if no download can have this GID.
+    /// Returns the number of the download to which a GID belongs, or nil if no download can have this GID. Only the
+    /// store knows whether the download exists.
     func id(of gid: GID) -> DownloadID? {
         if let id = ids[gid] { return id }
         let id = gid.id

@@ -16,7 +16,7 @@ struct JSONRPC: Sendable {
     /// The most calls in one document.
     static let mostCalls = 1000
     /// The number of downloads in the answers to one document after which further calls get an error. The answer that
-    /// reaches the number is still complete, so there may be more downloads.
+    /// reaches this number is still complete, so the answers together may have more downloads.
     static let mostRows = 20_000
 
     /// The facts about the client that sent a document.

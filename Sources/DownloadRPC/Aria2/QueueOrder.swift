@@ -28,8 +28,8 @@ enum QueueOrder {
     }
 
     /// Returns the entries whose priorities must change to move an entry to another place, with their new priorities.
-    /// If possible, only the priority of the moved entry changes. Otherwise the priorities of entries above it change
-    /// too.
+    /// If possible, only the priority of the moved entry changes. Otherwise the priorities of this entry and of the
+    /// entries above it are raised as far as necessary.
     static func moves(_ entries: [Entry], from index: Int, to target: Int) -> [Entry] {
         var order = entries
         let moved = order.remove(at: index)

@@ -1,7 +1,7 @@
 import DownloadCore
 
-/// Reads the store's log for as long as its task runs. If the log breaks off, the log is read again after the last
-/// event.
+/// Reads the store's log for as long as its task runs. If the log breaks off, the log is opened again, beginning with
+/// the event that follows the last one.
 struct LogFollower: Sendable {
     let service: any DownloadService
     let time: any TimeSource

@@ -25,8 +25,7 @@ struct PageFile: Sendable {
     }
 
     /// The content security policy. The page loads nothing from other servers, and no other page may show it in a
-    /// frame.
-    /// Inline scripts are forbidden, because the page shows file names that come from servers.
+    /// frame. Inline scripts are forbidden, because the page shows file names that come from servers.
     private static let policy = """
         default-src 'self'; img-src 'self' data:; object-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'
         """

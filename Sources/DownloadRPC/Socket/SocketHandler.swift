@@ -86,7 +86,8 @@ final class SocketHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Reads only while no message waits for its answer, so that a client cannot send faster than dlm answers.
+    /// Does not read while a message waits behind the one that is being answered. So a client cannot send faster than
+    /// dlm answers.
     func read(context: ChannelHandlerContext) {
         if isBusy, waiting.count > 0 { readIsHeld = true } else { context.read() }
     }

@@ -24,7 +24,7 @@ extension Daemon {
                 SIGTERM, SIGINT or SIGHUP ends the session with status 0: its downloads are paused, and continue at \
                 the next start. A second signal ends it at once. The session reports its state to the service \
                 manager (sd_notify) and accepts a socket from it (LISTEN_FDS). It writes its messages to standard \
-                error, one a line with the time in UTC.
+                error, one on each line with the time in UTC, or to systemd's journal.
                 """)
 
         @OptionGroup(title: "How") var options: DaemonOptions

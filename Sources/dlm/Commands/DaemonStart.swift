@@ -9,9 +9,9 @@ extension Daemon {
             commandName: "start",
             abstract: "Start the background session, and return when it is ready.",
             discussion: """
-                If the session is already running, it only receives the options. The session has no terminal; it \
-                inherits only the environment, umask and limits of the caller. Its messages are in daemon.log in the \
-                state folder.
+                If the session is already running, it only receives the limits of downloads. To change its network \
+                access, stop the session first. The session has no terminal; it inherits only the environment, umask \
+                and limits of the caller. Its messages are in daemon.log in the state folder.
                 """)
 
         @OptionGroup(title: "How") var options: DaemonOptions

@@ -8,8 +8,8 @@ extension Daemon {
             commandName: "stop",
             abstract: "Stop the background session, and return when it has ended.",
             discussion: """
-                Running downloads are paused, and continue at the next start. If no background session is running, the \
-                exit status is 0, too.
+                Running downloads are paused, and continue at the next start. The exit status is also 0 if no \
+                background session is running.
                 """)
 
         @Flag(help: "Let running downloads finish first, however long that takes; start no others.")

@@ -10,7 +10,7 @@ struct Events: ContextCommand {
             Each line has a cursor. dlm events --since CURSOR prints the events after this cursor, each once and in \
             order. Then it prints a line with the event didFinishEvents, and then new events as they happen. An event \
             didLoseEvents means that the events up to its cursor were too old and have been deleted. With --store, \
-            prints the URLs of a shared queue that end, and may print some again after --since.
+            prints each URL of a shared queue when it has ended; with --since, some URLs may be printed again.
             """)
 
     @Option(

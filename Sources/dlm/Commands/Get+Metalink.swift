@@ -93,7 +93,7 @@ extension RequestMaker {
         let sources = file.sources(preferring: location)
         let path = try file.path()
         guard var request = try described(at: sources, from: document.url?.origin) else {
-            let why = file.hasMetaURL ? "only torrents or similar" : "no http or https URL"
+            let why = file.hasMetaURL ? "no http or https URL, but torrents or similar" : "no http or https URL"
             throw DownloadError.protocolViolated(.badMetalink("\(document.name): \(file.name): it has \(why)"))
         }
         if request.destination.fileName == nil {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import DownloadKit
 
-/// `dlm pause ID...`: pauses downloads, also downloads that another process runs. Returns when all fetched bytes are on
-/// disk.
+/// `dlm pause ID...`: pauses downloads, including those that another process runs. Returns when all fetched bytes are
+/// on disk.
 struct Pause: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause",

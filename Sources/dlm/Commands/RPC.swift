@@ -20,7 +20,7 @@ struct RPC: ParsableCommand {
             commandName: "secret", abstract: "Print the secret, to be entered in other programs.",
             discussion: "For a new secret, delete rpc-secret in the state folder and restart the background session.")
 
-        @Flag(help: "Print the token that can only read /metrics instead.")
+        @Flag(help: "Instead of the secret, print the token that can only read /metrics.")
         var metrics = false
 
         func run(in context: Context) async throws -> Int32 {

@@ -9,10 +9,10 @@ struct Resume: ContextCommand, RenewableOptions {
         abstract: "Resume downloads that are paused, interrupted or failed.",
         discussion: """
             A download that belongs to the background session continues there, and a download for which a dlm get \
-            waits continues in that dlm get. Other downloads run in this command, which ends when they are finished, \
-            with their status. Cancelled downloads are resumed if you give their numbers, or --state cancelled. \
-            Secrets are not stored: give them again with -H, -u or --data. --all selects all paused, interrupted and \
-            failed downloads.
+            waits continues in that dlm get. Other downloads run in this command. The command ends when they have \
+            ended, and its exit status is theirs. Cancelled downloads are resumed if you give their numbers, or \
+            --state cancelled. Secrets are not stored: give them again with -H, -u or --data. --all selects all \
+            paused, interrupted and failed downloads.
             """)
 
     @OptionGroup var selection: SelectionOptions

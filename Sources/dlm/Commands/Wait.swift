@@ -1,16 +1,15 @@
 import ArgumentParser
 import DownloadKit
 
-/// `dlm wait ID...`: waits until downloads are finished, also downloads that another process runs.
+/// `dlm wait ID...`: waits until downloads are finished, including those that another process runs.
 struct Wait: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "wait",
-        abstract: "Wait until downloads are finished, and end with their status.",
+        abstract: "Wait until downloads are finished, and end with their exit status.",
         discussion: """
-            Prints the paths of the finished files. It does not matter which process runs the downloads, or whether \
-            this process is restarted meanwhile. --all selects all queued, running, waiting and failed downloads. dlm \
-            waits for a paused download only if the number of the download is given, or if the download is paused \
-            meanwhile.
+            Prints the paths of the finished files. Any process may run the downloads, and it may be restarted \
+            meanwhile. --all selects all queued, running, waiting and failed downloads. dlm waits for a paused \
+            download only if its number is given, or if it was paused after dlm wait began.
             """)
 
     @OptionGroup var selection: SelectionOptions

@@ -1,7 +1,7 @@
 import ArgumentParser
 import DownloadKit
 
-/// `dlm watch [ID...]`: shows the progress of downloads, also of downloads that another process runs.
+/// `dlm watch [ID...]`: shows the progress of downloads, including those that another process runs.
 struct Watch: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",

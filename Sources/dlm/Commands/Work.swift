@@ -12,8 +12,8 @@ struct Work: ContextCommand {
         discussion: """
             dlm get -b --store adds the URLs. Any number of workers on any number of machines take them, so that each \
             URL is downloaded once. If a worker dies, others get its URLs when its lease is over. Ends when nothing is \
-            queued and no worker downloads any more, with the status that dlm get --manifest has. SIGTERM gives the \
-            URLs back. dlm list --store shows the queue.
+            queued and no worker downloads any more. The exit status is that of dlm get --manifest. After SIGTERM, the \
+            worker gives its URLs back to the queue. dlm list --store shows the queue.
             """)
 
     @Option(
@@ -28,7 +28,7 @@ struct Work: ContextCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Leave a host to others if this many workers are at it, on all machines together. Default: 1.",
+            "Let at most N workers, on all machines together, download from the same host. Default: 1.",
             valueName: "n"))
     var workersPerHost: Int?
 
@@ -77,7 +77,8 @@ struct Work: ContextCommand {
     @OptionGroup(title: "Output") var progress: ProgressOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    /// Times that are shorter than the work of a slow database would give URLs to two workers again and again.
+    /// The permitted lease times, in seconds. If a lease were shorter than a call to a slow database, two workers would
+    /// get the same URLs again and again.
     private static let leaseTimes = 1.0...86_400.0
 
     func validate() throws {

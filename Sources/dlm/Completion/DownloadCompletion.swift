@@ -18,8 +18,7 @@ enum DownloadCompletion {
     private static let patience = Duration.seconds(3)
 
     /// Returns the downloads that the command can act on, newest first, except downloads that the command line already
-    /// names.
-    /// No store is created. Returns nothing after a failure or after ``patience``.
+    /// names. No store is created. Returns nothing after a failure or after ``patience``.
     /// - Parameter words: The words of the command line, including `dlm`.
     private static func candidates(
         _ words: [String], environment: [String: String], time: any TimeSource = SystemTime()

@@ -17,7 +17,7 @@ struct FolderFailures {
     /// - Parameters:
     ///   - line: the message to print if no other download failed in the same folder for the same reason.
     ///   - folderExists: Returns whether a folder exists. It is called only for errors that a missing folder may
-    /// explain.
+    ///     explain.
     /// - Returns: false if the failure was not caused by a folder.
     mutating func add(
         _ record: DownloadRecord, _ error: DownloadError, line: String, folderExists: (String) -> Bool

@@ -158,7 +158,7 @@ extension Follower {
         }
     }
 
-    /// Resumes downloads in this process whose own process is gone.
+    /// Resumes, in this process, downloads whose own process is gone.
     private func takeOver(_ ids: [DownloadID]) async {
         guard case .get(let overrides) = purpose else { return }
         do {
@@ -183,7 +183,7 @@ extension Follower {
         }
     }
 
-    /// Ends the watching of all downloads once none is at work any more.
+    /// Ends the watching of all downloads when ``Idleness`` says that no download will start without a command.
     func rest() async throws {
         guard case .watchAll = purpose, isLogOpen.load(ordering: .relaxed) else { return }
         guard ledger.withLock(\.elsewhere.isEmpty) else { return idleness.withLock { $0.isBusy() } }

@@ -24,8 +24,7 @@ final class Follower: Sendable {
             }
         }
 
-        /// Whether the user asked to continue in the background, so that this needs no notice in a script or under
-        /// cron.
+        /// Whether the user asked to continue in the background. If so, a script or cron needs no notice about this.
         var isHandover: Bool {
             if case .resume(let overrides) = self { overrides.inBackground } else { false }
         }
@@ -61,7 +60,7 @@ final class Follower: Sendable {
     let display: ProgressDisplay
     let inbox: AsyncStream<Message>.Continuation
     private let messages: AsyncStream<Message>
-    /// Requests the log of other processes. Most commands never need the log.
+    /// Requests the store's log, which has the events of other processes. Most commands never need the log.
     let logRequest = OneTimeEvent()
     /// Reports that the log is open. From then on no event is missed.
     let logOpening = OneTimeEvent()
@@ -258,7 +257,7 @@ final class Follower: Sendable {
         let document: RejectedDocument? =
             switch error {
             case let error as DownloadError: RejectedDocument(error)
-            // A list from a server that was cut short.
+            // The list came from a server, and was cut short.
             case let failure as ChecksumFile.Failure:
                 RejectedDocument(failure.message, line: nil, exitStatus: failure.error.exitStatus)
             default: nil

@@ -2,7 +2,7 @@ import DownloadKit
 
 /// The rule that ends a `dlm watch` without given downloads: no download runs, and none will start without a command.
 struct Idleness {
-    /// The longest time that the restart of a background session takes.
+    /// The time for which `dlm watch` waits for the restart of a background session.
     private static let grace = Duration.seconds(10)
 
     /// The states of downloads that run, or that may start by themselves.

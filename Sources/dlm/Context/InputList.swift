@@ -101,8 +101,8 @@ final class InputList: Sendable {
         }
     }
 
-    /// Returns whether the descriptor becomes readable within a time. The limit prevents that lines that were already
-    /// read from a pipe wait for further lines.
+    /// Returns whether the descriptor becomes readable within a time. Because of the limit, lines that were already
+    /// read from a pipe do not wait for further lines.
     private static func isReadable(_ descriptor: Int32, within milliseconds: Int32) -> Bool {
         var question = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&question, 1, milliseconds) > 0

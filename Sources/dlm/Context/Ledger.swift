@@ -1,7 +1,7 @@
 import DownloadKit
 
-/// The record of a command's downloads: which of them have not ended, in this process or in others, and how the others
-/// ended.
+/// The record of a command's downloads. It has the downloads that have not ended, in this process and in other
+/// processes, and the results of the downloads that have ended.
 struct Ledger {
     enum Place {
         case here, elsewhere
@@ -24,7 +24,7 @@ struct Ledger {
     /// Whether a signal has come. All downloads are about to stop, and are reported at the end.
     var isInterrupted = false
 
-    /// The downloads with events since the log was opened that this command has not requested, so far.
+    /// The downloads that had an event after the log was opened and before this command requested them.
     private(set) var moved: Set<DownloadID> = []
     /// Whether the command no longer waits, even if downloads continue.
     var isOver = false
@@ -67,7 +67,7 @@ struct Ledger {
         if !hasAll { moved.insert(id) }
     }
 
-    /// Stops following a download that continues.
+    /// Stops following a download that has not ended.
     mutating func drop(_ id: DownloadID) {
         elsewhere.remove(id)
         atWork.remove(id)

@@ -18,7 +18,8 @@ struct RequestMaker: Sendable {
     private let listOptions = ListOptions()
     /// The rule of `--name-by` for file names; nil if the option is not given.
     private let namer: FileNamer?
-    /// Whether a file with a name of the namer can only be the file of its URL, so that it is not downloaded again.
+    /// Whether a file with a name of the namer can only be the file of its URL. If so, an existing file is not
+    /// downloaded again.
     private let trustsNames: Bool
     /// The given options that can also be given to `resume`.
     let overrides: RequestOverrides

@@ -7,8 +7,8 @@ final class RequestTemplates: Sendable {
     private let options: ItemOptions
     private let settings: Settings
     private let workingFolder: String?
-    /// The requests by the numbers of their sections, which are joined into one text. With an array as the key, each
-    /// start of the program would search through all its types.
+    /// The requests by the numbers of their sections, which are joined into one text. With an array as the key, the
+    /// Swift runtime would search all types of the program for a conformance, at each start.
     private let made = Mutex<[String: DownloadRequest]>([:])
     /// The request for URLs that match no section.
     private let common: DownloadRequest

@@ -34,7 +34,7 @@ enum Surroundings {
     }
 
     private static func passwordEntryHome() -> String? {
-        // Most processes have a `HOME`. For them, the lookup is avoided, which may load modules of the C library
+        // Most processes have a `HOME`. For them, the lookup is avoided, because it may load modules of the C library
         // (nsswitch.conf).
         guard getenv("HOME").map({ $0.pointee == 0 }) ?? true else { return nil }
         return getpwuid(geteuid()).flatMap { $0.pointee.pw_dir }.map { String(cString: $0) }

@@ -4,11 +4,11 @@ import Glibc
 struct UnknownCommand {
     let message: String
 
-    /// Returns nil if the arguments begin with an option or a known command. If the command has subcommands, the next
-    /// word must be an option or a known subcommand, too.
+    /// Returns nil if none of the commands is unknown. The commands are the first argument and, if this command has
+    /// subcommands, the next argument. They end at the first option.
     /// - Parameter isPath: Whether all arguments are names of commands, as after `dlm help`.
     init?(_ arguments: some Collection<String>, isPath: Bool = false) {
-        // The parser's description of the commands can always be read: the manual is made from it, too.
+        // The parser's description of the commands can always be read. The manual is also made from this description.
         guard let root = try? CommandDescription.root(),
             let message = Self.message(Array(arguments)[...], of: root, isPath: isPath)
         else { return nil }

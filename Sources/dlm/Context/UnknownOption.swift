@@ -9,7 +9,7 @@ struct UnknownOption {
     ///   - arguments: the arguments of the command line, as the parser saw them.
     init?(_ text: String, _ arguments: [String]) {
         guard let option = Self.firstUnknown(arguments) ?? Self.named(text, arguments),
-            // The parser's description of the commands can always be read: the manual is made from it, too.
+            // The parser's description of the commands can always be read. The manual is also made from it.
             let root = try? CommandDescription.root()
         else { return nil }
         let command = root.path(arguments).last ?? root

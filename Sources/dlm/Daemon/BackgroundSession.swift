@@ -26,7 +26,7 @@ struct BackgroundSession: Sendable {
     /// now.
     var isListening: Bool { SocketProbe.isListening(socket) }
 
-    /// Connects to the session, once it serves.
+    /// Waits until the session serves, and connects to it.
     /// - Parameter deadline: the end of the wait; by default ``patience`` from now.
     /// - Returns: nil if the session is not running, or ended meanwhile.
     func connect(until deadline: ContinuousClock.Instant? = nil) async throws -> Connected? {

@@ -1,10 +1,11 @@
 import DownloadKit
 import Foundation
 
-/// The log of the background session on standard error: one line for each message, with the time in UTC.
+/// The log of the background session: one line for each message. The lines go to systemd's journal, or with the time in
+/// UTC to standard error.
 struct DaemonLog: Sendable {
     let console: Console
-    /// The log file, which is replaced when it grows too large; nil if another program keeps the lines.
+    /// The log file, which is replaced when it grows too large; nil if no file is to be replaced.
     let file: DaemonLogFile?
     var time: any TimeSource = SystemTime()
     /// The journal, which takes the lines with fields; nil if systemd does not read standard error.

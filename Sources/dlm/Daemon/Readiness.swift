@@ -2,7 +2,7 @@ import CSystem
 import DownloadKit
 import Foundation
 
-/// The report that a background session sends to the process that started it, once, as one line on a pipe.
+/// The only report that a background session sends to the process that started it. It is one line on a pipe.
 enum Readiness: Equatable {
     /// The session serves.
     case ready(pid: Int32)

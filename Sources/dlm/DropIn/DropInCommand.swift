@@ -38,7 +38,7 @@ struct DropInCommand: ContextAction {
             let output = line.discarded.contains(number) ? Self.discardOutput() : nil
             let status = await status(of: words, in: context)
             if let output { Self.restoreOutput(output) }
-            // The exit status is that of the last failure, as in wget and curl.
+            // The exit status is that of the last failure.
             if status != 0 { result = status }
         }
         return result

@@ -153,7 +153,7 @@ extension DropInOption {
         each(names, value, .refused(why))
     }
 
-    /// Returns an option for each long name. A letter belongs to the long name after it.
+    /// Returns an option for each long name. A short name, such as `-V`, belongs to the long name after it.
     private static func each(_ names: String, _ value: Value, _ effect: Effect) -> [DropInOption] {
         var letter = ""
         return names.split(separator: " ").compactMap { name in

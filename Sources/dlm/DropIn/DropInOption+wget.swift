@@ -70,7 +70,8 @@ extension DropInOption {
 
     private static let wgetOthers =
         needless(
-            "dlm never creates folders for hosts and paths", .none, "-nd --no-directories -nH --no-host-directories")
+            "under the name wget, dlm creates no folders for hosts and paths", .none,
+            "-nd --no-directories -nH --no-host-directories")
         + needless(
             "the option does not change the file", .none,
             "-v --verbose --show-progress --no-http-keep-alive --passive-ftp --no-passive-ftp --no-config --keep-session-cookies "

@@ -4,7 +4,7 @@ struct DropInOption: Sendable {
     /// The kind of an option's value.
     enum Value: Sendable {
         case none, required
-        /// The value is `true` or `false` after `=`, or `true` if there is no `=`.
+        /// The value is `true` or `false`, after `=` or directly after a short name. Without a value, it is `true`.
         case boolean
     }
 

@@ -18,9 +18,9 @@ enum DropInPage {
         PATH=/usr/lib/dlm/compat:$PATH yt-dlp --downloader aria2c URL
         ```
 
-        - Options that do not change the file are accepted without effect. Some other options are ignored, and dlm reports
-          this. Every other option that dlm does not support ends the command with an error. The error names the option, and
-          the real program if PATH has it.
+        - Options that dlm does not need are accepted without effect; the lists below give the reasons. Some other
+          options are ignored, and dlm reports this. Every other option that dlm does not support ends the command with
+          an error. The error names the option, and the real program if PATH has it.
         - Standard output stays empty unless the file is written there. Messages go to standard error. With `-q` or `-s`, dlm
           still prints errors.
         - An unfinished file has the name `NAME.part`, and dlm remembers the download: the same command continues it where it
@@ -31,7 +31,8 @@ enum DropInPage {
         - The settings of dlm (`config.yaml`, `DLM_` variables) apply if the command line does not override them. The exceptions
           are the settings for which the real program has a default of its own: the folder, `if-exists`, `remote-time`,
           `content-disposition`, for aria2c and wget `netrc`, and for curl `max-redirects`.
-        - A long option may be shortened if no other option of the table begins with the same letters.
+        - A long option may be shortened to three letters or more if no other option of the table begins with these
+          letters.
         """
 
     private static func section(_ program: DropInProgram) -> String {

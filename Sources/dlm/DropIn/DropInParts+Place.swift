@@ -2,8 +2,9 @@ import Foundation
 
 /// The names and folders of the files, and the options for a name that already exists.
 extension DropInParts {
-    /// Returns the name that wget and curl give the file: the last part of the URL's path. Returns nil if dlm must
-    /// choose the name, for example because the server's name is requested. The name never leads to another folder.
+    /// Returns the name that wget and curl give the file: the last part of the URL's path, and for wget also the query.
+    /// Returns nil if dlm must choose the name, for example because the server's name is requested. The name never
+    /// leads to another folder.
     func named(_ url: String) -> Output? {
         if options.contains("--content-disposition") { return nil }
         let rest = url.range(of: "://").map { url[$0.upperBound...] } ?? url[...]
@@ -23,7 +24,7 @@ extension DropInParts {
     }
 
     /// Returns a part of a URL as wget writes it in a file name: percent-decoded, except for slashes and control
-    /// characters.
+    /// characters. A part that would not be UTF-8 after decoding stays encoded.
     private static func local(_ quoted: [UInt8]) -> [UInt8] {
         var name: [UInt8] = []
         var index = 0

@@ -93,7 +93,8 @@ struct DropInParts {
         return nil
     }
 
-    /// Applies a line of .wgetrc. Returns why the line is refused, or nil if it is accepted.
+    /// Applies the value of wget's `-e`, which is a line of .wgetrc. Returns why the line is refused, or nil if it is
+    /// accepted.
     private mutating func addSetting(_ text: String) -> String? {
         let words = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = words[0].trimmingCharacters(in: .whitespaces).lowercased().replacing("-", with: "_")
@@ -149,7 +150,7 @@ struct DropInParts {
     }
 
     /// Returns the command lines for curl. The first output belongs to the first URL, and so on. A URL without an
-    /// output goes to standard output.
+    /// output goes to standard output, unless `--remote-name-all` is given.
     private func curlLines(_ common: [String]) -> [[String]] {
         urls.enumerated().map { index, url in
             let output = index < outputs.count ? outputs[index] : flags.contains(.allRemoteNames) ? .remoteName : nil
@@ -192,7 +193,7 @@ struct DropInParts {
 
     private func connectionWords() -> [String] {
         guard let most = connections.values.min() else { return [] }
-        // In aria2, -x is a fixed number of connections, and -s without -x is an upper limit.
+        // With -x, dlm uses exactly this number of connections. With -s alone, dlm chooses a number up to this limit.
         return ["--connections", connections[.connections] == nil ? "auto:\(most)" : "\(most)"]
     }
 

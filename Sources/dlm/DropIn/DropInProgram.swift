@@ -7,7 +7,7 @@ import Glibc
 enum DropInProgram: String, CaseIterable, Sendable {
     case aria2c, wget, curl
 
-    /// Returns nil for any name but one of these programs.
+    /// Returns nil if the word is not the name of one of these programs.
     /// - Parameter word: The first word of a command line, with or without folders.
     init?(calledAs word: String) {
         guard let name = word.split(separator: "/").last else { return nil }

@@ -45,7 +45,8 @@ extension DropInProgram {
         }
     }
 
-    /// Returns the status of curl(1), section EXIT CODES. Codes of libcurl are returned unchanged.
+    /// Returns the status of curl(1), section EXIT CODES. For a failure of the network or of TLS, it is libcurl's own
+    /// code, if there is one.
     private static func curlStatus(_ error: DownloadError?, _ status: Int32) -> Int32 {
         switch error {
         case .networkFailed(let failure, let diagnosis):

@@ -71,7 +71,7 @@ enum DropInWord: Sendable {
         }
 
         /// Returns the option with a long name. As in getopt_long, a name may be shortened if no other long name begins
-        /// the same.
+        /// with the same letters. A shortened name has at least three letters.
         private func option(long name: String) throws(DropInFailure) -> DropInOption {
             if let option = known[name] { return option }
             let begun = name.count > 4 ? known.keys.filter { $0.hasPrefix(name) } : []

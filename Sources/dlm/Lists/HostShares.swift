@@ -29,7 +29,8 @@ struct HostShares: Sendable {
         }
     }
 
-    /// Returns the own host with the most URLs, if it has more URLs than one of `shards` equal shards would have.
+    /// Returns the host of this shard that has the most URLs. Returns nil if no host of this shard has more URLs than
+    /// one of `shards` equal shards would have.
     /// - Parameter isOwn: Returns whether a host belongs to this shard.
     func heaviest(of shards: Int, where isOwn: (String) -> Bool) -> Heavy? {
         counts.filter { $0.value * shards > total && isOwn($0.key) }

@@ -44,7 +44,7 @@ struct ShardFilter: Sendable {
         guard let heavy = shares.heaviest(of: shard.count, where: own) else { return nil }
         return """
             shard \(shard): \(heavy.host) has at least \(heavy.urls) of the \(shares.total) URLs, more than one of \
-            \(shard.count) equal shards; --shard-by url or line divides a host, too
+            \(shard.count) equal shards would have; --shard-by url or line divides the URLs of a host, too
             """
     }
 }

@@ -50,7 +50,7 @@ struct ManifestEntry: Document, Codable, Equatable {
             etag = file.validators.etag?.fieldValue
         }
         mediaType = record.resume.contentType
-        // The first answer may have been a redirect.
+        // The metrics may be those of a redirect. The status of a redirect is not the status of the file.
         let last = record.attempts.last?.metrics?.status.flatMap { (300..<304).contains($0) || $0 > 304 ? nil : $0 }
         httpStatus = error == nil ? last : error?.httpStatus
         attempts = record.attempts.count

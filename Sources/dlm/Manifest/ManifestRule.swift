@@ -22,7 +22,7 @@ struct ManifestRule: Equatable, Sendable {
         entry.status == .failed && !retriesFailed && entry.error?.retryable == false
     }
 
-    /// Returns whether a path is the place where this command would save the file.
+    /// Returns whether a path is a place where this command could save the file.
     private func isPlace(_ path: String, of destination: Destination) -> Bool {
         guard let slash = path.lastIndex(of: "/") else { return false }
         let (folder, name) = (path[..<slash], path[path.index(after: slash)...])

@@ -151,7 +151,8 @@ final class ManifestWriter: Sendable {
 
     private static let longestTail: Int64 = 1 << 20
 
-    /// Removes a partial last line, which a killed process may have left.
+    /// Removes a partial last line, which a killed process may have left. If the last line is a whole entry without a
+    /// line break, this method adds the line break.
     private func mend() throws(DownloadError) {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

@@ -2,10 +2,10 @@ import DownloadKit
 
 /// The result of a run of `get`, for the workflow engine that started the run: the numbers of successes and failures.
 struct WorkerOutcome: Equatable, Sendable {
-    /// The number of failures after which a run stops.
+    /// The number of failures that are allowed. A run with more failures stops.
     enum FailureLimit: Equatable, Sendable {
         case number(Int)
-        /// A percentage of the downloads that have ended. It is checked only when 100 downloads have ended.
+        /// A percentage of the downloads that have ended. It is checked only when at least 100 downloads have ended.
         case percent(Double)
     }
 
@@ -29,7 +29,7 @@ struct WorkerOutcome: Equatable, Sendable {
 
     init(limit: FailureLimit? = nil) { self.limit = limit }
 
-    /// The number of ended downloads from which a percentage is checked.
+    /// A percentage is checked only if at least this many downloads have ended.
     private static let fewest = 100
 
     /// Records the end of a download.

@@ -49,7 +49,7 @@ final class WorkerRun: Sendable {
         return true
     }
 
-    /// Records the numbers of downloads that have begun.
+    /// Passes the id and the URL of each download that has begun to the shared queue, if there is one.
     func began(_ requests: [DownloadRequest], _ added: [AddedDownload]) {
         guard let receiver else { return }
         for (request, download) in zip(requests, added) { receiver.began(download.record.id, request.url.string) }

@@ -1,4 +1,5 @@
-/// The help of `dlm` and `dlm get`, which fits a terminal of 80 columns and 50 lines, and all options of `dlm get`.
+/// The short help of `dlm` and of `dlm get`, which fits a terminal of 80 columns and 50 lines. `dlm get --help-all`
+/// shows all options instead.
 enum HelpText {
     static let columns = 80
 
@@ -78,7 +79,7 @@ enum HelpText {
         ("user", "Log in with NAME:PASSWORD."),
         ("header", "Send this header field; repeatable."),
         ("proxy", "Use this proxy."),
-        ("quiet", "Print only errors."),
+        ("quiet", "Print no progress, notices or paths."),
     ]
 
     // MARK: All

@@ -91,7 +91,7 @@ extension ManualText {
                 """
                 An invalid line is reported with its number, its URL is skipped, and the other URLs are downloaded. \
                 The exit status is then 2, or 1 if a download failed, too. A URL from a pipe is started when the next \
-                URL begins, or after a second. Options that come later are refused.
+                URL begins, or after a second. Options for a URL that has already started are refused.
                 """),
         ])
 
@@ -145,9 +145,9 @@ extension ManualText {
                     """),
                 .text(
                     """
-                    The command that adds a download applies these settings to the download, also if the background \
-                    session will run it. max-per-host is different: the session that runs the downloads reads it, \
-                    like max-concurrent, from the environment and the file when the session starts.
+                    The command that adds a download applies these settings to the download, even if the background \
+                    session will run the download. max-per-host is different: the session that runs the downloads \
+                    reads it, like max-concurrent, from the environment and the file when the session starts.
                     """),
             ])
     }

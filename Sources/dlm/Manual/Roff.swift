@@ -43,7 +43,7 @@ struct Roff {
         }
     }
 
-    /// Adds lines that are shown without line breaks of their own, such as commands or the lines of a file.
+    /// Adds lines, such as commands or the lines of a file, that are shown with exactly these line breaks.
     mutating func block(_ lines: String) {
         let escaped = lines.split(separator: "\n", omittingEmptySubsequences: false).map { Self.escaped(String($0)) }
         text += ".PP\n.RS\n.nf\n\(escaped.joined(separator: "\n"))\n.fi\n.RE\n"

@@ -8,7 +8,7 @@ struct Seconds: Equatable {
 
     init(_ value: Double) { self.value = value }
 
-    /// Reads an argument; it is used as the parser's `transform`. The parser puts the thrown text at the end of its
+    /// Reads an argument. The parser calls this initializer as `transform`, and puts the thrown text at the end of its
     /// message.
     init(argument: String) throws {
         let factors: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86400]

@@ -12,8 +12,8 @@ struct AttemptOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Give up a download after this time. Retries count, but waiting in the queue does not. The fetched bytes "
-                + "are kept; the exit status is 4.", valueName: "time"),
+            "Give up a download after this time, which includes retries, but not waiting in the queue. The fetched "
+                + "bytes are kept; the exit status is 4.", valueName: "time"),
         transform: Seconds.init(argument:))
     var maxTime: Seconds?
 

@@ -60,10 +60,10 @@ enum NotifyFlag: EnumerableFlag {
         switch value {
         case .notify:
             """
-            Notify when the command ends: on the desktop (notify-send) if possible, otherwise by the terminal's bell \
-            or notification (OSC 9 or 99). Default: off.
+            Notify on the desktop (notify-send) when a download is complete or has failed. In a terminal, also ring \
+            the bell when the command ends, and without a desktop send a notification (OSC 9 or 99). Default: off.
             """
-        case .noNotify: "Do not notify when the command ends."
+        case .noNotify: "Send no notifications, and do not ring the bell."
         }
     }
 }

@@ -8,7 +8,7 @@ enum GivenArguments {
     /// - Throws: A usage error if a long option has only one dash, because the parser would read it as short options.
     static func normalized(_ arguments: [String]) throws(ValidationError) -> [String] {
         let named = CommandAlias.resolved(arguments)
-        // Most command lines have no such words. For them, the options of the command are not collected, which is slow.
+        // Collecting the options of the command is slow. Most command lines need no change, so it is not done for them.
         guard named.contains(where: isCluster), let (path, catalog) = command(of: named) else { return named }
         let words = CommandWord.words(named.dropFirst(path), catalog)
         if let word = words.first(where: { $0.kind == .missingDash })?.arguments.first {

@@ -26,7 +26,7 @@ struct HookOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "When a download is complete, send its JSON by POST to this http or https URL, such as a webhook or an "
-                + "ntfy topic. Three attempts are made.", valueName: "url"))
+                + "ntfy topic. At most three attempts are made.", valueName: "url"))
     var onCompleteUrl: String?
 
     @Option(
@@ -39,7 +39,8 @@ struct HookOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "End a hook that runs longer than this. Default: \(Seconds(Hooks.standardTimeLimit)).", valueName: "time"),
+            "End a hook that runs longer than this. Default: \(Seconds(Hooks.standardTimeLimit)), and 60 for "
+                + "--url-command.", valueName: "time"),
         transform: Seconds.init(argument:))
     var hookTimeout: Seconds?
 

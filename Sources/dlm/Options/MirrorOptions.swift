@@ -5,8 +5,9 @@ import DownloadKit
 struct MirrorOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Add another source of the same file, used when the URL fails; repeatable, tried in order. Passwords and "
-                + "header fields are sent only to the server of the URL.", valueName: "url"))
+            "Add another source of the same file; repeatable. Large files come from all sources together if possible. "
+                + "Otherwise the sources are tried in order when the URL fails. Passwords and header fields are sent "
+                + "only to the server of the URL.", valueName: "url"))
     var mirror: [String] = []
 
     @Option(

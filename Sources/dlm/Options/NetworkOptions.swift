@@ -29,7 +29,7 @@ struct NetworkOptions: ParsableArguments {
     @Flag(name: .customLong("http1.1"), help: "Use only HTTP/1.1.")
     var http11 = false
 
-    @Flag(name: .customLong("http2"), help: "Use HTTP/2 over https if the server supports it, also for large files.")
+    @Flag(name: .customLong("http2"), help: "Use HTTP/2 over https if the server supports it, even for large files.")
     var http2 = false
 
     @Option(
@@ -160,7 +160,7 @@ extension PinnedAddress {
         return addresses.map { PinnedAddress(host: parts[0].lowercased(), port: Int(port), address: $0) }
     }
 
-    /// Returns the numeric address of a text, without the brackets of an IPv6 address; nil if the text is no address.
+    /// Returns the numeric address in a text; nil if the text is no address. An IPv6 address is returned in brackets.
     private static func address(_ text: String) -> String? {
         var address = in6_addr()
         if inet_pton(AF_INET, text, &address) == 1 { return text }

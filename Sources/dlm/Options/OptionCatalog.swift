@@ -80,7 +80,8 @@ struct OptionCatalog: Sendable {
         return name
     }
 
-    /// Returns the end of a message about an unknown key: the name that was probably meant, or the three nearest names.
+    /// Returns the end of a message about an unknown key: the name that was probably meant, the three nearest names, or
+    /// the command that lists all names.
     static func hint(for word: String, in names: [String]) -> String {
         if let name = nearest(to: word, in: names) { return "did you mean '\(name)'?" }
         let near = ranked(names, by: word).prefix(3).map { "'\($0.name)'" }

@@ -14,8 +14,8 @@ enum OptionScope {
         "rpc-hosts", "rpc-origins", "rpc-private-hosts",
     ]
 
-    /// Options that cannot be in a list, because the list may come from another person. These options run programs, or
-    /// send the contents of files to the URL.
+    /// Options that cannot be in a list, because the list may come from another person. Most of these options run
+    /// programs, or send data or the contents of files to a server.
     static let trusted: Set<String> = [
         "on-complete", "on-error", "url-command", "hook-timeout", "on-complete-url", "on-complete-bearer-file",
         "notify",

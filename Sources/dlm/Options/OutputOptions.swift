@@ -6,7 +6,11 @@ struct OutputOptions: ParsableArguments {
     @Flag(name: .long, help: "Write JSON to stdout, one value in each line.")
     var json = false
 
-    @Flag(name: .shortAndLong, help: "Print only errors.")
+    @Flag(
+        name: .shortAndLong,
+        help: """
+            Print no notices, progress or paths. Errors, JSON, and the results of list and show are still printed.
+            """)
     var quiet = false
 
     @Flag(name: .shortAndLong, help: "Print more details on stderr; repeatable. Secrets are never shown.")

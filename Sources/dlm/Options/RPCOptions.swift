@@ -17,7 +17,8 @@ struct RPCOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Let network clients save files in this folder and its subfolders; repeatable. If a client names no "
-                + "folder, the first one is used. Default: ~/Downloads.", valueName: "dir"),
+                + "folder, the first one is used. Default: $XDG_DOWNLOAD_DIR, else the setting directory, else "
+                + "~/Downloads.", valueName: "dir"),
         completion: .directory)
     var rpcFolders: [String] = []
 

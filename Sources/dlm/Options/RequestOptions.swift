@@ -113,8 +113,8 @@ struct TransferOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Wait this long before the first retry, and twice as long before each further retry. Default: "
-                + "\(Self.delay).",
+            "Wait this long before the first retry. Each further wait is twice as long as the one before it, up to "
+                + "60 s. Default: \(Self.delay).",
             valueName: "time"),
         transform: Seconds.init(argument:))
     var retryDelay: Seconds?

@@ -38,8 +38,7 @@ struct ScannedWords {
         let name = word[..<(equals ?? word.endIndex)]
         let value = equals.map { word[word.utf8.index(after: $0)...] }
         // The parser compares whole characters, and a dash or an equals sign with a combining mark is another
-        // character.
-        // Such words are declined.
+        // character. Such words are declined.
         guard word.hasPrefix("-") else { return decline() }
         guard !word.hasPrefix("--") else {
             let isMarked = equals.map { word[$0] == "=" } ?? true
@@ -207,8 +206,8 @@ protocol ScannedGroup: ParsableArguments {
     mutating func read(_ words: inout ScannedWords)
 }
 
-/// Options in plain properties, without the property wrappers of the argument parser. With the wrappers, each group
-/// would cost a search through all types of the program.
+/// Options in plain properties, without the property wrappers of the argument parser. With the wrappers, the Swift
+/// runtime would search all types of the program for each group, which is slow.
 protocol ScannedOptions {
     /// The same options for the argument parser.
     associatedtype Arguments: ParsableArguments

@@ -6,8 +6,8 @@ struct SchemelessAddress: Equatable {
     let host: String
     let port: Int?
 
-    /// Returns the schemes to try, in order. Without a port, https is tried first, and then http. Port 443 means https,
-    /// and any other port means http, as in curl.
+    /// Returns the schemes to try, in order. Without a port, https is tried first, and then http. Port 443 means https.
+    /// Any other port means http, which is also what curl uses.
     /// - Parameter allowed: The schemes that the user's options allow. If the options exclude all of the schemes above,
     ///   https is returned if it is allowed, otherwise http if it is allowed.
     func schemes(allowed: [String]) -> [String] {
@@ -27,14 +27,15 @@ struct SchemelessAddress: Equatable {
             || Self.isIPv4(host) && host.hasPrefix("127.")
     }
 
-    /// Returns nil for URLs with a scheme, for paths, and for names that no server can have.
+    /// Returns nil for URLs with a scheme, paths, invalid ports, user information, and names that are probably not
+    /// hosts (see `isHost`).
     init?(_ text: String) {
         let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard let first = text.first, !"/.~-".contains(first), !text.contains("://"),
             text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F })
         else { return nil }
-        // Addresses with user information are refused, because the password would be sent to the host after the `@`,
-        // which may be a typing error.
+        // Addresses with user information are refused. If the host after the `@` were mistyped, dlm would send the
+        // password to a wrong host.
         let authority = text.prefix { !"/?#".contains($0) }
         guard !authority.contains("@"), !authority.contains("\\") else { return nil }
         let host = authority.first == "[" ? authority.prefix { $0 != "]" } + "]" : authority.prefix { $0 != ":" }
@@ -51,7 +52,7 @@ struct SchemelessAddress: Equatable {
     }
 
     /// Returns whether a text is a host. A name without a dot, such as `lst`, is a host only if a port follows.
-    /// Otherwise it is probably a mistyped command.
+    /// Otherwise the name is probably a mistyped command. `localhost` is always a host.
     private static func isHost(_ text: Substring, hasPort: Bool) -> Bool {
         if text.first == "[" {
             return text.dropFirst().dropLast().contains(":")

@@ -9,7 +9,7 @@ struct Settings: Sendable {
     /// used.
     let entries: [SettingsEntry]
     private let home: String?
-    /// The settings without the sections for hosts; nil if nothing is set.
+    /// The settings outside of the sections (hosts and rules); nil if there are none.
     let general: SettingOptions?
     /// The sections, the least specific one first.
     private let sections: [SettingsSection]
@@ -18,7 +18,7 @@ struct Settings: Sendable {
         (entries, home, sections, general) = ([], nil, [], nil)
     }
 
-    /// - Throws: ``SettingsError`` for the first error, also if it is in an entry that another entry overrides.
+    /// - Throws: ``SettingsError`` for the first error, even if another entry overrides the entry with the error.
     init(environment: [String: String]) throws(SettingsError) {
         try self.init(
             SettingsFile.entries(environment: environment) + SettingsEntry.entries(environment),

@@ -34,7 +34,7 @@ struct SettingsFile {
 
     /// Returns the bytes of the file, or nil if there is no file.
     private func read() throws(SettingsError) -> [UInt8]? {
-        // O_NONBLOCK: opening a FIFO without a writer would block every command.
+        // Without O_NONBLOCK, opening a FIFO that has no writer would block every command.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { return nil }

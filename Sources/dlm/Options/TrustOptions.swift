@@ -193,7 +193,7 @@ extension ServerTrustPolicy.TLSVersion: ExpressibleByArgument {}
 struct Schemes: Equatable {
     let names: [String]
 
-    /// Reads an argument; it is used as the parser's `transform`. The parser puts the thrown text at the end of its
+    /// Reads an argument. The parser calls this initializer as `transform`, and puts the thrown text at the end of its
     /// message.
     init(argument: String) throws {
         var allowed = RedirectPolicy.knownSchemes

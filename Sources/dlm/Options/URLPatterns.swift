@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// The patterns in URLs, with curl's syntax: `[001-100]`, `[a-z]`, `[0-9:3]` and `{a,b}`. Other brackets and braces, as
-/// in `?id[]=3` or `http://[::1]/`, are ordinary characters. A bracket or brace after a backslash is one too.
+/// in `?id[]=3` or `http://[::1]/`, are ordinary characters. So is a bracket or brace after a backslash.
 struct URLPatterns {
     /// A URL without patterns, and the value of each pattern in it.
     struct Expanded: Equatable {

@@ -21,8 +21,8 @@ struct ValidationOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Refuse a file larger than this, such as 500M. If the server sends no size, the partial file is kept, and "
-                + "can be continued with a larger limit.", valueName: "size"),
+            "Refuse a file larger than this, such as 500M. If the server sends no size, the download stops at the "
+                + "limit. Its partial file is kept, and can be continued with a larger limit.", valueName: "size"),
         transform: ByteSize.init(argument:))
     var maxSize: ByteSize?
 

@@ -7,7 +7,7 @@ struct WorkerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Download only part I of N of the list: I/N with I from 0. auto takes both numbers from Slurm or "
-                + "Kubernetes; auto/N takes I from the environment, as set by GNU parallel.", valueName: "i/n"),
+                + "Kubernetes; auto/N takes only I from them, or from GNU parallel.", valueName: "i/n"),
         transform: ShardArgument.init(argument:))
     var shard: ShardArgument?
 
@@ -89,7 +89,7 @@ struct WorkerOptions: ParsableArguments {
         if shardBy != nil, shard == nil { throw ValidationError("--shard-by needs --shard I/N") }
     }
 
-    /// The rule for file names; nil if `--name-by` is not given.
+    /// The rule for file names; nil if neither `--name-by` nor `--store` is given. With `--store` alone, it is `url`.
     var namer: FileNamer? {
         (nameBy ?? (store == nil ? nil : .url)).map { FileNamer(rule: $0, spreads: spread) }
     }

@@ -131,8 +131,8 @@ final class Console: Sendable {
         }
     }
 
-    /// Removes the progress block, and returns the exit status of the program. The status is not 0 if a line of data
-    /// was lost.
+    /// Removes the progress block, and returns the exit status of the program. The status is not 0 if data could not be
+    /// written, unless the reader of stdout had ended.
     func finish(_ status: Int32) -> Int32 {
         let failure = state.withLock { state in
             send(state.block.erase(columns: size.columns))

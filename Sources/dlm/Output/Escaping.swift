@@ -15,8 +15,8 @@ enum Escaping {
         return result
     }
 
-    /// Returns an encoded JSON value in which the same characters are escaped. A JSON parser turns the escape `\u009b`
-    /// back into the character.
+    /// Escapes the same characters as ``line(_:)`` in text that is already JSON on one line. A JSON parser turns the
+    /// escape `\u009b` back into the character.
     static func json(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isDangerous) else { return text }
         var result = ""

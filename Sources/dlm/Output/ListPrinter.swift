@@ -1,7 +1,6 @@
 import DownloadKit
 
-/// The printer of `dlm list`. It prints page by page, so that a long list is never in memory as a whole. From page to
-/// page, columns only become wider.
+/// The printer of `dlm list`. It prints page by page, so that a long list is never in memory as a whole.
 struct ListPrinter {
     let console: Console
     let style: Style

@@ -1,6 +1,7 @@
 /// The rows of `dlm list` as aligned text that fits the terminal.
 struct ListTable {
-    /// The columns that are shown and their widths. All pages of a list show the same columns, whose widths only grow.
+    /// The columns that are shown and their widths. All pages of a list show the same columns. From page to page, all
+    /// columns except the name only become wider.
     struct Layout: Equatable {
         var isShown = ListTable.header.map { _ in true }
         var widths = ListTable.header.map { DisplayWidth.of($0) }
@@ -21,8 +22,8 @@ struct ListTable {
     private static let nothing = "-"
     /// The shortest width to which names are cut. Before names become shorter, other columns are left out.
     private static let shortestName = 16
-    /// The shortest width to which a note is cut. In less space, the note is left out, because so few letters are
-    /// useless.
+    /// The shortest width to which a note is cut. If there is less space, a note that does not fit is left out, because
+    /// a few letters are useless.
     private static let shortestNote = 8
 
     let rows: [ListDocument]

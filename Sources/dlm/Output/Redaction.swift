@@ -3,8 +3,8 @@ import DownloadKit
 /// The hiding of secrets in URLs, for messages, logs and the list of processes. URLs in data (`show`, `--json`) are not
 /// changed, because users need the whole URLs to resume downloads.
 enum Redaction {
-    /// Returns the message of an error. If the error is about a URL that could not be parsed, everything that looks
-    /// like `user:password@` is hidden as well.
+    /// Returns the message of an error. If the error is about an invalid request, everything that looks like
+    /// `user:password@` is also hidden.
     static func describe(_ error: DownloadError) -> String {
         let text = hidden(ErrorText.describe(error))
         guard case .requestInvalid = error else { return text }

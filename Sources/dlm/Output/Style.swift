@@ -54,7 +54,8 @@ struct Style: Equatable {
     private static func isUnicode(_ environment: [String: String]) -> Bool {
         for name in ["LC_ALL", "LC_CTYPE", "LANG"] {
             guard let value = environment[name]?.lowercased().utf8, !value.isEmpty else { continue }
-            // String.contains is avoided: its first call searches through all types of the program, at every start.
+            // String.contains is not used. In each new process, its first call makes the Swift runtime search all types
+            // of the program for a conformance.
             return value.indices.contains {
                 let rest = value[$0...]
                 return rest.starts(with: "utf-8".utf8) || rest.starts(with: "utf8".utf8)

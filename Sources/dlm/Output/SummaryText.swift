@@ -2,7 +2,8 @@ import DownloadKit
 
 /// The summary line at the end of a command, and short names for groups of downloads.
 enum SummaryText {
-    /// Returns the summary. Returns nil for a single download that failed, because its failure was already reported.
+    /// Returns the summary. Returns nil if there is no download, or only one that is not complete, because its end was
+    /// already reported.
     static func line(_ ledger: Ledger, seconds: Double, style: Style) -> String? {
         let tally = ledger.tally
         guard ledger.count > 1 || tally.completed > 0 else { return nil }
@@ -33,8 +34,8 @@ enum SummaryText {
         return ": " + parts.joined(separator: ", ")
     }
 
-    /// Returns the name of the checksum algorithm if all downloads were verified with the same algorithm, otherwise an
-    /// empty text.
+    /// Returns the name of the checksum algorithm and a space if all verified downloads have the same algorithm.
+    /// Otherwise returns an empty text.
     private static func algorithm(_ ledger: Ledger) -> String {
         ledger.tally.algorithms.count == 1 ? ledger.tally.algorithms.map { "\($0.rawValue) " }.joined() : ""
     }

@@ -29,7 +29,8 @@ enum Units {
         return "\(number(bytes, unit, decimalBelow: 10, keepsZero: true)) \(names[unit])/s"
     }
 
-    /// Returns the time that is left, rounded up: `0:03`, `1:02:03`, `5d 12h`.
+    /// Returns the time that is left, in seconds rounded up: `0:03`, `1:02:03`. From 100 hours on, it is cut to whole
+    /// hours: `5d 12h`. Returns `-` if the time is infinite or far too long.
     static func left(_ seconds: Double) -> String {
         guard seconds.isFinite, seconds < 1e9 else { return "-" }
         return clock(Int(max(0, seconds).rounded(.up)))

@@ -31,7 +31,7 @@ final class ProgressDisplay: Sendable {
         var drawn = 0.0
         /// The frame that was drawn last, without the downloads that have ended after that.
         var frame = ProgressFrame(rows: [])
-        /// The width of the widest name that was drawn, in columns.
+        /// The width of the widest name so far, in columns.
         var widest = 0
         var json = JSONProgress()
 
@@ -103,7 +103,8 @@ final class ProgressDisplay: Sendable {
         }
     }
 
-    /// Keeps the row of a failed download. The row is shown if there is no room for all rows.
+    /// Keeps the row of a failed download. If there is no room for all rows, the kept rows are shown after the active
+    /// downloads.
     func fail(_ snapshot: DownloadSnapshot) {
         if mode == .bar { state.withLock { $0.model.fail(snapshot) } }
     }

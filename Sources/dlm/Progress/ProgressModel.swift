@@ -24,8 +24,8 @@ struct ProgressModel {
     /// The rows of failed downloads, newest first, at most ``rows``.
     private var failures: [ProgressFrame.Row] = []
 
-    /// The greatest number of failed downloads that are kept. If so many downloads of other processes are known,
-    /// further ones are kept only if they run or wait.
+    /// The greatest number of failed downloads that are kept. While at least this many downloads of other processes are
+    /// known, an update keeps a download only if it runs or waits.
     private static let rows = 64
 
     mutating func update(_ progress: DownloadProgress) {
@@ -41,7 +41,8 @@ struct ProgressModel {
         meters[id] = nil
     }
 
-    /// Keeps the row of a failed download, for a display that has no room for all rows.
+    /// Keeps the row of a failed download. A display that has no room for all rows shows the kept rows after the active
+    /// downloads.
     mutating func fail(_ snapshot: DownloadSnapshot) {
         guard let error = snapshot.record.state.error, snapshot.record.state.kind == .failed else { return }
         failures.removeAll { $0.id == snapshot.id }
@@ -91,7 +92,7 @@ struct ProgressModel {
 
     /// Returns the time until all downloads are done, in seconds. It is the time for all bytes together, but at least
     /// the time of the slowest download. For a waiting download, it is the rest of the wait, and then the time for its
-    /// bytes at the speed of all downloads together. Returns nil if the end of a wait is unknown.
+    /// bytes at the speed of all downloads together. Returns nil if the speed or the end of a wait is unknown.
     private func secondsLeft(_ rows: [ProgressFrame.Row], _ now: Date) -> Double? {
         guard var left = totals.secondsLeft, let speed = totals.speed.speed else { return nil }
         for row in rows {

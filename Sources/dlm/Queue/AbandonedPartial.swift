@@ -4,13 +4,14 @@ import Glibc
 
 /// The partial file of a worker that had leased the same URL before, and no longer writes the file.
 enum AbandonedPartial {
-    /// Deletes a partial file that was made after the first lease of its URL, unless a process has its lock. An older
-    /// file is not from a worker, and whoever made it may want to continue it.
+    /// Deletes a partial file that was made after the first lease of its URL, unless a process has locked the file. An
+    /// older file is not from a worker, and its owner may want to continue it.
     /// - Parameter time: the time of the first lease, in seconds since 1970.
     /// - Returns: whether the file is gone.
     static func remove(_ path: String, madeAfter time: Double) -> Bool {
         guard path.hasSuffix(".part") else { return false }
-        // The process that writes the file takes another open file for writing for another program that writes it.
+        // The file is opened for reading only. Otherwise the process that writes the file would believe that another
+        // program writes to it, too.
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return errno == ENOENT }
         defer { close(descriptor) }

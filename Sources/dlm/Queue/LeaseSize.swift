@@ -1,5 +1,6 @@
-/// The rule for how many URLs a worker leases. A worker holds as many URLs as it ends in a few seconds. So leases are
-/// rare if files are small, and a slow worker keeps no URLs from other workers.
+/// The rule for how many URLs a worker leases. A worker holds about as many URLs as it finishes in four seconds, but at
+/// least two for each running download. So leases are rare if files are small, and a slow worker keeps few URLs from
+/// other workers.
 struct LeaseSize: Equatable, Sendable {
     /// The time for which the leased URLs should last, in seconds.
     static let stock = 4.0
@@ -22,7 +23,7 @@ struct LeaseSize: Equatable, Sendable {
     /// The number of held URLs at which the next lease is due.
     var lowest: Int { target / 2 }
 
-    /// Adapts the number to how fast URLs ended since the last lease. The number at most doubles.
+    /// Adapts ``target`` to how fast URLs ended since the last lease. ``target`` at most doubles.
     mutating func adapt(ended: Int, seconds: Double) {
         guard seconds > 0 else { return }
         let fitting = Double(ended) / seconds * Self.stock

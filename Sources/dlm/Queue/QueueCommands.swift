@@ -36,7 +36,7 @@ struct QueueCommands {
         return 0
     }
 
-    /// Returns the states of items that have a state of downloads.
+    /// Returns the states of a queue's URLs that correspond to a state of downloads.
     private static func states(_ kind: DownloadState.Kind) throws -> [RecordedItem.State] {
         switch kind {
         case .queued: [.queued]
@@ -64,7 +64,7 @@ struct QueueCommands {
             throw ValidationError("--host \(host ?? ""): the queue has no URLs of this host")
         }
         if !output.quiet, !output.json {
-            context.console.report("\(host ?? "the queue"): \(pauses ? "paused; what is leased goes on" : "resumed")")
+            context.console.report("\(host ?? "the queue"): \(pauses ? "paused; leased URLs continue" : "resumed")")
         }
         return 0
     }
@@ -95,7 +95,8 @@ struct QueueCommands {
         return document.failedForGood > 0 ? WorkerOutcome.someNeverWork : 0
     }
 
-    /// `dlm events`: prints the URLs that ended after a cursor, and then those that end from now on.
+    /// `dlm events`: prints the URLs that ended after a cursor. Without `once`, also prints the URLs that end from now
+    /// on.
     func events(since start: EventCursor?, once: Bool) async throws -> Int32 {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -126,7 +127,8 @@ struct QueueCommands {
             let ends = try await queue.ends(after: cursor)
             guard let last = ends.last?.cursor else { return cursor }
             for (index, end) in ends.enumerated() {
-                // The events of one report have one cursor. Whoever continues in their middle gets them all again.
+                // The events of one report have the same cursor. A client that continues in the middle of a report gets
+                // all its events again.
                 let isLast = index + 1 == ends.count || ends[index + 1].cursor > end.cursor
                 let document = QueueItemDocument(end.item, cursor: isLast ? end.cursor : end.cursor - 1)
                 context.console.print(document.json)

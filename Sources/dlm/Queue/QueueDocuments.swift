@@ -31,7 +31,7 @@ struct QueueDocument: Document, Equatable {
     let failedForGood: Int
     /// The size of all finished files in bytes.
     let bytes: Int64
-    /// The hosts with the most unfinished URLs, and the hosts that are paused.
+    /// At most 20 hosts that have unfinished URLs or are paused. The hosts with the most unfinished URLs come first.
     let hosts: [Host]
     let workers: [Worker]
 

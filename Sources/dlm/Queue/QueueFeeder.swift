@@ -8,9 +8,9 @@ struct QueueFeeder {
     let folder: String?
     /// The number of downloads that run at the same time.
     let running: Int
-    /// The greatest number of workers of a host.
+    /// The greatest number of workers that download from one host at the same time.
     let workersPerHost: Int
-    /// The time of a lease, in seconds.
+    /// The length of a lease, in seconds.
     let lease: Double
     /// Whether the worker stays when the queue is empty.
     let stays: Bool
@@ -35,7 +35,7 @@ struct QueueFeeder {
         }
     }
 
-    /// Lengthens the lease until the task is cancelled or the lease is over.
+    /// Renews the lease again and again until the task is cancelled, the lease is over, or the queue fails.
     private func beat() async {
         while true {
             do { try await time.sleep(for: .seconds(lease / 4)) } catch { return }
@@ -114,7 +114,7 @@ struct QueueDocuments {
 
     init(_ queue: URLQueue) { self.queue = queue }
 
-    /// Reads the documents of items that are not known yet.
+    /// Reads the documents that the items need and that are not known yet.
     mutating func load(_ items: [LeasedItem]) async throws(DownloadError) {
         let missing = Set(items.map(\.request)).filter { known[$0] == nil }
         if missing.isEmpty { return }

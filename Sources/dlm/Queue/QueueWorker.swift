@@ -14,11 +14,11 @@ final class QueueWorker: WorkerReceiver {
     }
 
     private struct State {
-        /// The items by their URLs. An item stays until its report was accepted or refused.
+        /// The leased items of the queue by their URLs. An item stays until its report was accepted or refused.
         var held: [String: Held] = [:]
         /// Items that are to be downloaded again.
         var again: [LeasedItem] = []
-        /// The URLs of downloads, by which the queue knows them.
+        /// The URL of each download, because the queue does not know the ids of downloads.
         var urls: [DownloadID: String] = [:]
         var pending: [QueueResult] = []
         var task: Task<Void, Never>?
@@ -30,7 +30,7 @@ final class QueueWorker: WorkerReceiver {
         var end: (reason: String, status: Int32)?
         var sleeper: Task<Void, Never>?
 
-        /// Forgets the downloads of URLs that are no longer held, now and then.
+        /// Forgets the downloads of URLs that are no longer held, if there are many such downloads.
         mutating func forgetDownloads() {
             guard urls.count > 2 * held.count + 1000 else { return }
             urls = urls.filter { held[$0.value] != nil }
@@ -58,7 +58,7 @@ final class QueueWorker: WorkerReceiver {
         state.withLock { state in for item in items { state.held[item.url] = Held(item: item) } }
     }
 
-    /// Returns the items that are to be downloaded again, once.
+    /// Returns the items that are to be downloaded again, and removes them from the list.
     func takeAgain() -> [LeasedItem] {
         state.withLock { state in
             defer { state.again = [] }
@@ -66,7 +66,8 @@ final class QueueWorker: WorkerReceiver {
         }
     }
 
-    /// Returns after this time, or as soon as at most `lowest` URLs are held or a URL must be downloaded again.
+    /// Waits for this time, or until reports were answered, a URL must be downloaded again, or the work ends. With
+    /// `lowest`, returns at once if at most `lowest` URLs are held or a URL must already be downloaded again.
     func rest(_ seconds: Double, until lowest: Int?) async {
         let sleeper = Task { [time] in _ = try? await time.sleep(for: .seconds(seconds)) }
         state.withLock { state in
@@ -82,7 +83,7 @@ final class QueueWorker: WorkerReceiver {
 
     private func wake() { state.withLock { $0.sleeper }?.cancel() }
 
-    /// Ends the work because the worker's lease is over, so other workers may have its URLs.
+    /// Ends the work because the worker's lease is over, so that other workers may have leased its URLs.
     func lose() {
         end(
             "the lease is over, because the queue was out of reach for too long; run the same command again",
@@ -120,8 +121,9 @@ final class QueueWorker: WorkerReceiver {
         return false
     }
 
-    /// Returns the path of a partial file that another worker may have made: in the place of a new one, or of that of
-    /// this worker from an earlier lease.
+    /// Returns the path of a partial file that another worker may have made, or nil for any other error. Either the
+    /// file is where this worker wants to make its partial file. Or it has replaced the partial file that this worker
+    /// wrote during an earlier lease.
     private static func obstacle(_ error: DownloadError?) -> String? {
         guard case .fileFailed(let failure, let path) = error else { return nil }
         return failure == .partialExists || failure == .replaced ? path : nil
@@ -169,7 +171,8 @@ final class QueueWorker: WorkerReceiver {
         }
     }
 
-    /// The time for which the end of the work waits for a server that is gone, in seconds.
+    /// The time in seconds for which ``finish(isHurried:)`` tries to reach the queue's server. After this time, the
+    /// worker ends without telling the queue.
     private static let lastPatience = 30.0
 
     func finish(isHurried: Bool) async {

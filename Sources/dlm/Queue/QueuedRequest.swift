@@ -8,7 +8,8 @@ enum QueuedRequest {
     private static let longestURL = 64 << 10
 
     /// Returns the reason why a request cannot be in a queue, or nil if it can. Everyone who may read the queue would
-    /// see its secrets, and everyone who may add to it could run programs on the machines of all workers.
+    /// see the secrets of the request. With hooks, everyone who may add to the queue could run programs on the machines
+    /// of all workers.
     static func refusal(of request: DownloadRequest) -> String? {
         if request.hasSecrets || request.headers.contains(where: { $0.value == nil }) {
             return "a shared queue stores no secrets (passwords, tokens, cookies, request bodies)"
@@ -66,7 +67,7 @@ enum QueuedRequest {
     ) throws(DownloadError) -> DownloadRequest {
         var request = document
         request.url = try RequestMaker.address(item.url).get().0
-        // The end of a download is reported under the URL that dlm has written.
+        // The end of a download is reported under the URL in the form that dlm writes.
         guard request.url.string == item.url else {
             throw .requestInvalid(.notForScheme(request.url.string, what: "the queue has the URL in another form"))
         }

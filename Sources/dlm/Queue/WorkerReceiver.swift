@@ -2,9 +2,10 @@ import DownloadKit
 
 /// A receiver of the results of a worker, in addition to the worker's manifest.
 protocol WorkerReceiver: Sendable {
-    /// Records the number of a download, before its end can be lost.
+    /// Records the id and the URL of a download that has begun. ``lost(_:_:)`` needs the URL.
     func began(_ id: DownloadID, _ url: String)
-    /// Returns whether the end of a URL is still expected. One process may download a URL again, after it was put back.
+    /// Returns whether the end of a URL is still expected. One process may download a URL again after the URL was put
+    /// back into the queue.
     func awaits(_ url: String) -> Bool
     /// Records that a URL has ended, before its entry comes through the manifest.
     /// - Returns: whether the URL is downloaded again, so that its end is still to come.

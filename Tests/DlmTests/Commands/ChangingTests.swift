@@ -24,7 +24,7 @@ struct ChangingTests {
         #expect(service.calls == [call, "close"])
     }
 
-    @Test("Changes are reported with --verbose and with --json only")
+    @Test("Changes are reported only with --verbose or --json")
     func told() async throws {
         let (_, quiet) = try await run(["pause", "2"], ListTests.service())
         #expect(quiet.output == "" && quiet.errors == "")
@@ -86,7 +86,7 @@ struct ChangingTests {
         #expect(asked == ids.map { "\($0)" })
     }
 
-    @Test("Thousands of downloads are changed in parts, after all IDs have been checked")
+    @Test("Many downloads are changed in parts, after all IDs have been checked")
     func parts() async throws {
         let service = FakeService()
         for id in 1...1200 { service.change(Int64(id)) { $0 = .example(id: Int64(id), state: .running) } }
@@ -111,7 +111,7 @@ struct ChangingTests {
         #expect(captured.errorLines.count == 1)
     }
 
-    @Test("Without IDs, limit changes all live sessions")
+    @Test("Without IDs, dlm limit sets the limit of all live sessions")
     func sessions() async throws {
         let service = ListTests.service()
         service.state.withLock { $0.sessions = ["background", "foreground-1-a"] }

@@ -14,7 +14,7 @@ struct EventsTests {
         }
     }
 
-    @Test("--since prints the events after the cursor in order, and then the end of the past events")
+    @Test("--since prints the events after the cursor in order, and then one line that ends the past events")
     func since() async throws {
         let service = WaitTests.service()
         service.changeElsewhere(1, .started)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The requests that get makes", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct GetTests {
-    @Test("Every option reaches the request")
+    @Test("Options of a download reach the request, and -j reaches the configuration of the session")
     func options() async throws {
         let service = FollowerTests.completing()
         let hex = String(repeating: "ab", count: 32)
@@ -54,7 +54,7 @@ struct GetTests {
         #expect(service.requests.first?.priority == -5)
     }
 
-    @Test("--ephemeral opens a session that records nothing, and needs no home")
+    @Test("--ephemeral opens a session that records nothing, and needs no home folder")
     func ephemeral() async throws {
         let service = FollowerTests.completing()
         let (status, captured) = try await run(["get", "--ephemeral", "http://a/x"], service) { $0.environment = [:] }
@@ -74,7 +74,7 @@ struct GetTests {
         #expect(captured.errorLines.count == 1 && !captured.errors.contains("dlm resume"))
     }
 
-    @Test("Without a home, get prints one line and ends with status 12")
+    @Test("Without a home folder, get prints one line and ends with status 12")
     func noHome() async throws {
         let (status, captured) = try await run(["get", "http://a/x"], FakeService()) { $0.environment = [:] }
         #expect(status == 12)

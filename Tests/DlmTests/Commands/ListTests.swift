@@ -106,7 +106,7 @@ struct ListTests {
     }
 
     @Test(
-        "States, limit and --all choose the rows",
+        "--state, --limit and --all choose the downloads in the list",
         arguments: [
             (["--all"], [1, 2, 3, 4, 5, 6, 7]), (["--state", "completed"], [5]),
             (["--state", "failed", "--state", "paused"], [4, 6]), (["--limit", "2"], [4, 6]), (["--limit", "0"], []),

@@ -7,8 +7,8 @@ import Testing
 
 @Suite("resume", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct ResumeTests {
-    /// Returns a service whose downloads with even numbers run in `session`, and with odd numbers in the session of the
-    /// command.
+    /// Returns a service with four paused downloads. When resumed, downloads with even IDs run in `session`, and
+    /// downloads with odd IDs complete in the session of the command.
     static func service(session: String = "background") -> FakeService {
         let service = FakeService(onResume: { service, ids, _ in
             ids.map { id in
@@ -61,7 +61,7 @@ struct ResumeTests {
         #expect(captured.output.contains(#""event":"unchanged""#))
     }
 
-    @Test("-b is passed on, and --json applies to its answer")
+    @Test("resume passes -b on to the service, and with --json prints the answer as JSON")
     func background() async throws {
         let service = FakeService(onResume: { service, ids, overrides in
             #expect(overrides.inBackground)

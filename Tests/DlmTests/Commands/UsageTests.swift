@@ -62,6 +62,45 @@ struct UsageTests {
             (["get", "-b", "--max-per-host", "4", "http://a/"], "dlm daemon start --max-per-host 4"),
             (["get", "--max-per-host", "0", "http://a/"], "--max-per-host 0"),
             (["get", "--limit-rate", "fast", "http://a/"], "'fast'"),
+            (["get", "-M", "f", "--checksum", "md5:d41d8cd98f00b204e9800998ecf8427e"], "--checksum is for a single URL"),
+            (["get", "-M", "f", "--mirror", "http://b/"], "--mirror is for a single URL"),
+            (["get", "-M", ""], "-M: no file given"),
+            (["get", "-M", "f", "-o", "-"], "leave out -M"),
+            (["get", "-M", "f", "--name-by", "url"], "leave out --name-by"),
+            (["get", "--name-by", "number", "http://a/"], "give them all with -i"),
+            (["get", "--name-by", "url", "-o", "x", "http://a/"], "-o and --name-by"),
+            (["get", "--spread", "http://a/"], "--spread needs --name-by"),
+            (["get", "--wait", "1s", "--per-host-rate", "1", "http://a/"], "--wait and --per-host-rate"),
+            (["get", "--per-host-rate", "0", "http://a/"], "0.0001 to 10000"),
+            (["get", "-b", "--manifest", "m", "http://a/"], "--manifest is only for"),
+            (["get", "-b", "--max-failures", "3", "http://a/"], "--max-failures is only for"),
+            (["get", "-b", "--state", "s", "http://a/"], "set XDG_STATE_HOME"),
+            (["get", "--state", "", "http://a/"], "--state: no folder given"),
+            (["get", "-o", "-", "--manifest", "m", "http://a/"], "leave out --manifest"),
+            (["get", "--manifest", "", "http://a/"], "--manifest: no file given"),
+            (["get", "--manifest-digest", "http://a/"], "give --manifest, too"),
+            (["get", "--retry-failed", "http://a/"], "give --manifest, too"),
+            (["get", "--max-failures", "101%", "http://a/"], "a percentage such as 5%"),
+            (["get", "--max-failures", "few", "http://a/"], "a number such as 10"),
+            (["get", "--shard", "1/2", "http://a/"], "give one with -i"),
+            (["get", "--shard-by", "url", "-i", "f"], "--shard-by needs --shard"),
+            (["get", "--repair", "-c", "http://a/"], "leave out -c and --if-exists"),
+            (["get", "-u", "a:b", "--bearer-command", "c", "http://a/"], "--bearer-command exclude each other"),
+            (["get", "-u", "a:b", "--bearer-file", "c", "http://a/"], "--bearer-file exclude each other"),
+            (["get", "-u", ":b", "http://a/"], "no name given"),
+            (["get", "--basic", "--digest", "http://a/"], "--basic, --digest"),
+            (["get", "--aws-sigv4", "aws:", "http://a/"], "PROVIDER1[:PROVIDER2"),
+            (["get", "--netrc-file", "", "http://a/"], "--netrc-file: no file given"),
+            (["get", "-M", "f", "--metalink-location", "germany"], "a country code of two letters"),
+            (["get", "--store", "postgres://h/d", "http://a/"], "give -b, too"),
+            (["get", "-b", "--store", "postgres://h/d", "--name-by", "number", "-i", "f"], "give url or hash"),
+            (["get", "-b", "--store", "postgres://h/d", "-M", "f"], "--store and -M"),
+            (["work", "--store", "postgres://h/d", "--workers-per-host", "0"], "give 1 to 1000 workers"),
+            (["work", "--store", "postgres://h/d", "--lease-time", "0.5s"], "--lease-time 0.5s: give 1s to 24h"),
+            (["work", "--store", "postgres://h/d", "-d", ""], "-d: no folder given"),
+            (["work", "--store", "postgres://h/d", "--state", ""], "--state: no folder given"),
+            (["work", "--store", "postgres://h/d", "--manifest", ""], "--manifest: no file given"),
+            (["work", "--store", "postgres://h/d", "--manifest-digest"], "give --manifest, too"),
         ])
     func wrong(arguments: [String], part: String) async throws {
         let (status, captured) = try await run(arguments, FakeService())
@@ -106,7 +145,7 @@ struct UsageTests {
     }
 
     @Test(
-        "Help and version are printed to standard output, with status 0",
+        "Help is printed to standard output, with status 0",
         arguments: [["--help"], ["get", "--help"], ["help", "list"]])
     func help(arguments: [String]) async throws {
         let (status, captured) = try await run(arguments, FakeService())

@@ -19,7 +19,7 @@ struct WaitTests {
         return service
     }
 
-    /// Runs the command, and calls `work` once the command has looked at its downloads.
+    /// Runs the command. Calls `work` when the command reads the log and has looked up at least `looks` downloads.
     static func following(
         _ arguments: [String], _ service: FakeService, looks: Int = 0,
         _ work: (FakeService, CapturedConsole) async throws -> Void
@@ -88,7 +88,7 @@ struct WaitTests {
         #expect(captured.errorLines.count == 1 && captured.errors.contains("removed"))
     }
 
-    @Test("Several kinds of failure give status 1, also if some of the failures were before the start of wait")
+    @Test("Several kinds of failure give status 1, even if some downloads failed before wait started")
     func several() async throws {
         let service = Self.service()
         service.change(1) { $0.state = .failed(.authenticationFailed(status: 401)) }
@@ -150,7 +150,8 @@ struct WaitTests {
     func cheap() async throws {
         let count = Sanitizer.isOn ? 300 : 3000
         let service = Self.service(count)
-        // All downloads are known before the first wait, and a single download may be looked at again now and then.
+        // `wait` looks at each download at its start, when its log is open, and after the end of the download. Polls
+        // look at some downloads more often.
         let (status, _) = try await Self.following(["wait", "1-\(count)", "-q"], service, looks: 2 * count) { service in
             for id in 1...count { service.changeElsewhere(Int64(id), .completed) { $0.complete() } }
         }

@@ -48,7 +48,7 @@ struct WatchTests {
         #expect(service.calls.filter { $0.hasPrefix("resume") } == [])
     }
 
-    @Test("Without IDs, watch also follows downloads that start later, and ends when nothing is at work")
+    @Test("Without IDs, watch also follows downloads that start later, and ends when no download is active")
     func all() async throws {
         let service = WaitTests.service(2)
         service.change(2) { $0.state = .queued }
@@ -64,7 +64,7 @@ struct WatchTests {
         #expect(captured.output.split(separator: "\n").sorted() == ["/data/f1", "/data/f2"])
     }
 
-    @Test("watch ends at once if nothing is at work")
+    @Test("watch ends at once if there are no downloads")
     func idle() async throws {
         let (status, captured) = try await run(["watch"], FakeService())
         #expect(status == 0)

@@ -37,7 +37,7 @@ struct FirstUseTests {
         #expect(!Tip.follow.isFirst(in: folder("nowhere")))
     }
 
-    @Test("Tips are printed after a success, and after a long run")
+    @Test("After a success, a tip is printed if the downloads are in the background or the command ran long")
     func due() {
         #expect(Tip.due(afterSeconds: 1, inBackground: true, status: 0) == .follow)
         #expect(Tip.due(afterSeconds: 60, inBackground: false, status: 0) == .background)

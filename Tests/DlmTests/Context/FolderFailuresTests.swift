@@ -32,7 +32,7 @@ struct FolderFailuresTests {
         #expect(failures.take() == [])
     }
 
-    @Test("A folder that cannot be made is reported once, too")
+    @Test("A folder that cannot be made is reported once for all its downloads")
     func unmade() {
         var failures = FolderFailures()
         for id in [1, 2] as [DownloadID] {

@@ -20,7 +20,7 @@ struct FollowerTests {
         }
     }
 
-    /// Returns a service whose downloads all fail with this error, after this many bytes.
+    /// Returns a service whose downloads all fail with this error after `received` bytes.
     static func failing(_ error: DownloadError, received: Int64 = 0) -> FakeService {
         FakeService { service, requests in
             requests.map { request in
@@ -58,14 +58,14 @@ struct FollowerTests {
         #expect(captured.errors == "")
     }
 
-    @Test("--quiet prints nothing at all")
+    @Test("With --quiet, a success prints nothing at all")
     func quiet() async throws {
         let (status, captured) = try await run(["get", "-q", "http://a/x.bin"], Self.completing())
         #expect(status == 0)
         #expect(captured.output == "" && captured.errors == "")
     }
 
-    @Test("A failure is one line on standard error, and gives its status")
+    @Test("A failure prints one line on standard error, and decides the exit status")
     func failure() async throws {
         let service = Self.failing(.serverRefused(status: 404, phrase: "Not Found"))
         let (status, captured) = try await run(["get", "https://example.org/gone.zip"], service)
@@ -101,7 +101,7 @@ struct FollowerTests {
         #expect(captured.output == "/data/x\n")
     }
 
-    @Test("If a download fails in another process, it is a failure of this command, too")
+    @Test("If a download that another process runs fails, this command also fails")
     func joinedFails() async throws {
         let service = Self.joining { service, id in
             service.change(id) { $0.state = .failed(.authenticationFailed(status: 401)) }
@@ -112,7 +112,7 @@ struct FollowerTests {
     }
 
     @Test(
-        "If the other process is gone, the download continues here",
+        "If the process that ran a download is gone, the download continues in this process",
         arguments: [.paused(.interrupted), .paused(.terminate), .queued] as [DownloadState])
     func takenOver(state: DownloadState) async throws {
         let service = Self.joining(
@@ -167,7 +167,7 @@ struct FollowerTests {
         #expect(captured.errors == "dlm: cannot open the store /s: no\n")
     }
 
-    @Test("An error while adding the downloads fails the command if nothing was begun")
+    @Test("If the downloads cannot be added, the command fails with the error")
     func cannotAsk() async throws {
         let service = FakeService { _, _ in throw DownloadError.unexpected("no such luck") }
         let (status, captured) = try await run(["get", "http://a/x"], service)
@@ -176,7 +176,7 @@ struct FollowerTests {
         #expect(service.calls.last == "close")
     }
 
-    @Test("If a service ends while downloads are awaited, the result is a failure")
+    @Test("If a service ends while the command waits for downloads, the command fails")
     func serviceEnds() async throws {
         let service = FakeService { service, requests in
             let added = requests.map { AddedDownload(kind: .inserted, record: service.insert($0)) }
@@ -188,7 +188,7 @@ struct FollowerTests {
         #expect(captured.errorLines.count == 1)
     }
 
-    @Test("Each error line of a failed file names the path once")
+    @Test("The error line about a file names the path of the file once")
     func fileError() async throws {
         let service = Self.failing(.fileFailed(.exists, path: "/data/x"))
         let (status, captured) = try await run(["get", "http://a/x"], service)

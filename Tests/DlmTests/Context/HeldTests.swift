@@ -81,7 +81,7 @@ struct HeldTests {
         #expect(frame.rows.map(\.note) == ["paused"])
     }
 
-    @Test("If another process runs a download, pauses of the download are reported, too")
+    @Test("If another process runs a download, get reports pauses and resumes of the download")
     func joined() async throws {
         let service = FollowerTests.joining { _, _ in }
         let (paused, resumed) = ("dlm: 1: x: paused; continue with: dlm resume 1\n", "dlm: 1: x: resumed\n")

@@ -28,7 +28,7 @@ struct IdlenessTests {
         }
     }
 
-    @Test("watch ends at once if there are no downloads, or only paused downloads")
+    @Test("watch ends at once if no downloads are left, or all were paused by the user or have no session")
     func nothing() {
         var idleness = Idleness()
         idleness.isBusy()

@@ -8,7 +8,8 @@ import Testing
 
 @Suite("Interruption", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct InterruptTests {
-    /// Runs `get` for this many downloads that never end, and interrupts the command once they are known.
+    /// Follows this many downloads as `get` does, and interrupts the follower when all of them are added. The downloads
+    /// never end.
     func interrupted(_ count: Int, arguments: [String] = []) async throws -> (FakeService, CapturedConsole) {
         let captured = try CapturedConsole()
         let (known, isKnown) = AsyncStream.makeStream(of: Never.self)
@@ -34,7 +35,7 @@ struct InterruptTests {
             try await follower.follow { follower in
                 try await follower.add(requests)
                 isKnown.finish()
-                // The list does not end, like a list that is typed.
+                // The list of URLs stays open, like a list that a user types.
                 for await _ in AsyncStream<Never>.makeStream().stream {}
             }
         }
@@ -46,7 +47,7 @@ struct InterruptTests {
         return (service, captured)
     }
 
-    @Test("Every download is paused with the reason, and each line says how to continue")
+    @Test("Every download is paused with the signal as its reason, and a line for each says how to continue")
     func few() async throws {
         let (service, captured) = try await interrupted(2)
         #expect(service.calls.contains("pauseAll terminate"))
@@ -66,7 +67,7 @@ struct InterruptTests {
         #expect(captured.errorLines.count == 2)
     }
 
-    @Test("--json reports each paused download, too")
+    @Test("With --json, each paused download has a JSON event")
     func json() async throws {
         let (_, captured) = try await interrupted(2, arguments: ["--json"])
         let paused = captured.outputLines.filter { $0.contains(#""event":"paused""#) }

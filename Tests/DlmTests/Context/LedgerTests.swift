@@ -89,7 +89,7 @@ struct LedgerTests {
         #expect(ledger.failures.ids == [2, 3])
     }
 
-    @Test("A cancelled download gives a failure")
+    @Test("A cancelled download gives exit status 11")
     func cancelled() {
         var ledger = Ledger()
         _ = ledger.end(DownloadSnapshot(record: .example(state: .cancelled)))
@@ -97,7 +97,7 @@ struct LedgerTests {
     }
 
     @Test(
-        "A download's offset is the number given at its start in this process, or else the first number seen")
+        "The offset is the one given at the start, or 0; for another process's download, it is the first number seen")
     func offsets() {
         var ledger = Ledger()
         ledger.expect(1, .here)
@@ -111,7 +111,7 @@ struct LedgerTests {
         #expect(told == 60)
     }
 
-    @Test("A list of more than 50 downloads is long, also while its downloads are being added")
+    @Test("A list of more than 50 downloads is long, even while its downloads are being added")
     func long() {
         var ledger = Ledger()
         for id in 1...50 as ClosedRange<DownloadID> { ledger.expect(id, .here) }
@@ -143,7 +143,7 @@ struct LedgerTests {
         #expect(ledger.tally.completedBytes == 200)
     }
 
-    @Test("Of the downloads of other processes, only those at work are looked at; if none is at work, any one is")
+    @Test("`looks` returns the other processes' downloads that transfer bytes, or one download if none does")
     func looks() {
         var ledger = Ledger()
         for id in 1...5 { ledger.expect(Int64(id), .elsewhere) }

@@ -15,7 +15,7 @@ struct LineSplitterTests {
         return lines + splitter.end()
     }
 
-    @Test("Blank lines and comments are counted and left out", arguments: [1, 2, 7, 1000])
+    @Test("Blank lines and comments count in line numbers, but are not returned", arguments: [1, 2, 7, 1000])
     func numbering(size: Int) {
         let text = "\u{FEFF}# list\n\nhttp://a/\r\n  # more\n\thttp://b/ü  \n   \nhttp://c/"
         #expect(

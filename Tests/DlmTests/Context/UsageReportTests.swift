@@ -78,7 +78,7 @@ struct UsageReportTests {
     }
 
     @Test(
-        "An unknown option leads to the intended option",
+        "The message about an unknown option suggests the intended option or the help",
         arguments: [
             ("get --conections 4 u", "--conections", "did you mean '--connections'?"),
             ("get --limit 5M u", "--limit", "did you mean '--limit-rate'?"),

@@ -31,7 +31,7 @@ final class ScriptedDirectory: SessionDirectory {
 
 @Suite("The connection of a command to the background session", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct BackgroundSessionTests {
-    /// Runs a test with a socket on which a program listens, or with none.
+    /// Runs a test with a socket, which accepts connections only if `isListening` is true.
     func withSession(
         _ answers: [DownloadError?], isListening: Bool = true,
         _ body: (BackgroundSession, ScriptedDirectory) async throws -> Void

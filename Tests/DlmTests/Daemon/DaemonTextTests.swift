@@ -17,7 +17,7 @@ struct DaemonTextTests {
         return DaemonDocument(status, socket: "/home/me/\u{1B}x.sock")
     }
 
-    @Test("The status of a running session has a line for each fact")
+    @Test("The status of a running session shows its process, socket, downloads and limits")
     func running() {
         #expect(
             DaemonText.lines(document(), now: started + 192) == [

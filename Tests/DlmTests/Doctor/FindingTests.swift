@@ -18,7 +18,7 @@ struct FindingTests {
             ]) == 3)
     }
 
-    @Test("The text is aligned, has the advice below each line, and is escaped")
+    @Test("The text is aligned and escaped, and each advice is below the line of its finding")
     func text() {
         let findings = [
             Finding.ok(.transfers, "a", "fine"), .warning(.transfers, "long name", "x\u{1B}[2J", advice: "do this"),

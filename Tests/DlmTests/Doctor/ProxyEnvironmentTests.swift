@@ -51,7 +51,7 @@ struct ProxyEnvironmentTests {
         #expect(ProxyEnvironment(environment, settings).proxy(for: url) == nil)
     }
 
-    @Test("HTTP_PROXY alone gives a warning, an unknown kind is a problem, and no password is shown")
+    @Test("HTTP_PROXY alone gives a warning, an unknown kind of proxy is a problem, and no password is shown")
     func findings() {
         let environment = ProxyEnvironment([
             "HTTP_PROXY": "u:secret@a", "https_proxy": "gopher://u:secret@b", "no_proxy": "localhost",

@@ -12,7 +12,7 @@ struct DropInCommandLineTests {
         }
     }
 
-    /// Returns the words of each `dlm get`, without the words that every line of the program has.
+    /// Returns the words of each `dlm get` command line that the line is translated to, without `dlm get` itself.
     private func lines(_ program: DropInProgram, _ line: String) throws -> [[String]] {
         try DropInCommandLine(Self.words(line), of: program).lines
     }
@@ -138,8 +138,8 @@ struct DropInCommandLineTests {
         ])
     func curl(line: String, expected: String) throws { #expect(try lines(.curl, line) == [Self.words(expected)]) }
 
-    /// Returns the last words of each `dlm get`, which tell where its file goes: from the last `--directory` on, or
-    /// else the last three.
+    /// Returns the words of each `dlm get` that tell where its file goes: all words from the last `--directory` on, or
+    /// the last three words if there is no `--directory`.
     private func places(_ program: DropInProgram, _ line: String) throws -> [[String]] {
         try lines(program, line).map { words in
             words.lastIndex(of: "--directory").map { Array(words[$0...]) } ?? Array(words.suffix(3))
@@ -165,7 +165,7 @@ struct DropInCommandLineTests {
         #expect(try places(program, line) == [Self.words(expected) + [url]])
     }
 
-    @Test("A slash is found even if a combining mark follows, so that both are one Character of Swift")
+    @Test("A slash is found even if a combining mark follows and Swift counts both as one Character")
     func marks() throws {
         let line = try DropInCommandLine(["http://h/a/..\u{2F}\u{338}x"], of: .wget)
         #expect(line.lines.first?.contains("\u{338}x") == true)
@@ -237,7 +237,7 @@ struct DropInCommandLineTests {
         #expect(failure?.status == status)
     }
 
-    @Test("An ignored option is reported once, and an option without effect is not reported")
+    @Test("An ignored option is reported once, and an option that dlm does not need is not reported")
     func notices() throws {
         let line = try DropInCommandLine(
             Self.words("--seed-time=0 --seed-time=0 --disk-cache=1M http://h/x"), of: .aria2c)

@@ -71,4 +71,23 @@ struct DropInTableTests {
             for status: Int32 in [1, 2, 12] { #expect(program.status(of: nil, status) > 0) }
         }
     }
+
+    @Test(
+        "--help and --version say that dlm answers, and --version has a version in the form of the other program",
+        arguments: [
+            (DropInProgram.aria2c, "aria2 version 1."), (.wget, "GNU Wget 1."), (.curl, "curl 8."),
+        ])
+    func information(program: DropInProgram, start: String) async throws {
+        func output(_ option: String) async throws -> String {
+            let captured = try CapturedConsole()
+            let line = try DropInCommandLine([option], of: program)
+            let command = DropInCommand(program: program, line: line)
+            #expect(try await command.run(in: .testing(captured, FakeService())) == 0)
+            return captured.output
+        }
+        let version = try await output("--version")
+        #expect(version.hasPrefix(start) && version.contains("in the place of \(program.rawValue)"), "\(version)")
+        let help = try await output("--help")
+        #expect(help.hasPrefix("dlm ") && help.contains("docs/drop-in.md"), "\(help)")
+    }
 }

@@ -41,7 +41,7 @@ struct ArgumentFuzzTests {
         #expect(captured.errors.contains("not a priority"))
     }
 
-    @Test("Times, speeds and numbers are within their bounds, and keep their value when written and read again")
+    @Test("Times, speeds and numbers are within their bounds, and a time can be written and read again")
     func values() {
         let corpus = ["30", "1.5s", "5m", "2h", "30d", "500k", "2M", "1.5GiB", "none", "3", "5-8", "1-1000000", "1K/s"]
         let fuzzing = Fuzzing("Arguments", corpus: corpus, words: ["GiB", "/s", ".", "K", "\u{212A}", "٣", "５"])
@@ -96,7 +96,7 @@ struct ArgumentFuzzTests {
         }
     }
 
-    @Test("Configuration: the result is entries or one error, in time that grows with the file")
+    @Test("Configuration: the result is entries or one error, in time linear in the size of the file")
     func settings() throws {
         let file = try #require(SettingsFile(environment: ["HOME": "/home/me"]))
         let corpus = [

@@ -87,7 +87,7 @@ struct NoticeTests {
         }
     }
 
-    @Test("The desktop is notified by notify-send if it is installed")
+    @Test("The desktop is notified by notify-send if this program, a display and a session bus are there")
     func desktop() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -130,5 +130,18 @@ struct NoticeTests {
         ])
     func terminal(environment: [String: String], text: String) {
         #expect(TerminalNotice(environment: environment).text("done") == text)
+    }
+
+    @Test("At the end of a command, the terminal is told how many downloads are complete and how many have failed")
+    func command() {
+        var ledger = Ledger()
+        ledger.expect(1, .here)
+        _ = ledger.end(DownloadSnapshot(record: .example(id: 1) { $0.complete(4) }))
+        let kitty = TerminalNotice(environment: ["TERM": "xterm-kitty"])
+        #expect(NoticeText.of(ledger) == "1 download complete")
+        ledger.expect(2, .here)
+        let gone = DownloadError.serverRefused(status: 404, phrase: "Not Found")
+        _ = ledger.end(DownloadSnapshot(record: .example(id: 2, state: .failed(gone))))
+        #expect(kitty.text(ledger) == kitty.text("1 download complete, 1 failed"))
     }
 }

@@ -12,9 +12,10 @@ struct FileNamerTests {
         return place.folder.isEmpty ? place.name : "\(place.folder)/\(place.name)"
     }
 
-    /// The expected names were made by Python's `urllib.parse.quote(text, safe="")`.
+    /// The expected names are those of Python's `urllib.parse.quote(text, safe="")`, except for the dots that only dlm
+    /// quotes.
     @Test(
-        "Names by URL are quoted as in Python, in a folder of the host",
+        "Names by URL are quoted as in Python, apart from some dots, in a folder of the host",
         arguments: [
             ("https://example.org/a/b.jpg?x=1&y=%20", "example.org/a%2Fb.jpg%3Fx%3D1%26y%3D%2520"),
             ("http://example.org/a~b", "http+example.org/a~b"),
@@ -36,7 +37,7 @@ struct FileNamerTests {
         #expect(try place(.number, "https://example.org/.x", at: 12_345_678_901) == "12345678901")
     }
 
-    @Test("With --spread, a file is two folders deeper, by the digest of its URL")
+    @Test("With --spread, files named by hash or URL are two folders deeper, which the digest of the URL names")
     func spread() throws {
         let digest = try TextDigest("https://example.org/a.jpg").hexadecimal
         let levels = "\(digest.prefix(2))/\(digest.dropFirst(2).prefix(2))"

@@ -24,7 +24,7 @@ struct JSONLineTests {
             ])
     }
 
-    @Test("Other lines are not changed")
+    @Test("Lines without JSON are not changed, and a JSON line may begin with spaces")
     func others() throws {
         #expect(try plain("https://a/{b}").text == "https://a/{b}")
         #expect(try plain(#"  {"url":"https://a/b"}"#).text == "https://a/b")

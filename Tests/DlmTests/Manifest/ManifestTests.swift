@@ -33,7 +33,7 @@ struct ManifestTests {
         #expect(writer.failure == nil)
     }
 
-    @Test("An entry is one line, and stays the same when it is read again, with any text from a server")
+    @Test("An entry is one line, and stays the same when it is read again, whatever text the server sent")
     func roundTrip() throws {
         var entry = Self.failed(
             "https://a/x?q=%22", .serverRefused(status: 500, phrase: "\"url\":\"b\"\u{9b}\n\u{202e}"))
@@ -87,7 +87,7 @@ struct ManifestTests {
         }
     }
 
-    @Test("If two writers append to one manifest at once, no line is torn, even if one opens it again and again")
+    @Test("If two writers append to one manifest at once, no line is torn, even if both open it again and again")
     func shared() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -144,7 +144,7 @@ struct ManifestTests {
         #expect(try String(contentsOfFile: folder("urls.txt"), encoding: .utf8) == text)
     }
 
-    @Test("Folders, pipes and places that cannot be written are errors", arguments: ["/", "/dev/null", "/nowhere/m"])
+    @Test("Folders, devices and places that cannot be written are errors", arguments: ["/", "/dev/null", "/nowhere/m"])
     func unusable(path: String) async throws {
         let (status, captured) = try await run(["get", "--manifest", path, "http://a/1"], FollowerTests.completing())
         #expect(status == 3 && captured.errorLines.count == 1, "\(captured.errors)")
@@ -209,7 +209,7 @@ struct ManifestTests {
         }
     }
 
-    @Test("A URL is left out only if the manifest and the disk agree that it is done")
+    @Test("A URL is left out if the manifest and the disk agree that it is done, or if it failed for good")
     func rule() {
         var request = DownloadRequest(url: .example("https://a/1"), destination: Destination(folder: "/data"))
         let rule = ManifestRule()
@@ -270,5 +270,43 @@ struct ManifestTests {
         #expect(status == 69)
         #expect(captured.errors.contains("stopped: ") && captured.errors.contains("downloads failed, more than"))
         try pipe.fileHandleForWriting.close()
+    }
+
+    @Test("A file that is gone before it is hashed is recorded as failed, and not as done")
+    func goneFile() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try folder.write("four", to: "a")
+        let writer = try ManifestWriter(folder("manifest"), hashes: true)
+        writer.append(Self.done("https://a/a", folder("a")))
+        writer.append(Self.done("https://a/b", folder("b")))
+        await writer.finish()
+        #expect(writer.failure == nil)
+        let entries = try written(folder("manifest")).map { try ManifestEntry(line: Array($0.utf8)) }
+        #expect(entries.map(\.url) == ["https://a/a", "https://a/b"])
+        #expect(entries.map(\.status) == [.done, .failed])
+        #expect(entries[0].sha256 == Content("four").sha256() && entries[1].sha256 == nil)
+        #expect(entries[1].error?.message.contains("No such file") == true, "\(entries[1].json)")
+    }
+
+    @Test("A manifest that is missing, is no file, or has an endless line is refused")
+    func unusable() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        #expect(throws: DownloadError.self) { try ManifestFile(folder("none")) }
+        #expect(throws: DownloadError.fileFailed(.notRegular, path: folder.path)) { try ManifestFile(folder.path) }
+        #expect(throws: DownloadError.self) { try ManifestWriter(folder.path, hashes: false) }
+        #expect(throws: DownloadError.self) { try ManifestWriter(folder("none/manifest"), hashes: false) }
+        try folder.write(String(repeating: "x", count: 3 << 20), to: "long")
+        let long = try ManifestFile(folder("long"))
+        #expect(throws: DownloadError.noManifest(folder("long"), "a line is longer than 1 MiB")) {
+            try long.forEachLine { _, _ in }
+        }
+        #expect(throws: DownloadError.noManifest(folder("long"), "the line at byte 0 has no end")) {
+            try long.entry(at: 0)
+        }
+        let entry = Self.done("https://a/" + String(repeating: "a", count: 9000))
+        try folder.write(entry.json + "\n", to: "one")
+        #expect(try ManifestFile(folder("one")).entry(at: 0) == entry)
     }
 }

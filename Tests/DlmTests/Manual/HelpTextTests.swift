@@ -54,7 +54,7 @@ struct HelpTextTests {
         #expect(HelpText.text(["list", "--help"]) == nil)
     }
 
-    @Test("No description refers to other text by words such as the latter, and --no-x options have their own")
+    @Test("No description has words such as the latter, and each --no-x option has a description of its own")
     func words() throws {
         for command in try CommandDescription.root().visibleCommands {
             for argument in command.visibleArguments {

@@ -32,7 +32,7 @@ struct CommandWordTests {
         #expect(throws: (any Error).self) { try GivenArguments.normalized(["get", word, "u"]) }
     }
 
-    /// Returns a value that the option accepts. The other options accept any text.
+    /// Returns a value that the option accepts. Options without a case here accept any text.
     private static func value(_ letter: Character, _ number: Int) -> String {
         switch letter {
         case "x", "j": "\(number % 60 + 1)"

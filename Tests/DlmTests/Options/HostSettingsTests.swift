@@ -49,7 +49,7 @@ struct HostSettingsTests {
         request.headers.map { "\($0.name)=\($0.value ?? "")" }
     }
 
-    @Test("Each host gets each key from the closest section that has it, and header fields are collected")
+    @Test("Each host gets each key from the most specific section that has the key, and header fields are merged")
     func closest() throws {
         let maker = try maker()
         let urls = ["http://other/", "http://a.example.org:81/", "https://CDN.example.org/", "http://[::1]/"]
@@ -104,7 +104,7 @@ struct HostSettingsTests {
         #expect(environment.hostLimits.isEmpty && environment.maxPerHost == 5)
     }
 
-    @Test("Without a section for its hosts, the requests of a list are made from one template")
+    @Test("If the same sections apply to two hosts, their requests differ only in the URL")
     func templates() throws {
         let maker = try maker()
         let first = try maker.request("http://a.example.org/1").get()

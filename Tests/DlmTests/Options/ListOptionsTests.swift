@@ -83,7 +83,7 @@ struct ListOptionsTests {
     }
 
     @Test(
-        "Lists of aria2 work if the options mean the same",
+        "In a list, aria2's name of an option is accepted if dlm has an option with the same meaning",
         arguments: [
             ("out=x", "output=x"), ("dir=/srv", "directory=/srv"), ("max-download-limit=2K", "limit-rate=2k"),
             ("split=4", "connections=4"), ("max-connection-per-server=3", "connections=3"),

@@ -170,7 +170,7 @@ private struct Line {
         "-ba=b", "-da=b", "-d=a=b", "-d==", "-\r\n", "-u", ":p", "--hsts=1",
     ]
 
-    /// For an option that is an error alone: the words that must accompany the option.
+    /// The words that must accompany an option that is an error without them, by the option's name.
     private static let needed = [
         "private-key": ["--certificate", "a"], "shard": ["-i", "a"], "shard-by": ["-i", "a", "--shard", "0/2"],
         "manifest-digest": ["--manifest", "a"], "retry-failed": ["--manifest", "a"], "spread": ["--name-by", "hash"],

@@ -27,7 +27,7 @@ struct SchemelessAddressTests {
     }
 
     @Test(
-        "Texts that cannot mean a server are refused",
+        "Texts that probably do not mean a server are refused",
         arguments: [
             "", "lst", "lst/x", "3", "3-5", "1.5", "./example.org", "../x", "/a", "//h/a", "~/x.org", "-x.org",
             ".hidden",
@@ -41,7 +41,7 @@ struct SchemelessAddressTests {
     }
 
     @Test(
-        "A URL in the place of a command is downloaded, and other words stay as they are",
+        "A URL in the place of a command is downloaded, and a word of another tool becomes a command of dlm",
         arguments: [
             ("https://a/x", "get https://a/x"), ("example.org/x -o y", "get example.org/x -o y"),
             ("nas:80", "get nas:80"), ("-x4 https://a/x", "get -x4 https://a/x"), ("magnet:?x", "get magnet:?x"),
@@ -128,7 +128,7 @@ struct SchemelessAddressTests {
     }
 
     @Test(
-        "With secrets the scheme stays https, because a guess must not send secrets over http",
+        "With secrets, http is never guessed for another machine, because the secrets would not be encrypted",
         arguments: [["-u", "me:pw"], ["-H", "Authorization: Bearer x"], ["--data", "a=b"]])
     func secrets(options: [String]) async throws {
         let result = try await taken(options + ["example.org/x"], Self.refused)
@@ -139,7 +139,7 @@ struct SchemelessAddressTests {
         #expect(own.url == "http://localhost:8080/x", "\(own.errors)")
     }
 
-    @Test("A token in the URL is a secret, too, and is not repeated")
+    @Test("A token in the URL counts as a secret, and is not repeated")
     func token() async throws {
         let result = try await taken(["example.org/x?token=hunter2"], Self.refused)
         #expect(result.errors.contains("using https://example.org/x?token=***"), "\(result.errors)")

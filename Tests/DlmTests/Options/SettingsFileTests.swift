@@ -41,7 +41,7 @@ struct SettingsFileTests {
         #expect(SettingsFile(environment: environment)?.path == path)
     }
 
-    @Test("Without a home, only the environment sets anything")
+    @Test("Without a home folder, only the environment has settings")
     func noHome() throws {
         defer { folder.remove() }
         #expect(try Settings(environment: ["DLM_RETRIES": "3"]).general?.item.transfer.retries == 3)
@@ -70,7 +70,7 @@ struct SettingsFileTests {
         #expect(try message() == "\(path): not UTF-8 text; save it as UTF-8")
     }
 
-    /// Returns the text of `docs/config.yaml`, and the same text without `#` before the keys.
+    /// Returns the text of `docs/config.yaml`, and its commented-out lines without the `#`.
     private static func sample() throws -> (text: String, uncommented: String) {
         let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()

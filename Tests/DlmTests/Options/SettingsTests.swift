@@ -43,7 +43,7 @@ struct SettingsTests {
         max-redirects: 7
         """
 
-    @Test("Every key is read and has its effect")
+    @Test("Keys for the session and for requests are read and have their effects")
     func everyKey() throws {
         let settings = try settings(Self.everything)
         var configuration = SessionConfiguration(kind: .foreground, stateFolder: "/")
@@ -80,7 +80,7 @@ struct SettingsTests {
     }
 
     @Test(
-        "Connections are a number or auto, which is the default",
+        "Connections are a number, auto or auto:N, and the default is auto",
         arguments: [
             (nil, 0), ("auto", 0), ("AUTO", 0), ("64", 64), ("auto:16", -16), ("Auto:1", -1),
         ])
@@ -230,7 +230,7 @@ struct SettingsTests {
         #expect(try message(nil, ["DLM_HISTORY_AGE": "0"]).hasPrefix("DLM_HISTORY_AGE: '0' cannot be used"))
     }
 
-    @Test("A value that is overridden is checked, too")
+    @Test("A bad value in the file is an error, even if the environment overrides the value")
     func overridden() throws {
         #expect(try message("retries: x\n", ["DLM_RETRIES": "3"]).hasPrefix("config.yaml:1: retries: 'x'"))
     }

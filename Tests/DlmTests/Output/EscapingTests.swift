@@ -23,7 +23,7 @@ struct EscapingTests {
         #expect(Escaping.line(text) == text)
     }
 
-    @Test("In JSON the characters stay the same, but control characters are escaped")
+    @Test("In JSON, control characters are escaped, and the decoded text is the same as before")
     func json() throws {
         struct Name: Document {
             var version = 1
@@ -39,7 +39,7 @@ struct EscapingTests {
 @Suite("Redaction", .inTurn, .serialized)
 struct RedactionTests {
     @Test(
-        "The text before the @ of a URL is hidden",
+        "The login and the secret parameters of a URL are hidden",
         arguments: [
             ("http://me:pw@host/x: why", "http://***@host/x: why"), ("http://token@host", "http://***@host"),
             ("https://host/a@b", "https://host/a@b"), ("https://host/?q=a@b", "https://host/?q=a@b"),

@@ -6,7 +6,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("Options that show prints", .inTurn, .serialized)
+@Suite("Options that dlm show prints", .inTurn, .serialized)
 struct GivenOptionsTests {
     private func request(_ words: [String]) throws -> DownloadRequest {
         var request = DownloadRequest(url: .example("https://h/a"), destination: Destination(folder: "/d"))
@@ -28,7 +28,7 @@ struct GivenOptionsTests {
         #expect(GivenOptions.lines(request) == ["max-time=\(time)s"])
     }
 
-    /// One line for each option. The test finds other options with simple values by trying.
+    /// The lines that `dlm show` prints for these options. `complete` tries simple values for the other options.
     static let examples = [
         "method=PUT", "user-agent=me", "referer=http://r/", "compressed", "max-redirects=3", "proto=https",
         "cookie-jar=/j",
@@ -51,7 +51,7 @@ struct GivenOptionsTests {
         "output", "directory", "header", "checksum", "connections", "limit-rate", "priority", "paused", "mirror",
         "insecure", "allow-unverified", "query", "data-urlencode", "netrc",
     ]
-    /// Options with files, which have a test of their own, and secrets.
+    /// Options with files, and options with secrets. Other tests check these options.
     private static let others: Set = [
         "netrc-file", "bearer-file", "bearer-command", "cookie-file", "ca-certificate", "crl-file", "certificate",
         "private-key", "pinned-public-key", "known-hosts", "ssh-key", "on-complete", "on-error", "checksum-file",

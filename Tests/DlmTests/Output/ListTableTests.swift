@@ -78,7 +78,7 @@ struct ListTableTests {
         #expect(table(columns).joined(separator: "\n") == expected)
     }
 
-    @Test("No line is wider than the terminal at any width", arguments: 1...220)
+    @Test("No line is wider than the terminal, or than 18 columns in a narrower terminal", arguments: 1...220)
     func fits(columns: Int) {
         for style in [Style(), Style(isColored: true)] {
             for line in table(columns, style: style) {
@@ -105,7 +105,7 @@ struct ListTableTests {
         #expect(zip(second.layout.widths, first.layout.widths).dropLast().allSatisfy { $0 >= $1 })
     }
 
-    @Test("Each state has its colour")
+    @Test("Running, waiting and failed downloads have a colour each, and paused downloads have none")
     func colours() {
         let lines = table(120, style: Style(isColored: true))
         for (line, colour) in zip(lines.dropFirst(2), ["36", "33", "31"]) {

@@ -71,6 +71,25 @@ struct ShowTextTests {
                 """)
     }
 
+    @Test("Each source is shown with the bytes that came from it, and why it is no longer used")
+    func sources() {
+        let mirror = SourceURL.example("https://mirror.example.org/debian-12.iso")
+        let record = DownloadRecord.example(state: .paused(.user)) {
+            $0.request.mirrors = [mirror]
+            var book = SourceBook()
+            var standing = SourceStanding(url: $0.request.url.string)
+            standing.received = 512 << 10
+            book.standings = [standing]
+            $0.resume.sources = book
+        }
+        #expect(
+            text(record).contains(
+                """
+                   sources     https://cd.example.org/debian-12.iso  512 KiB
+                               https://mirror.example.org/debian-12.iso
+                """), "\(text(record))")
+    }
+
     @Test("The reason for a wait is shown once")
     func waiting() {
         let until = Date(timeIntervalSince1970: 1_700_000_000)

@@ -121,7 +121,7 @@ struct TextTests {
                 == "3 downloads: 2 complete, 1 failed, 30 MiB in 1.0 s (20 MiB/s)")
     }
 
-    @Test("The summary counts cancelled downloads apart from failed downloads, with the received bytes")
+    @Test("The summary counts cancelled and failed downloads separately, and includes the bytes that they fetched")
     func cancelledSummary() {
         var ledger = Ledger()
         for id in [1, 2] as [DownloadID] {

@@ -42,7 +42,7 @@ struct UnitsTests {
     }
 
     @Test(
-        "Time left is rounded up",
+        "Time left is rounded up to whole seconds",
         arguments: [
             (0, "0:00"), (0.1, "0:01"), (59.2, "1:00"), (62, "1:02"), (3600, "1:00:00"), (3723, "1:02:03"),
             (359_999, "99:59:59"), (475_200, "5d 12h"), (Double.infinity, "-"), (1e12, "-"),

@@ -40,7 +40,7 @@ struct ProgressModelTests {
         #expect(frame.rows.first?.time == "0:03")
     }
 
-    @Test("Downloads at work come first, then waiting downloads, in order")
+    @Test("Running downloads come first, then waiting and queued downloads, each by ID")
     func order() {
         var ledger = ledger(1, 2, 3, 4)
         var model = ProgressModel()
@@ -52,7 +52,7 @@ struct ProgressModelTests {
         #expect(frame.rows.map(\.isActive) == [true, true, true, false])
     }
 
-    @Test("A waiting row shows when the wait ends, and why")
+    @Test("The row of a waiting download shows why it waits, and when the wait ends")
     func waiting() {
         var ledger = ledger(1)
         var model = ProgressModel()
@@ -104,7 +104,7 @@ struct ProgressModelTests {
         #expect(document?.failed == 2 && document?.cancelled == 1)
     }
 
-    @Test("A download with all bytes is shown as verifying")
+    @Test("A running download shows its phase, such as verifying")
     func finishing() {
         var ledger = ledger(1)
         var model = ProgressModel()
@@ -166,5 +166,35 @@ struct ProgressModelTests {
         let waiting = ProgressFrame.Row(id: 8, name: "w", state: .waiting, received: 0, note: "retry in 4 s: 503 Busy")
         let idle = ProgressFrame.Row(id: 9, name: "q", state: .queued, received: 0, note: "queued")
         #expect(PlainProgress.lines(ProgressFrame(rows: [waiting, idle])) == ["w: retry in 4 s: 503 Busy"])
+    }
+
+    @Test("Failed downloads keep a row with the error, the newest first, and each download has at most one")
+    func failures() {
+        var ledger = ledger(1, 2)
+        var model = ProgressModel()
+        let gone = DownloadError.serverRefused(status: 404, phrase: "Not Found")
+        for id in [1, 2, 1] as [DownloadID] {
+            model.fail(DownloadSnapshot(record: .example(id: id, state: .failed(gone))))
+        }
+        model.fail(DownloadSnapshot(record: .example(id: 3, state: .cancelled)))
+        let frame = model.frame([], &ledger, time: 0, now: now)
+        #expect(frame.failures.map(\.id) == [1, 2])
+        #expect(frame.failures.allSatisfy { $0.state == .failed && $0.note?.contains("404") == true })
+    }
+
+    @Test("The last row of a complete download says that it was verified, or that its file was current")
+    func settled() throws {
+        let verified = DownloadRecord.example {
+            $0.complete(4)
+            $0.completed?.checksum = Checksum(algorithm: .sha256, digest: "00")
+        }
+        #expect(ProgressFrame.Row(settled: verified)?.note == "sha256 verified")
+        #expect(ProgressFrame.Row(settled: verified, wasComplete: true)?.note == "complete already")
+        let current = DownloadRecord.example {
+            $0.complete(4)
+            $0.completed?.wasCurrent = true
+        }
+        #expect(ProgressFrame.Row(settled: current)?.note == "is current")
+        #expect(ProgressFrame.Row(settled: .example(state: .cancelled)) == nil)
     }
 }

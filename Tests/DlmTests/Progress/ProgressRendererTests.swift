@@ -34,7 +34,7 @@ struct ProgressRendererTests {
         #expect(lines(Self.frame, width: width).joined(separator: "\n") == expected)
     }
 
-    @Test("Without room for all rows, downloads at work come first, then the latest failures")
+    @Test("Without room for all rows, active downloads come first, then the latest failures")
     func failuresMatter() {
         func row(_ id: DownloadID, _ state: DownloadState.Kind, _ note: String? = nil) -> ProgressFrame.Row {
             .init(id: id, name: "f\(id)", state: state, received: 1, total: 4, note: note)
@@ -53,7 +53,7 @@ struct ProgressRendererTests {
         #expect(!self.lines(frame, width: 80).joined().contains("404"))
     }
 
-    @Test("Before the first byte, the line shows the reason")
+    @Test("Before its first byte, the line of a waiting download shows the reason for the wait")
     func waiting() {
         let note = "retry in 4 s: 503 Service Unavailable"
         let row = ProgressFrame.Row(id: 1, name: "a", state: .waiting, received: 0, note: note)
@@ -78,7 +78,7 @@ struct ProgressRendererTests {
             line(.waiting, "waiting for the network; retry in 4 s") == "\(bar)  waiting for the network; retry in…")
     }
 
-    @Test("No line is wider than the terminal at any width", arguments: 1...220)
+    @Test("No line is wider than the terminal, or than 7 columns in a narrower terminal", arguments: 1...220)
     func fits(width: Int) {
         for style in [Style(), Style(isColored: true), Style(isUnicode: false)] {
             for line in lines(Self.frame, width: width, style: style) {

@@ -24,7 +24,7 @@ import Testing
         #expect(AbandonedPartial.remove(path, madeAfter: 1))
     }
 
-    @Test("A partial file that is older than the first lease is somebody else's, and stays")
+    @Test("A partial file that was made before the first lease of its URL belongs to another program, and stays")
     func older() throws {
         let path = folder.path + "/file.part"
         try Data([1]).write(to: URL(fileURLWithPath: path))

@@ -9,16 +9,16 @@ import Testing
 
 @Suite("Shared queues: sizes of leases, requests and options", .inTurn, .serialized)
 struct QueueTests {
-    @Test("A worker leases as many URLs as it ends in four seconds, but at least twice as many as run at once")
+    @Test("A worker leases as many URLs as it finishes in four seconds, but at least twice as many as run at once")
     func size() {
         var size = LeaseSize(running: 8)
         #expect(size.wanted(held: 0) == 16 && size.wanted(held: 8) == 8 && size.wanted(held: 9) == 0)
-        // Fast work doubles the number at most.
+        // However fast the worker is, the number at most doubles in one step.
         size.adapt(ended: 1000, seconds: 1)
         #expect(size.target == 32 && size.lowest == 16)
         for _ in 0..<20 { size.adapt(ended: 1000, seconds: 1) }
         #expect(size.target == LeaseSize.largest)
-        // Slow work gets few URLs, but never less than what keeps all transfers busy.
+        // A slow worker gets few URLs, but never fewer than keep all transfers busy.
         size.adapt(ended: 100, seconds: 1)
         #expect(size.target == 400)
         size.adapt(ended: 1, seconds: 60)
@@ -81,7 +81,7 @@ struct QueueTests {
         #expect(try folder("/elsewhere", nil) == "/elsewhere")
         for (path, own, name) in [
             ("/elsewhere", "/own", "n"), ("../x", "/own", "n"), ("a/../../x", nil, "n"),
-            // A slash with a combining mark is another Character than a slash.
+            // Swift counts a slash with a combining mark as one Character, which differs from a slash.
             ("a/../\u{301}x", "/own", "n"), ("/\u{301}x", "/own", "n"), ("", "/own", "../x"),
             ("", nil, ""),
         ] {
@@ -89,7 +89,7 @@ struct QueueTests {
         }
     }
 
-    @Test("A URL in another form than dlm writes, or with a password, is refused")
+    @Test("A URL in a form that dlm does not write, or with a password, is refused")
     func forms() throws {
         let document = try RequestDocument(text: "{}").request
         for url in ["http://h", "HTTP://h/a", "http://h/a#b", "http://a:b@h/a", "h/a", "http://h/a b", "", "file:///a"]
@@ -99,7 +99,7 @@ struct QueueTests {
         }
     }
 
-    @Test("A mirror that is a file is refused, on both sides")
+    @Test("A request whose mirror or Metalink document is a local file is refused")
     func mirrors() throws {
         var request = try request()
         request.mirrors = [try SourceURL("http://m.test/a"), try SourceURL("file:///etc/passwd")]
@@ -111,7 +111,7 @@ struct QueueTests {
     }
 
     @Test(
-        "Secrets and programs are refused, on both sides",
+        "Requests with secrets or programs are refused when they are put into the queue and when they are leased",
         arguments: [
             ["-u", "ann:secret"], ["-H", "Authorization: Bearer x"], ["-H", "Cookie: a=b"], ["--data", "a=b"],
             ["--on-complete", "/bin/true"], ["--url-command", "echo"], ["--paused"],
@@ -129,7 +129,7 @@ struct QueueTests {
     }
 
     @Test(
-        "Options that cannot be together are refused with a reason",
+        "Wrong combinations and values of options are refused with a reason",
         arguments: [
             ("get --store postgres://h/d u", "-b"),
             ("get -b --store postgres://h/d --name-by number -i l", "same names"),

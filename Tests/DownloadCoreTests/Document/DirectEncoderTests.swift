@@ -17,7 +17,7 @@ struct DirectEncoderTests {
         var nothing: [Int?] = []
     }
 
-    /// Encodes into a container again after the container inside it, and leaves other containers empty.
+    /// Writes to an outer container after a container inside it, and leaves other containers empty.
     private struct Mixed: Encodable {
         enum Key: String, CodingKey { case a, b, c, d, e }
 

@@ -20,8 +20,8 @@ struct RequestDocumentTests {
     func everyProperty() throws {
         let (unusual, baseline) = (try unusual(), RequestDocument.baseline)
         #expect(try readAgain(unusual) == unusual)
-        // The sample lacks some properties. They are found by trying values, because a property has the name of its
-        // field.
+        // For properties that the sample does not change, the test tries values. Each field has the name of its
+        // property.
         for path in unusual.sameProperties(as: baseline) {
             let isRead = try Self.values.contains { value in
                 let parts = path.split(separator: ".")

@@ -87,7 +87,7 @@ struct AlteredFileTests {
     }
 
     @Test(
-        "If another program cuts off bytes during a download, they are missed at the end and fetched again",
+        "If another program truncates the file during a download, the lost bytes are noticed and fetched again",
         arguments: [0, 5000, 1_000_000])
     func truncatedUnderway(length: Int) async throws {
         let bench = try await SessionBench(serving: Self.reply)

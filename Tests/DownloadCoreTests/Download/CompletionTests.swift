@@ -85,7 +85,7 @@ struct CompletionTests {
     enum Scant: CaseIterable { case nothing, byte, allButByte }
 
     @Test(
-        "Answers that contain almost nothing count as attempts", arguments: Scant.allCases, [1, 4])
+        "Answers with no bytes, one byte, or one byte too few use up the attempts", arguments: Scant.allCases, [1, 4])
     func scantAnswers(scant: Scant, connections: Int) async throws {
         let content = Content(seed: 4, size: 12_000_000)
         let bench = try await SessionBench { _, asked in
@@ -223,7 +223,7 @@ struct CompletionTests {
         #expect(attempt.metrics?.received == content.size)
     }
 
-    /// Returns the requested range. The last range of a file has no end.
+    /// Returns the requested range. A text without an end means the rest of the file.
     private func range(_ text: String?, size: Int64) -> Range<Int64> {
         let ends = (text ?? "").split(separator: "-").compactMap { Int64($0) }
         return ends.isEmpty ? 0..<0 : ends[0]..<(ends.count == 2 ? ends[1] + 1 : size)

@@ -47,8 +47,8 @@ struct CrashAnywhereTests {
     private static let newBare = FaultReply(Content(seed: 2, size: 6_000_000))
 
     @Test(
-        "Whenever the process dies, the next one makes exactly the file that the server then has", arguments: [1, 3],
-        [true, false])
+        "Whenever the process dies, the next process makes one version of the file, and never a mixture",
+        arguments: [1, 3], [true, false])
     func anyMoment(connections: Int, hasValidators: Bool) async throws {
         let (old, new) = hasValidators ? (Self.old, Self.new) : (Self.oldBare, Self.newBare)
         let folder = try TemporaryFolder()
@@ -56,8 +56,8 @@ struct CrashAnywhereTests {
         let witness = Witness(folder)
         let store = SaveLog(.init(beforeSave: { records in witness.saves(records[0]) }))
         let bench = try await SessionBench(store: store) { _, asked in
-            // The connection is lost twice, then the server has another version, and later the first version again.
-            // Each time some bytes are on disk.
+            // The first three answers are cut off. The server has another version for the third request, and the first
+            // version again for the eighth. Each time some bytes are on disk.
             switch asked.number {
             case 1: .reply(old.with { $0.cut = .close(after: 2_000_000) })
             case 2: .reply(old.with { $0.cut = .close(after: 1_000_000) })

@@ -30,7 +30,7 @@ struct CrashTests {
     }
 
     @Test(
-        "At whatever point the process died, the next one makes the right file and fetches only what is missing",
+        "At whatever point the process died, the next one makes the right file and fetches only unrecorded bytes",
         arguments: Point.allCases, [true, false])
     func resumes(at point: Point, hasChecksum: Bool) async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
@@ -88,7 +88,7 @@ struct CrashTests {
         #expect(try bench.folder.size(of: "file.bin") == 200_000)
     }
 
-    @Test("A deleted partial file is fetched from the beginning, and this is announced")
+    @Test("If the partial file was deleted, the download starts over and sends an event about this")
     func deleted() async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
         let id = try await bench.takeOver(try bench.request()) { record in
@@ -169,8 +169,8 @@ struct CrashTests {
             try folder.write("mine", to: "file.bin")
             try file.rename(to: "file (1).bin", replacing: false)
         case .linkedTwice:
-            // The state on a file system without an atomic rename that never replaces: the file is linked, and not yet
-            // unlinked.
+            // A file system may have no atomic rename that refuses to replace a file. There, the file is linked to its
+            // final name before its old name is unlinked. This process died between these steps.
             try FileManager.default.linkItem(atPath: folder("file.bin.part"), toPath: folder("file.bin"))
         default: break
         }

@@ -194,7 +194,7 @@ struct DescriptionTests {
     }
 
     @Test(
-        "The document is not requested if it is unwanted, without TLS for a file with TLS, or for another file",
+        "The document is not requested if it is unwanted or for another file, or if only the file's URL has TLS",
         arguments: ["off", "mirrors", "tls", "other"])
     func notAsked(why: String) async throws {
         let bench = try RunnerBench()

@@ -6,8 +6,8 @@ import Testing
 
 @testable import DownloadCore
 
-/// Files from FTP and SSH servers, whose answers get the form of HTTP answers, over several connections; and copies of
-/// local files under a rate limit.
+/// Files that several connections fetch from FTP and SSH servers, whose answers get the form of HTTP answers. The last
+/// test copies a local file under a rate limit.
 @Suite("Parts of files from FTP and SSH servers", .inTurn, .timeLimit(.minutes(1)))
 struct FileServerPartsTests {
     static let content = Content(seed: 31, size: 24 << 20)
@@ -44,7 +44,7 @@ struct FileServerPartsTests {
         return try #require(try await bench.manager.add([request]).first).record.id
     }
 
-    /// Stops the connections after 1 MiB until a number of them is requested. Otherwise the first connection could
+    /// Holds all bytes back after 1 MiB until `connections` requests have arrived. Otherwise the first connection could
     /// fetch the whole file before the attempt opens another.
     private final class Turnstile: Sendable {
         private let isOpen = DispatchSemaphore(value: 0)

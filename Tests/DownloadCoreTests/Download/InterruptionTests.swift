@@ -218,7 +218,7 @@ struct InterruptionTests {
     }
 
     @Test(
-        "No download contacts a busy server before its Retry-After, but a missing file delays no other download",
+        "No download contacts a busy server before its Retry-After, but status 504 delays no other download",
         arguments: [429, 503, 504])
     func retryAfterForAll(status: Int) async throws {
         let bench = try await SessionBench(maxConcurrent: 1) { request, _ in
@@ -280,7 +280,7 @@ struct InterruptionTests {
         let content = Content(seed: 4, size: 30_000_000)
         let reply = FaultReply(content, etag: "\"a\"")
         let bench = try await SessionBench { _, asked in
-            // The second connection stalls meanwhile, or the whole file could arrive before the third begins.
+            // The second connection stalls. Otherwise the whole file could arrive before the third connection begins.
             if asked.number == 2 { return .reply(reply.with { $0.cut = .stall(after: 1_000_000) }) }
             guard asked.number == 3 else { return .reply(reply) }
             return .reply(isRefused ? FaultReply(status: 503) : reply.with { $0.cut = .reset(after: 50_000) })

@@ -54,7 +54,7 @@ struct MisplacedPartTests {
         return (bench, record)
     }
 
-    @Test("Wrong bytes of an earlier attempt are found on either side of a gap")
+    @Test("Wrong bytes of an earlier attempt are found behind a gap")
     func leftByAnEarlierAttempt() async throws {
         // The second run came from a server that began 4096 bytes late.
         let (bench, record) = try await Self.twoRuns(shift: 4096)
@@ -83,8 +83,8 @@ struct MisplacedPartTests {
             let good = Self.reply(Self.content)
             switch asked.number {
             case 1: return .reply(good)
-            // The bytes come from another place than the head says, until the next answer contradicts itself. Then
-            // nothing more comes.
+            // The bytes come from another place than the head says. The answer stalls after 2,000,000 bytes, and the
+            // next answer contradicts itself.
             case 2:
                 return .reply(
                     good.with {

@@ -86,7 +86,7 @@ struct NameTests {
         #expect(third.ranges == [rest(from: 300_000)])
     }
 
-    @Test("Overwriting replaces the file once the new one is complete")
+    @Test("Overwriting replaces the file only when the new file is complete")
     func overwrite() async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content))
         try bench.folder.write("mine", to: "file.bin")
@@ -163,7 +163,7 @@ struct NameTests {
     }
 
     @Test(
-        "With `newer`, the server's file replaces the existing file if the server's date is later",
+        "With `newer`, the server's file replaces the existing file if the server's date is later or unknown",
         arguments: [(-3600.0, false), (3600, true), (2.4e11, true), (nil, true)] as [(Double?, Bool)])
     func newer(age: Double?, replaces: Bool) async throws {
         let modified = age.map { HTTPDate.string(Date(timeIntervalSinceNow: $0)) }

@@ -70,8 +70,8 @@ final class RunnerBench: Sendable {
     }
 }
 
-/// A transport that delivers all bytes that its sink takes before `start` returns, and so before the attempt handles
-/// any.
+/// A transport whose `start` returns only after all bytes that the sink accepts have been delivered. So the attempt
+/// handles these bytes later.
 final class EagerTransport: Transport {
     private let script: @Sendable (TransferRequest) -> (head: ResponseHead, body: [UInt8])
     let onStart = Mutex<(@Sendable () -> Void)?>(nil)

@@ -80,7 +80,7 @@ struct TransferOutcomeTests {
         }
     }
 
-    @Test("A failed transfer has its error; a transfer without missing bytes has none")
+    @Test("A failed transfer has its error; a complete transfer or a cut one has none")
     func errors() {
         for outcome in [TransferOutcome.complete, .cut] { #expect(outcome.error == nil) }
         guard case .stopped? = TransferOutcome.stopped.error as? RoundEnd else {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// The digest that a file must have, also after a process has died or the request has changed.
+/// The digest that a file must have, even after a process has died or the request has changed.
 @Suite("Verified downloads", .inTurn, .timeLimit(.minutes(2)))
 struct VerificationTests {
     static let content = CrashTests.content

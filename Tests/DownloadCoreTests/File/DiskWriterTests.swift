@@ -52,7 +52,7 @@ struct DiskWriterTests {
         }
     }
 
-    @Test("A file that is synced soon becomes durable")
+    @Test("`syncSoon` makes the written bytes of a file durable")
     func syncSoon() async throws {
         let bench = try WriterBench()
         let file = try bench.file()

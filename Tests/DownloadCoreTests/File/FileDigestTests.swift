@@ -68,7 +68,7 @@ struct FileDigestTests {
         #expect(try await digest.verify(total: 3))
     }
 
-    @Test("The digest of an empty file is computed, too")
+    @Test("An empty file has the digest of no bytes")
     func empty() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "An alternative name keeps the extension, also a double extension",
+        "An alternative name keeps the extension, even a double extension",
         arguments: [
             ("a.txt", 1, "a (1).txt"), ("a.tar.gz", 1, "a (1).tar.gz"), ("a.TAR.xz", 2, "a (2).TAR.xz"),
             ("a.b.tar.zst", 10, "a.b (10).tar.zst"), ("a", 1, "a (1)"), (".bashrc", 1, ".bashrc (1)"),
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test("A path is compared with a folder and a name without being made")
+    @Test("`isPath` gives the same result as a comparison with the joined folder and name")
     func isPath() {
         let folders = ["", "/", "/a", "/a/", "/é", "a/b"], names = ["", "a", "b.bin", "é", "a/b"]
         for folder in folders {

@@ -81,7 +81,7 @@ struct PartialFileTests {
         }
     }
 
-    @Test("Only the same regular file is opened again", arguments: ["folder", "symlink", "fifo"])
+    @Test("Only a regular file is opened again", arguments: ["folder", "symlink", "fifo"])
     func reopenOther(kind: String) throws {
         try with { folder in
             let path = folder("a.bin.part")

@@ -102,7 +102,7 @@ struct StreamOutputTests {
         #expect(try bench.out == Data(content.bytes(0..<200_001)))
     }
 
-    @Test("If the reader has gone away, the stream ends, also while no bytes come")
+    @Test("If the reader has gone away, the stream ends, even while no bytes come")
     func noReader() throws {
         Glibc.signal(SIGPIPE, SIG_IGN)
         var ends: [Int32] = [0, 0]

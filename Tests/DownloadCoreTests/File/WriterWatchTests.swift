@@ -51,7 +51,7 @@ struct WriterWatchTests {
         #expect(files.map(\.isWrittenByOthers) == [false, true, false])
     }
 
-    @Test("If an earlier attempt ends while the next one begins to watch, it is not taken for another program")
+    @Test("An attempt that ends while the next attempt begins to watch does not count as another program")
     func attemptsAtOnce() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

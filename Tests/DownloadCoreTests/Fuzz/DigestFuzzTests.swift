@@ -43,7 +43,7 @@ struct DigestFuzzTests {
         }
     }
 
-    @Test("Digest fields: one checksum for each algorithm, of the right length, the preferred one first")
+    @Test("Digest fields: at most one checksum for each algorithm, of the right length, the preferred one first")
     func fields() {
         let digest = Data(repeating: 7, count: 32).base64EncodedString()
         let short = Data(repeating: 7, count: 16).base64EncodedString()

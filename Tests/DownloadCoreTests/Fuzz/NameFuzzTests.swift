@@ -43,7 +43,7 @@ struct NameFuzzTests {
         "http://xn--a%41", "https://[fe80::1%25eth0]/", "http://xn--ber.%74..",
     ]
 
-    @Test("URLs: a URL is written as the same URL, in ASCII, without user or fragment")
+    @Test("URLs: a URL is ASCII without user or fragment, and is the same after it is written and read again")
     func url() {
         let fuzzing = Fuzzing(
             "URLs", corpus: Self.urls,
@@ -69,7 +69,7 @@ struct NameFuzzTests {
         fuzzing.runsInLinearTime { _ = SourceURL.parse(String(decoding: $0, as: UTF8.self)) }
     }
 
-    @Test("Header fields: a field has no line break, and is written as the same field")
+    @Test("Header fields: a field has no line break, and is the same after it is written and read again")
     func header() {
         let fuzzing = Fuzzing(
             "Header fields", corpus: ["Accept: */*", "X-Empty;", "Authorization: Basic eA==", "A:b:c", "X-Ü: é"])
@@ -84,7 +84,7 @@ struct NameFuzzTests {
         fuzzing.runsInLinearTime { _ = RequestHeader(String(decoding: $0, as: UTF8.self)) }
     }
 
-    @Test("Checksums: a checksum has hexadecimal digits, and is written as the same checksum")
+    @Test("Checksums: a checksum has hexadecimal digits, and is the same after it is written and read again")
     func checksum() {
         let corpus = Checksum.Algorithm.allCases.map { "\($0):" + String(repeating: "0f", count: 16) }
         let fuzzing = Fuzzing(

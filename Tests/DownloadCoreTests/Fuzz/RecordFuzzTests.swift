@@ -6,7 +6,7 @@ import Testing
 /// Values that are stored as JSON, after somebody changed them.
 @Suite("Fuzzing: stored values", .inTurn)
 struct RecordFuzzTests {
-    @Test("Byte ranges: only canonical sets of offsets are read, and they are written as the same set")
+    @Test("Byte ranges: a set that is read is canonical, and is the same after it is written and read again")
     func byteRanges() throws {
         let corpus = ["[[0,100],[200,300]]", "[]", "[[0,9223372036854775807]]", "[[5,9],[0,5]]"]
         Fuzzing("Byte ranges", corpus: corpus, words: ["[0,1],", "[[", "]]"]).run { input in
@@ -50,7 +50,7 @@ struct RecordFuzzTests {
     }
 
     @Test(
-        "In a file of any size, each byte is leased once, and no byte beyond the end is leased",
+        "In a file of any size, each byte is requested once, and no byte beyond the end is requested",
         arguments: 1...40 as ClosedRange<UInt64>)
     func leases(_ seed: UInt64) {
         var random = SplitMix64(seed: seed)
@@ -74,7 +74,7 @@ struct RecordFuzzTests {
             for decision in planner.handle(event, at: turn) {
                 switch decision {
                 case .ask(let connection, let range): running.append((connection, range))
-                case .duplicate: Issue.record("no connection stalls")
+                case .duplicate: Issue.record("a range is requested twice, although no connection stalls")
                 case .cut(let connection, let end):
                     guard let index = running.firstIndex(where: { $0.connection == connection }) else { continue }
                     running[index].range = running[index].range.lowerBound..<end

@@ -3,7 +3,9 @@ import DownloadTestSupport
 import Testing
 
 @Suite(.inTurn) struct ContentDispositionTests {
-    @Test("A plain file name is read quoted or not, and from careless servers", arguments: NameCase.plainFields)
+    @Test(
+        "A plain file name is read with or without quotes, even if the field is malformed",
+        arguments: NameCase.plainFields)
     func plain(_ text: String, _ expected: String, name: String?) {
         let disposition = ContentDisposition(fieldValue: text)
         #expect(disposition?.fileName == expected)

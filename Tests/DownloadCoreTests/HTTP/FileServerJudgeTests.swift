@@ -38,15 +38,15 @@ struct FileServerJudgeTests {
             }
         }
         guard case .newVersion = verdict(200, [.contentLength: "99", .lastModified: Self.date], from: 40) else {
-            Issue.record("a shorter file is taken for the same")
+            Issue.record("a shorter file is taken for the same version")
             return
         }
         guard case .changed = verdict(416, [.contentRange: "bytes */20"], from: 40) else {
-            Issue.record("a file that ends before is taken for the same")
+            Issue.record("a file that ends before the offset is taken for the same version")
             return
         }
         guard case .failed = verdict(206, [.contentRange: "bytes 40-99/100"], from: 40) else {
-            Issue.record("without its time it is taken for the same")
+            Issue.record("an answer without a time is taken for the same version")
             return
         }
     }

@@ -161,7 +161,7 @@ struct ResponseJudgeResumeTests {
         #expect(isNewVersion(judge(.whole(999, known.same), known), 999))
     }
 
-    @Test("200 without the known validators is a failure to retry", arguments: Known.allCases)
+    @Test("200 without the known validators is a failure after which dlm tries again", arguments: Known.allCases)
     func wholeBare(known: Known) {
         let verdict = judge(.whole(1000), known)
         if known == .nothing { #expect(isNewVersion(verdict, 1000)) } else { #expect(lacks(verdict)) }

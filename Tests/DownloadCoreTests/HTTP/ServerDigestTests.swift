@@ -20,7 +20,7 @@ struct ServerDigestTests {
         return ServerDigest.checksums(of: head).map(\.description)
     }
 
-    @Test("Repr-Digest is a dictionary of byte sequences, whose unknown members are left out")
+    @Test("Repr-Digest is a dictionary of byte sequences, and its unknown members are left out")
     func representation() throws {
         let expected = ["sha256:\(Self.hex)"]
         for value in [
@@ -53,7 +53,8 @@ struct ServerDigestTests {
         #expect(try Self.checksums([("Repr-Digest", value)]).isEmpty)
     }
 
-    @Test("The older Digest is read in any case, and a malformed member does not affect the others")
+    @Test(
+        "In the older Digest field, algorithm names may be in upper or lower case, and malformed members are skipped")
     func instance() throws {
         let expected = ["sha256:\(Self.hex)"]
         for value in [

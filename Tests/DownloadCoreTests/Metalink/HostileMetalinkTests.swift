@@ -22,7 +22,7 @@ struct HostileMetalinkTests {
         }
     }
 
-    @Test("Control characters are refused, however they are written")
+    @Test("Control characters and references to invalid characters are refused")
     func controls() {
         for text in ["\u{1}", "<![CDATA[\u{1}]]>", "&#1;", "&#x0;", "<![CDATA[a\u{0}]]>", "&#xFFFFFFFFF;", "&#xD800;"] {
             #expect(failure("<metalink><file name='a'><size>\(text)</size></file></metalink>") != nil, "\(text)")
@@ -137,7 +137,7 @@ struct HostileMetalinkTests {
     }
 
     @Test(
-        "Names that are written with references are refused, too",
+        "Unsafe names are refused even if they are written with character references",
         arguments: ["..&#47;b", "&#46;&#46;/b", "&#x2f;etc/passwd", "&#126;/b", "a/&#x2e;ssh/b"])
     func writtenNames(name: String) throws {
         let text = "<metalink><file name='\(name)'/></metalink>"

@@ -54,7 +54,7 @@ struct HSTSListTests {
         #expect(list.covers("b.example", at: now.addingTimeInterval(3_000_000_000)))
     }
 
-    @Test("The list is written as curl writes it, and is read again without its malformed lines")
+    @Test("The list is written in curl's format and read back, and malformed lines are skipped")
     func text() {
         var list = HSTSList()
         _ = list.learn("max-age=3600; includeSubDomains", of: "a.example", at: now)

@@ -109,7 +109,7 @@ import Testing
         #expect(verdict(validation, of: .of(status)) == .body(offset: 0, end: 0, total: 0))
     }
 
-    @Test("The limit is for the whole file, also if the answer is a part")
+    @Test("The size limit applies to the whole file, even if the answer is only a part of the file")
     func size() {
         let validation = ResponseValidation(maximumSize: 1000)
         #expect(verdict(validation, of: .whole(1000)) == .body(offset: 0, end: 1000, total: 1000))

@@ -53,7 +53,7 @@ import Testing
         #expect(RetryPolicy().decide(error, failures: 0, retryAfter: 1, jitter: 0) == .giveUp)
     }
 
-    @Test("Status codes chosen by the user are retried, too")
+    @Test("Status codes that the user chose are retried like transient failures")
     func chosenStatuses() {
         let policy = RetryPolicy(delay: 0, statuses: StatusCodes("401,403,520-529"))
         for status in [401, 403, 503, 529] {

@@ -44,7 +44,7 @@ struct SessionCookiesTests {
         #expect(memory.applied(to: ["x"], for: "example.org") == ["x"])
     }
 
-    @Test("An attempt keeps its cookies, and all sent values count as secrets")
+    @Test("An attempt keeps its cookies, and the values of all of them count as secrets")
     func list() {
         var secrets = LoadedSecrets(memory: nil)
         let (first, second) = (Self.line("h", "a", "12345678"), Self.line("h", "b", "87654321"))

@@ -65,7 +65,7 @@ import Testing
     func notPlain(_ text: String) { #expect(SourceURL.plain(text) == nil) }
 
     @Test(
-        "A URL has the scheme, host, port, path and origin of its connection",
+        "The scheme, host, port, path and origin of a URL are read",
         arguments: [
             ("http://H.example/a%20b?c", "http", "h.example", 80, "/a%20b", "http://h.example:80"),
             ("https://h", "https", "h", 443, "/", "https://h:443"),

@@ -82,7 +82,7 @@ struct ScheduleTests {
         #expect(try schedule([]).answer(at: try at("2026-01-10T21:00:00")) == .open(until: nil))
     }
 
-    @Test("When summer time begins, a window is an hour shorter; a beginning that is skipped moves to the change")
+    @Test("When summer time begins, a window is an hour shorter; a skipped beginning moves to the moment of the change")
     func spring() throws {
         // 2026-03-29, 01:00 UTC: 02:00 becomes 03:00.
         let night = try schedule(["01:00-06:00"])

@@ -11,7 +11,7 @@ import Testing
 struct BackPressureTests {
     private static let size = WriterBench.bufferSize
 
-    @Test("An empty pool pauses a writer, and a returned buffer resumes it once")
+    @Test("An empty pool pauses a transfer, and a returned buffer resumes the transfer exactly once")
     func pauseAndResume() async throws {
         let bench = try WriterBench(buffers: 1)
         let file = try bench.file()
@@ -82,7 +82,7 @@ struct BackPressureTests {
         let bench = try WriterBench(buffers: 2)
         let file = try bench.file()
         let held = try #require(bench.disk.pool.take {})
-        // The range begins shortly before the end of a buffer, with a full piece.
+        // The range begins 100 bytes before the end of a buffer, so the first piece needs two buffers.
         let start = Self.size - 100
         let content = Content(seed: 2, size: 2 * Self.size)
         let writer = bench.writer(start..<content.size, file: file)

@@ -33,7 +33,7 @@ struct ConnectionBudgetTests {
     }
 
     @Test(
-        "In any order of events, the connections never exceed the limit, or one for each download",
+        "In any order of events, the connections exceed the limit by at most one for each download",
         arguments: 1...20 as ClosedRange<UInt64>)
     func never(seed: UInt64) {
         var random = SplitMix64(seed: seed)
@@ -57,7 +57,7 @@ struct ConnectionBudgetTests {
             excess = max(excess, open.values.reduce(0, +) - 16 - open.count)
         }
         #expect(excess <= 0)
-        // All downloads have asked twice, and have closed their excess connections.
+        // When all downloads have asked three times, they have closed their excess connections.
         for _ in 0..<3 {
             for (id, has) in open.sorted(by: { $0.key < $1.key }) { open[id] = budget.grant(id, has: has, wants: 20) }
         }
@@ -66,7 +66,7 @@ struct ConnectionBudgetTests {
         if open.count <= 16, let least = counts.first, let most = counts.last { #expect(most - least <= 1) }
     }
 
-    @Test("A download with a higher limit raises the limit, unless the host has refused more")
+    @Test("A download with a higher limit raises the limit, unless the host has refused connections")
     func raised() {
         var budget = ConnectionBudget()
         let (usual, more) = (budget.join(isFixed: false), budget.join(isFixed: false))
@@ -78,7 +78,7 @@ struct ConnectionBudgetTests {
         #expect(budget.limit == 9)
     }
 
-    @Test("A fixed number of connections is not cut, and the others share the rest")
+    @Test("A fixed number of connections is not cut, and the other downloads share the rest")
     func fixed() {
         var budget = ConnectionBudget(limit: 16)
         let given = budget.join(isFixed: true)

@@ -15,7 +15,7 @@ struct OverlapTests {
         #expect(Overlap.start(before: 0, held: Self.held, size: 512) == 0)
     }
 
-    @Test("One of several requests also begins before its range if the bytes there are missing")
+    @Test("With several connections, a request begins before its range even if the bytes there are missing")
     func startOfPart() {
         #expect(Overlap.startOfPart(before: 150_000, held: Self.held, size: 512) == 150_000 - Overlap.joined)
         #expect(Overlap.startOfPart(before: 100_000, held: Self.held, size: 4096) == 100_000 - 4096)

@@ -53,7 +53,7 @@ struct SegmentPlannerBudgetTests {
         #expect(last.isDone)
     }
 
-    @Test("If one connection gets nothing more, each of the others tries its part once, and all finish their own parts")
+    @Test("If nothing more comes of one part, the requests for it are limited, and all other parts are finished")
     func several() {
         var planner = planner(3, fruitlessLimit: 2)
         let hole = 4 * Self.mib

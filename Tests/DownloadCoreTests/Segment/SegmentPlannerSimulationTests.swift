@@ -20,7 +20,7 @@ struct SegmentPlannerSimulationTests {
         let change: @Sendable (inout SimulatedServer) -> Void
     }
 
-    /// Limits each connection to 8 MiB/s, as on the loopback of a machine.
+    /// Limits each connection to a steady 8 MiB/s, with the short round trip of the loopback interface.
     private static func throttle(_ server: inout SimulatedServer) {
         server.speed = Double(8 << 20)
         server.sigma = 0
@@ -62,7 +62,7 @@ struct SegmentPlannerSimulationTests {
     ]
 
     @Test(
-        "Downloads are nearly as fast as the ideal, fetch everything once, and keep the limit of connections",
+        "Downloads are nearly as fast as the ideal, fetch less than 1 % twice, and keep the limit of connections",
         arguments: trials)
     func near(trial: Trial) {
         var sum = 0.0
@@ -126,7 +126,8 @@ struct SegmentPlannerSimulationTests {
     }
 
     @Test(
-        "If every first byte takes 8 s, each connection waits once after the first request", arguments: [4, 16, nil])
+        "If every first byte takes 8 s, each requested connection sends at most one request after the first request",
+        arguments: [4, 16, nil])
     func slowFirstByte(wish: Int?) {
         var server = SimulatedServer()
         server.speed = Double(100 << 20)
@@ -154,7 +155,7 @@ struct SegmentPlannerSimulationTests {
         #expect(known.mostConnections == 5)
     }
 
-    @Test("If one connection fills the line, few connections are opened, and one is remembered as best")
+    @Test("If one connection fills the line, six connections are tried, and one is remembered as best")
     func sharedLine() {
         var server = SimulatedServer()
         Self.throttle(&server)
@@ -165,7 +166,7 @@ struct SegmentPlannerSimulationTests {
         #expect(download.knowledge?.best == 1)
     }
 
-    @Test("A small file, or the small rest of a file, has one connection", arguments: [3 << 20, 15 << 20] as [Int64])
+    @Test("A small file is fetched with one request on one connection", arguments: [3 << 20, 15 << 20] as [Int64])
     func small(size: Int64) {
         var server = SimulatedServer()
         Self.throttle(&server)

@@ -11,9 +11,9 @@ struct SegmentPlannerStallTests {
     private static let still = 10 * mib
     private static let kept = still + reserve
 
-    /// Returns a planner with `count` connections, each with a lease to the end of its 16 MiB. The first connection has
-    /// fetched 10 MiB and has been stalled for 5 s. The second connection has fetched its own range, and takes over the
-    /// range of the first, except for the bytes that the first keeps.
+    /// Returns a planner with `count` connections. Each connection has requested its whole 16 MiB. The first connection
+    /// has fetched 10 MiB and has been stalled for 5 s. The second connection has fetched its own range, and takes over
+    /// the range of the first, except for the bytes that the first keeps.
     private func standing(_ count: Int = 2) -> SegmentPlanner {
         var planner = SegmentPlanner(
             missing: ByteRanges([0..<Int64(count) * 16 * Self.mib]), first: (0, 0..<16 * Self.mib), wish: count, now: 0)
@@ -33,7 +33,8 @@ struct SegmentPlannerStallTests {
         return planner
     }
 
-    /// Returns the planner after the second connection has fetched that range, and requests the kept bytes, too.
+    /// Returns the planner of ``standing(_:)`` after the second connection has fetched the range that it took over. The
+    /// second connection now also requests the bytes that the first keeps.
     private func repeating() -> SegmentPlanner {
         var planner = standing()
         planner.answered(1, after: 0.01, at: 6.1)
@@ -86,8 +87,8 @@ struct SegmentPlannerStallTests {
         #expect(planner.connections.filter { $0.duplicates == nil }.map(\.left).reduce(0, +) == Self.reserve)
     }
 
-    /// Returns a planner with three connections for the same range: the first, the third in its place, and the second
-    /// in place of the third.
+    /// Returns a planner with three connections for the same range. The third connection duplicates the first, and the
+    /// second duplicates the third.
     private func threefold() -> SegmentPlanner {
         var planner = standing(3)
         let end = planner.connections[2].end
@@ -102,7 +103,7 @@ struct SegmentPlannerStallTests {
         return planner
     }
 
-    @Test("If the second connection stalls, too, a third requests the range, and the first that brings bytes continues")
+    @Test("If a duplicate stalls, a third connection requests the range, and the first one to bring bytes continues")
     func secondStands() {
         for first in 0...2 {
             var planner = threefold()
@@ -120,7 +121,7 @@ struct SegmentPlannerStallTests {
     func oneOfThreeLost(connection: Int) {
         var planner = threefold()
         for case .ask(_, let range) in planner.handle(.ended(connection, position: Self.still, .lost), at: 6.7) {
-            Issue.record("\(range) is with two others")
+            Issue.record("\(range) is requested, although two others have it")
         }
         let others = planner.connections.filter { (0...2).contains($0.id) }
         #expect(others.map(\.id) == [0, 2, 1].filter { $0 != connection })
@@ -151,7 +152,7 @@ struct SegmentPlannerStallTests {
             return
         }
         #expect(range == Self.kept..<16 * Self.mib)
-        // The first connection was only slow to answer.
+        // Connection 1 was only slow to answer.
         planner.answered(1, after: 4, at: 10)
         planner.progress([(1, Self.kept + 1)], at: 10)
         #expect(planner.handle(.tick, at: 10) == [.cut(connection: 2, at: Self.kept)])
@@ -175,7 +176,7 @@ struct SegmentPlannerStallTests {
                 == [.duplicate(connection: 0, range: 16 * Self.mib..<32 * Self.mib, of: 1)])
     }
 
-    @Test("Doubted bytes of a stalled connection are requested again, too", arguments: [true, false])
+    @Test("Doubtful bytes of a stalled connection are requested again, at once or later", arguments: [true, false])
     func doubted(isLost: Bool) {
         var planner = repeating()
         let believed = Self.still - 65_536

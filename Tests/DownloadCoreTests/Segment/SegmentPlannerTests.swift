@@ -8,8 +8,8 @@ import Testing
 struct SegmentPlannerTests {
     private static let mib: Int64 = 1 << 20
 
-    /// Returns a planner with two connections, each with its half of 128 MiB and its first lease, at the same speed for
-    /// a second.
+    /// Returns a planner with two connections for 128 MiB. Each connection has half of the bytes, has requested 16 MiB
+    /// of them, and has fetched 5 MiB in a second.
     private func pair() -> SegmentPlanner {
         var planner = SegmentPlanner(
             missing: ByteRanges([0..<128 * Self.mib]), first: (0, 0..<16 * Self.mib), wish: 2, now: 0)
@@ -49,7 +49,9 @@ struct SegmentPlannerTests {
         #expect(planner.isDone)
     }
 
-    @Test("The requested connections begin at even distances, each with one lease at a time", arguments: [2, 4, 6, 16])
+    @Test(
+        "The requested connections begin at even distances, and each new one requests 16 MiB",
+        arguments: [2, 4, 6, 16])
     func several(wish: Int) {
         let size = Int64(wish) * 64 * Self.mib
         var planner = SegmentPlanner(missing: ByteRanges([0..<size]), first: (0, 0..<4 * Self.mib), wish: wish, now: 0)
@@ -61,7 +63,7 @@ struct SegmentPlannerTests {
         #expect(ranges.allSatisfy { $0.count == 16 << 20 })
     }
 
-    @Test("If a connection takes no second request, all ranges are dealt at once, and the first is cut")
+    @Test("If a connection can send only one request, all ranges are assigned at once, and the first range is cut")
     func withoutKeptConnections() {
         var planner = SegmentPlanner(
             missing: ByteRanges([0..<128 * Self.mib]), first: (0, 0..<128 * Self.mib), wish: 4, keepsConnections: false,
@@ -79,7 +81,7 @@ struct SegmentPlannerTests {
         }
         #expect(asked == ByteRanges([0..<128 * Self.mib]))
         #expect(planner.demand.has == 4)
-        // One connection too many is refused. The others continue, and one of them fetches its range in the end.
+        // One connection too many is refused. The others continue, and one of them later fetches its range.
         #expect(planner.handle(.ended(3, position: planner.connections[3].position, .refused), at: 0.1).isEmpty)
         #expect(planner.target == 3)
         let first = planner.connections[0]
@@ -118,7 +120,7 @@ struct SegmentPlannerTests {
         #expect(range.upperBound <= 64 * Self.mib)
     }
 
-    @Test("A lease that does not end at a whole buffer is not cut for that reason", arguments: [0, 4096, 100_000])
+    @Test("A request that does not end at a whole buffer is not cut for that reason", arguments: [0, 4096, 100_000])
     func unaligned(length: Int64) {
         let lease = 16 * Self.mib + length
         var planner = SegmentPlanner(
@@ -139,7 +141,7 @@ struct SegmentPlannerTests {
         #expect(range.lowerBound >= lease)
     }
 
-    @Test("A lease is cut if both connections then end together")
+    @Test("A request is cut so that both connections end at about the same time")
     func cut() {
         var planner = SegmentPlanner(
             missing: ByteRanges([0..<32 * Self.mib]), first: (0, 0..<16 * Self.mib), wish: 2, now: 0)
@@ -188,7 +190,7 @@ struct SegmentPlannerTests {
         #expect(planner.target == 1)
     }
 
-    @Test("A refused connection is not retried; if a served connection is refused, half as many are used")
+    @Test("A refused connection is not retried; if one is refused after it was served, half as many are used")
     func refused() {
         var planner = SegmentPlanner(missing: ByteRanges([0..<1 << 30]), first: (0, 0..<4 << 20), wish: 8, now: 0)
         #expect(planner.handle(.tick, at: 0).count == 7)
@@ -204,7 +206,7 @@ struct SegmentPlannerTests {
         #expect(planner.learned == 2)
     }
 
-    @Test("If a cut transfer has already fetched bytes of the given range, they are not requested again")
+    @Test("Bytes of a range that have come since the range was assigned are skipped")
     func skipped() {
         var planner = pair()
         planner.skip(1, to: 70 * Self.mib)

@@ -248,7 +248,7 @@ struct SegmentWriterTests {
     // MARK: Cut
 
     @Test(
-        "A shortened transfer ends at its new end, with all bytes before",
+        "A shortened transfer ends at its new end, with all bytes before that end",
         arguments: [50_000, 49_152] as [Int64])
     func shortened(end: Int64) async throws {
         let bench = try WriterBench()

@@ -73,7 +73,7 @@ struct SourcePoolTests {
         _ = pool.grant(wants: 6, running: [0])
         let members = (0..<6).map { pool.member(for: $0, running: 0..<$0) }
         #expect(members == [0, 1, 0, 1, 0, 1])
-        // The fourth connection is over, and the first source has refused more than two connections.
+        // The first source has refused connection 2 and keeps one connection. Connections 4 and 5 have no request.
         pool.limit(0, to: 1, without: 2)
         #expect(pool.member(for: 0, running: [0, 1, 3]) == 0)
         #expect(pool.member(for: 4, running: [0, 1, 3]) == 1)

@@ -66,14 +66,14 @@ struct TimeLeftMeterTests {
         }
     }
 
-    @Test("Bursts and the pauses between them are one speed")
+    @Test("Bursts and the pauses between them are averaged into one speed")
     func bursts() {
         let looks = run(total: 200_000) { Int($0 * 8) % 16 < 4 ? 8000 : 0 }
         let lefts = looks.dropFirst(80).map(\.left)
         #expect(jumps(Array(lefts)).reduce(0, +) <= 30, "\(jumps(Array(lefts)))")
     }
 
-    @Test("There is no time left too early, for an unknown size, or for a stalled download")
+    @Test("The time left is unknown before enough samples, for an unknown size, and for a stalled download")
     func silent() {
         var meter = TimeLeftMeter()
         #expect(meter.left == nil)

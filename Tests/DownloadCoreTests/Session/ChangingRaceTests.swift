@@ -78,8 +78,8 @@ struct ChangingRaceTests {
         }
         let id = try await bench.add("/a")
         #expect(await bench.events.wait { $0.contains { $0.word == "retry" } })
-        // One of these downloads takes the slot. So a few more are added, and the part of the queue that is kept in
-        // memory (`SessionBook.windowSize`) is full.
+        // One of the first 600 downloads takes the slot, and leaves a gap in the part of the queue that is kept in
+        // memory (twice `SessionBook.windowSize`). The last ten downloads fill this gap.
         var others: [DownloadID] = []
         for part in [0..<600, 600..<610] {
             others += try await bench.manager.add(

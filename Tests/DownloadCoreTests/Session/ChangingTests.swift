@@ -57,7 +57,7 @@ struct ChangingTests {
         #expect(try bench.holds("file.bin", Self.content))
     }
 
-    @Test("A download in the queue or before its next attempt can be paused and resumed, too")
+    @Test("A download can be paused and resumed while it is queued or waits for its next attempt")
     func pauseWaiting() async throws {
         let bench = try await SessionBench(maxConcurrent: 1) { request, _ in
             request.url.path == "/a"
@@ -75,7 +75,7 @@ struct ChangingTests {
         #expect(await bench.manager.progress().count == 3)
         _ = try await bench.manager.resume(ids, overrides: RequestOverrides())
         #expect(await bench.transport.waitForRequests(4))
-        // At its end the session gives up its paused downloads.
+        // When the session ends, its paused downloads no longer belong to a session.
         _ = try await bench.manager.pause([ids[2]])
         await bench.manager.pauseAll(.interrupt)
         #expect(try await bench.store.records(.ids(ids)).allSatisfy { $0.state.kind == .paused && $0.session == nil })
@@ -183,7 +183,8 @@ struct ChangingTests {
 
     @Test("A hundred rounds of pause and resume end with the right file and no lost buffer")
     func rounds() async throws {
-        // Each round fetches 10,000 bytes, and an eighth as many bytes before them for the overlap check.
+        // Each round fetches 10,000 new bytes. Each round after the first also fetches the 1250 bytes before them, for
+        // the overlap check.
         let bench = try await SessionBench { _, asked in
             let count: Int64 = asked.number == 1 ? 10_000 : 11_250
             return .reply(asked.number <= 100 ? Self.reply.with { $0.cut = .stall(after: count) } : Self.reply)
@@ -226,7 +227,7 @@ struct ChangingTests {
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
-    @Test("A download is saved as running even if its server has sent no byte yet")
+    @Test("A download is saved as running even if its server has sent no byte of the body yet")
     func silence() async throws {
         let bench = try await SessionBench { _, _ in .scripted(.of(200), body: [], ending: nil) }
         let id = try await bench.add()

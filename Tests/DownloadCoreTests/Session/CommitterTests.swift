@@ -110,7 +110,7 @@ struct CommitterTests {
         #expect(calls.withLock { $0 } < 30)
     }
 
-    @Test("A file of another session's download gets no final name", arguments: [true, false])
+    @Test("A file gets no final name if the store fails or another session owns the download", arguments: [true, false])
     func lost(isStoreBroken: Bool) async throws {
         let bench = try Bench()
         defer { bench.folder.remove() }
@@ -146,7 +146,7 @@ struct CommitterTests {
         #expect(bench.folder.names() == ["a (1).txt", "a.txt", "b.txt"])
     }
 
-    /// A file of one byte that records the calls it gets.
+    /// A fake file without content that records the calls it gets.
     private final class NotedFile: WholeFile {
         let device: UInt64 = 1
         let folderKey = FolderKey(path: "/folder")

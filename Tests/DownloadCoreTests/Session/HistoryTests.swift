@@ -116,7 +116,8 @@ struct HistoryTests {
     func undeletable() async throws {
         let (first, ended, _) = try await left()
         let store = ClaimLog(try await aged(first))
-        // A folder in place of the file cannot be unlinked, and its identity is unknown.
+        // A folder in place of the partial file cannot be unlinked. The session tries to unlink it, because the record
+        // has no identity of the file.
         var record = try #require(try await store.claim([ended[1]], session: "s").first?.record)
         record.state = .failed(.cancelled)
         record.updated = Date(timeIntervalSinceNow: -3 * Self.hour)

@@ -22,7 +22,7 @@ struct OutageTests {
     }
 
     @Test(
-        "A download waits for the network without a retry, and continues as soon as a change of the network is known",
+        "A wait for the network uses no retry, and ends when the session notices that the network is back",
         arguments: [true, false])
     func waits(tells: Bool) async throws {
         let network = FakeNetwork()

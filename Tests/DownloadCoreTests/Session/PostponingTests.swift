@@ -165,7 +165,7 @@ struct PostponingTests {
         #expect(await bench.ends.wait { $0.count == 60 })
     }
 
-    @Test("The limit of the session follows its timetable")
+    @Test("The rate limit of the session follows its timetable")
     func limits() async throws {
         let time = try clock("2026-01-09T07:00:00")
         let table = RateTimetable(

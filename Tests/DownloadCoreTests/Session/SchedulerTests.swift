@@ -66,7 +66,7 @@ struct SchedulerTests {
         #expect(scheduler.next(9, of: "a") { _ in true } == [])
     }
 
-    @Test("No slot is passed on if a lower limit is exceeded")
+    @Test("No slot is passed on while more downloads run than a reduced limit permits")
     func passedOnNoMore() {
         var scheduler = scheduler([(1, "a", 0), (2, "a", 0), (3, "a", 0), (4, "a", 0)], all: 2, origin: 2)
         #expect(startAll(&scheduler) == [1, 2])
@@ -182,7 +182,7 @@ struct SchedulerTests {
         scheduler.add(.init(id: limit + 2, origin: "alive", priority: 0))
         #expect(scheduler.start() == limit + 2)
         scheduler.doesNotWait(limit + 1)
-        #expect(scheduler.start() == nil, "that one did not wait")
+        #expect(scheduler.start() == nil, "this download was not between two attempts")
         scheduler.doesNotWait(7)
         scheduler.doesNotWait(7)
         #expect(scheduler.saturatedOrigins == [])

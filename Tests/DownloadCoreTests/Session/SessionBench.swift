@@ -12,7 +12,7 @@ final class SessionBench: Sendable {
     let store: any DownloadStore
     let manager: SessionManager
     let events = Observed<[DownloadEvent]>([])
-    /// The number of ends of each download.
+    /// How often each download has ended.
     let ends = Observed<[DownloadID: Int]>([:])
     private let ownsFolder: Bool
 
@@ -99,7 +99,7 @@ final class SessionBench: Sendable {
 
     // MARK: Results
 
-    /// Waits until the download has ended `times` times: completed, failed or paused. Returns its record.
+    /// Waits until the download has been completed, failed, paused or cancelled `times` times. Returns its record.
     func ending(of id: DownloadID, times: Int = 1) async throws -> DownloadRecord {
         let ended = await ends.wait { $0[id, default: 0] >= times }
         try #require(ended, "the download did not end: \(words(id))")
@@ -131,7 +131,7 @@ final class SessionBench: Sendable {
     }
 }
 
-/// Returns the `Range` of a request that resumes at an offset, which begins earlier for the overlap check.
+/// Returns the `Range` of a request that resumes at `offset`. The range begins earlier, for the overlap check.
 func rest(from offset: Int64) -> String { "\(offset - Overlap.resumed)-" }
 
 extension DownloadEvent {

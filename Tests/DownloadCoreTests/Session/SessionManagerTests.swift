@@ -102,7 +102,7 @@ struct SessionManagerTests {
         #expect(bench.words(id) == ["add", "start 0", "pause"])
     }
 
-    @Test("If there are more downloads than fit into the window, all complete, also those with a retry")
+    @Test("If there are more downloads than fit into the queue's window, all complete, even those with a retry")
     func beyondTheWindow() async throws {
         let failed = Mutex<Set<String>>([])
         let bench = try await SessionBench(maxConcurrent: 3) { request, _ in
@@ -125,7 +125,7 @@ struct SessionManagerTests {
         let store = SaveLog()
         let answered = Observed(0)
         let bench = try await SessionBench(store: store, maxConcurrent: 2) { _, _ in .reply(FaultReply(Content("x"))) }
-        // The row still says queued when the store reads it, and the answer comes late.
+        // The download is still queued in the store when the store reads the queue, and the store answers late.
         store.change { trouble in
             trouble.beforeSave = { records in
                 if records.contains(where: { $0.id == 512 && $0.state == .running }) {

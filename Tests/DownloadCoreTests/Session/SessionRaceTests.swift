@@ -76,7 +76,7 @@ struct SessionRaceTests {
         #expect(try await bench.ending(of: id).state == .completed)
     }
 
-    @Test("If a download is left to the store after the store has read the queue, it is found, too")
+    @Test("If a download is left to the store after the store has read the queue, it is still found")
     func leftAfterAnswer() async throws {
         let store = GatedStore()
         let gate = StoreGate()

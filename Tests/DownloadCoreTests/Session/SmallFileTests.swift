@@ -10,7 +10,7 @@ struct SmallFileTests {
     private static let content = Content(seed: 40, size: 5000)
     private static let reply = FaultReply(content, etag: "\"v1\"")
 
-    @Test("The store has the file durably before the file has its name; nothing else is ever in the folder")
+    @Test("The record is saved durably before the file gets its name; no other file is ever in the folder")
     func order() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -36,7 +36,7 @@ struct SmallFileTests {
     }
 
     @Test(
-        "Settings of the connection and of the answer hold for small files, too", arguments: [true, false])
+        "Small files obey the settings for the connection and for the answer", arguments: [true, false])
     func settings(isWithin: Bool) async throws {
         let store = SaveLog()
         let bench = try await SessionBench(store: store, serving: Self.reply)
@@ -104,7 +104,7 @@ struct SmallFileTests {
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
-    @Test("If the connection of a large file is not shared, the file is begun only once", arguments: [1, 8])
+    @Test("Without multiplexing, a large file is requested from its start only once", arguments: [1, 8])
     func begunOnce(connections: Int) async throws {
         let content = Content(seed: 42, size: 5 << 20)
         let bench = try await SessionBench(maxConcurrent: 1) { _, _ in .reply(FaultReply(content, etag: "\"v1\"")) }
@@ -132,7 +132,7 @@ struct SmallFileTests {
         #expect(bench.transport.requests.isEmpty)
     }
 
-    @Test("A completed file that was deleted is fetched in the same way, and its history begins anew")
+    @Test("A completed small file that was deleted is fetched as a small file again, with a new list of attempts")
     func again() async throws {
         let store = SaveLog()
         let bench = try await SessionBench(store: store, serving: Self.reply)
@@ -259,7 +259,7 @@ struct SmallFileTests {
         #expect(bench.transport.mostAtOnce == 1)
     }
 
-    @Test("The end of the session pauses files that are next in line, without an owner")
+    @Test("When the session ends, the files that are next in line are paused and belong to no session")
     func endInLine() async throws {
         let bench = try await Self.oneAtATime()
         let ids = try await bench.manager.add((0..<100).map { try bench.request("/\($0)") }).map(\.record.id)

@@ -14,8 +14,8 @@ struct StoppingTests {
 
     @Test("A stop pauses each download at once with its bytes, whatever the download is doing")
     func everything() async throws {
-        // The downloads are stalled after some bytes, without an answer, between two attempts, or queued. A stop that
-        // waits for this clock would never return, because the clock stands still.
+        // The downloads are stalled after some bytes, without a byte of the body, between two attempts, or queued. A
+        // stop that waits for this clock would never return, because the clock stands still.
         let bench = try await SessionBench(maxConcurrent: 20, maxPerHost: 20, time: ManualTime()) { request, _ in
             switch Int(request.url.path.dropFirst()) ?? 0 {
             case 0..<8: .reply(Self.reply.with { $0.cut = .stall(after: 400_000) })
@@ -25,7 +25,7 @@ struct StoppingTests {
         }
         let ids = try await bench.manager.add((0..<100).map { try bench.request("/\($0)") }).map(\.record.id)
         #expect(await bench.transport.taken.wait { $0 == 8 * 400_000 })
-        // A status 503 with Retry-After keeps the session from this host, so the other downloads stay queued.
+        // After a 503 with Retry-After, the session starts no download from this host. The other downloads stay queued.
         #expect(await bench.events.wait { $0.count { $0.word == "retry" } == 4 })
         await bench.manager.pauseAll(.interrupt)
         let records = try await bench.store.records(.ids(ids))
@@ -120,7 +120,7 @@ struct StoppingTests {
         #expect(try await bench.record(id).state.kind == .paused)
     }
 
-    @Test("A download that waits for its slot between two attempts is paused, too")
+    @Test("A stop pauses a download that waits for a slot for its next attempt")
     func betweenAttempts() async throws {
         let bench = try await SessionBench(maxConcurrent: 1) { request, _ in
             .reply(request.url.path == "/a" ? FaultReply(status: 503) : Self.reply.with { $0.cut = .stall(after: 1) })

@@ -2,7 +2,7 @@ import DownloadCore
 import DownloadTestSupport
 import Synchronization
 
-/// A transport that forwards to another one, and records the bytes taken and the cancellations.
+/// A transport that forwards to another one, records the bytes taken, and calls closures at pieces and cancellations.
 final class WatchedTransport: Transport {
     private let inner: FakeTransport
     /// The bytes of bodies that sinks took, of all transfers together.

@@ -116,7 +116,7 @@ struct ManualTimeTests {
         #expect(await woken.wait { $0 == ["thread"] })
     }
 
-    @Test("With `leaps`, the clock leaps to the earliest end when everybody waits")
+    @Test("With `leaps`, the clock leaps to the end of the earliest wait when all work waits")
     func leaps() async throws {
         let (time, begin) = (ManualTime(leaps: true), ContinuousClock.now)
         let before = time.now
@@ -145,7 +145,7 @@ struct ManualTimeTests {
         #expect(time.now - before >= .seconds(3600))
     }
 
-    @Test("Blocked threads and scheduled actions make the clock leap, too")
+    @Test("With `leaps`, the clock also leaps for blocked threads and scheduled actions")
     func leapsForAll() async {
         let time = ManualTime(leaps: true)
         time.schedule(after: .seconds(3600), on: .global()) { [woken] in woken.update { $0.append("action") } }

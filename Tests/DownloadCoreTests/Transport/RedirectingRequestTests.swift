@@ -76,7 +76,7 @@ struct RedirectingRequestTests {
         #expect(down.requests.count == 1)
     }
 
-    @Test("A host that is known to want https gets its requests over https, also after a redirect")
+    @Test("A host that is known to want https gets its requests over https, even after a redirect")
     func strictHosts() async throws {
         let folder = try TemporaryFolder()
         let hosts = HSTSStore(path: folder.path + "/hsts")

@@ -27,8 +27,8 @@ struct RowFuzzTests {
         }
     }
 
-    /// Returns what SQLite would keep in a column: a number if the bytes are one, else text, or a blob if they are not
-    /// UTF-8.
+    /// Returns the value that SQLite would keep in a column: NULL for no bytes, a blob for bytes that are not UTF-8,
+    /// else a number if possible, or text.
     private static func value(_ bytes: ArraySlice<UInt8>) -> DatabaseValue {
         if bytes.isEmpty { return .null }
         guard let text = String(validating: bytes, as: UTF8.self) else { return Data(bytes).databaseValue }
@@ -45,7 +45,7 @@ struct RowFuzzTests {
         return try? StoredDownload(row, coder: RequestCoder())
     }
 
-    @Test("A row is read as a possible record that can be written again, or as damaged")
+    @Test("A row is read as a valid record that can be written again, or it is reported as damaged")
     func rows() throws {
         let database = try DatabaseQueue()
         let words = ["\t", "\"inf\"", "\"_0\":", "{\"paused\":{\"_0\":\"user\"}}", "[[0,1]]", "null,"]
@@ -64,7 +64,7 @@ struct RowFuzzTests {
         }
     }
 
-    /// Returns what is impossible about a record: values that dlm never writes and must not work with.
+    /// Names a value of the record that dlm never writes and must not work with. Returns nil if there is none.
     private static func impossible(_ record: DownloadRecord) -> String? {
         let request = record.request
         if (record.resume.total ?? 0) < 0 { return "a total of \(record.resume.total ?? 0)" }

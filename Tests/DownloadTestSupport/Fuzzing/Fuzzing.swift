@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Gives random inputs to a parser. In `make test` there are a few hundred inputs, and they are always the same. In
+/// Gives random inputs to a parser. In `make test` there are usually 200 inputs, and they are always the same. In
 /// `make fuzz` they differ each time, and there are as many as fit into `$DLM_FUZZ_SECONDS`. `$DLM_TEST_SEED` repeats a
 /// run.
 package struct Fuzzing: Sendable {
@@ -54,8 +54,8 @@ package struct Fuzzing: Sendable {
     }
 
     /// Checks that reading takes time in proportion to the length of the input. In `make fuzz`, an input of twice the
-    /// length may take 2.5 times as long. `make test` compares no times. There a long input only has to be read, which
-    /// takes minutes if the time grows with the square of the length.
+    /// length may take 2.5 times as long. `make test` compares no times. It reads one long input, which must take less
+    /// than 10 seconds. If the time grew with the square of the length, this would take minutes.
     /// - Parameter prefixes: texts that the repeated patterns may follow, such as the beginning of a URL.
     package func runsInLinearTime(
         after prefixes: [String] = [""], sourceLocation: SourceLocation = #_sourceLocation, _ body: ([UInt8]) -> Void
@@ -109,7 +109,7 @@ package struct Fuzzing: Sendable {
         return String(text.prefix(2000))
     }
 
-    /// Returns the input without all parts that can be left out.
+    /// Returns the input without the parts that the failure does not need. Takes about 10 seconds at most.
     private func shortened(_ input: [UInt8], _ property: ([UInt8]) -> String?) -> [UInt8] {
         var input = input
         var size = input.count / 2

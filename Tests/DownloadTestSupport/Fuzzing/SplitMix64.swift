@@ -1,4 +1,4 @@
-/// A generator of random numbers that are the same in each run.
+/// A generator of random numbers that are the same in each run with the same seed.
 package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

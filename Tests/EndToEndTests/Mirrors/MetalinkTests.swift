@@ -127,7 +127,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Names that lead out of the folder: status 3, and no request is sent and no file is made",
+            "File names that are not allowed: status 3, and no request is sent and no file is made",
             arguments: ["/tmp/x", "~/x", "../x", "a/../../x", "", ".x", "a/.ssh/x", "a\\..\\x"])
         func names(name: String) async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
@@ -140,7 +140,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A wrong size or digest: status 9, and no file", arguments: ["size", "sha-256", "md5", "sha-512"])
+        @Test("A wrong size or digest: status 9, and no final name", arguments: ["size", "sha-256", "md5", "sha-512"])
         func wrong(what: String) async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
                 var file = Self.text(server)
@@ -170,7 +170,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A document without a usable URL, or no document: status 7 and one line",
+            "A document without a usable URL, or a text that is not Metalink: status 7 and one line",
             arguments: [
                 "<metalink><file name='a'><metaurl mediatype='torrent'>http://t/</metaurl></file></metalink>",
                 "<metalink><file name='a'><url>ftp://h/a</url></file></metalink>",
@@ -272,7 +272,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("-o names the single file, also in the background; credentials are sent nowhere else")
+        @Test("In the background, too, -o names the single file, and mirrors get no credentials of the user")
         func background() async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
                 var file = Self.text(server)

@@ -3,7 +3,8 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// Servers of one file, each with its own script. The first server is the URL, and the others are its mirrors.
+/// Servers of one file, each with its own script. The first server has the URL of the download, and the others are
+/// mirrors.
 struct Mirrors {
     let servers: [FaultServer]
 
@@ -50,7 +51,7 @@ extension EndToEnd {
             { _ in FaultReply(other).with { $0.fields = [("Content-Type", "text/html")] } },
         ]
 
-        @Test("If a source does not have the file, the next source is tried at once", arguments: failures.indices)
+        @Test("If a source does not send the file, the next source is tried at once", arguments: failures.indices)
         func failover(_ index: Int) async throws {
             try await withMirrors([Self.failures[index], Self.serve()]) { sandbox, mirrors in
                 mirrors.servers[1].handle { _ in
@@ -145,7 +146,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "The digest finds a mirror's wrong bytes after the compared bytes; another mirror sends the file")
+            "The digest finds wrong bytes that a mirror sent beyond the compared bytes; another mirror sends the file")
         func mismatch() async throws {
             let lies = Self.content.flipping(5 * mebibyte)
             try await withMirrors([Self.dying("\"a\""), Self.serve(lies), Self.serve()]) { sandbox, mirrors in

@@ -31,7 +31,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "All mirrors bring parts, with any proof that they have the same file", arguments: Proof.allCases,
+            "All mirrors send parts, whatever proves that they have the same file", arguments: Proof.allCases,
             ["3", "auto"])
         func together(proof: Proof, connections: String) async throws {
             let handler = Self.serve(rate: 3 * mebibyte, proof == .tag ? "\"a\"" : nil)

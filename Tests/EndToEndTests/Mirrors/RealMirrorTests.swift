@@ -2,7 +2,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// Runs a test with several servers that have the same file.
+/// Runs a test with one nginx server for each content. All servers have their content under the same name.
 func withNginxMirrors(
     _ contents: Content..., as name: String = "file.bin", body: (DlmSandbox, [Nginx]) async throws -> Void
 ) async throws {
@@ -21,7 +21,7 @@ func withNginxMirrors(
 }
 
 extension [Nginx.LogLine] {
-    /// Returns the bytes of the file that were sent in finished answers.
+    /// Returns the number of bytes of the file that were sent in finished answers.
     func sent(_ path: String) -> Int64 { filter { $0.path == path }.map(\.bodyBytes).reduce(0, +) }
 }
 
@@ -102,7 +102,7 @@ extension EndToEnd {
             #expect(!log.isEmpty && log.allSatisfy { $0.status == 401 }, "\(log)")
         }
 
-        @Test("If a mirror ends in the middle, the others bring its part")
+        @Test("If a mirror is stopped during the download, the other mirrors send its part")
         func dies() async throws {
             try await withNginxMirrors(Self.content, Self.content, Self.content) { sandbox, servers in
                 let document = try sandbox.write(metalink: Self.document(servers.map { $0.url(Self.slow) }))

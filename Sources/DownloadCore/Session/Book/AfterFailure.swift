@@ -14,7 +14,7 @@ struct FailedAttempt {
     /// The decision of the session's retrier.
     var decision = RetryDecision.usePolicy
 
-    /// Returns whether another attempt would follow this one.
+    /// Returns whether another attempt would follow this one, if the limit for attempts allows it.
     func isRepeated(_ policy: RetryPolicy) -> Bool {
         switch decision {
         case .retry: true
@@ -33,7 +33,8 @@ enum AfterFailure: Equatable {
     case network(failures: Int)
 
     /// Decides what follows a failed attempt.
-    /// - Parameter record: The record of the download. If another source is used next, it is entered here.
+    /// - Parameter record: The record of the download. If another source is used next, that source is entered in the
+    ///   record.
     static func decide(
         _ record: inout DownloadRecord, _ failed: FailedAttempt, now: ContinuousClock.Instant,
         isNetworkDown: () -> Bool

@@ -144,7 +144,7 @@ extension SessionBook {
     /// Records that an attempt has begun, or is ready to begin in the slot of another small file.
     mutating func begin(_ active: ActiveDownload) { move(active.record.id, to: .active(active)) }
 
-    /// Takes the next downloads of one origin whose slots are all in use. The caller makes each of them ready, and
+    /// Takes the next downloads of an origin that has running downloads. The caller makes each of them ready, and
     /// reports it by ``begin(_:)``.
     /// - Parameters:
     ///   - origin: The origin, or nil for the origin of the first download in the queue.

@@ -44,8 +44,8 @@ struct SessionBook {
     /// The time before which no parked download is due. Nil if none is parked.
     var nextDue: Date?
     var waiters = Waiters()
-    /// The reason why all downloads must stop because the session ends. The paused downloads show this reason. Nil
-    /// until then.
+    /// The reason why all downloads must stop because the session ends. The paused downloads show this reason. Nil as
+    /// long as the session does not end.
     var stopReason: DownloadState.PauseReason?
     /// Whether running attempts may end, but no new ones begin.
     var isFinishing = false

@@ -5,7 +5,8 @@ import Foundation
 struct DaemonDocument: Document, Equatable {
     var version = 1
     let identifier: String
-    /// The process id; nil if the session is not running, like all values that only a running session has.
+    /// The process id; nil if the session is not running. The other values of a running session are then nil, 0 or
+    /// false.
     let pid: Int32?
     let socket: String
     let program: String?

@@ -18,7 +18,7 @@ struct ListDocument: Document, Equatable {
     /// The speed in bytes per second.
     let speed: Double?
     let secondsLeft: Double?
-    /// The reason for the state of the download, as text for the user.
+    /// The reason for the state, the time at which the download ended, or both, as text for the user.
     let note: String?
     let error: ErrorDocument?
     /// What a waiting download waits for: `retry`, `network` or `schedule`.

@@ -14,7 +14,7 @@ struct ProgressDocument: Document, Equatable {
     /// The speed in bytes per second.
     let speed: Double?
     let secondsLeft: Double?
-    /// The present activity of the download, or the reason why it waits, as text for the user.
+    /// What the download does now, why it waits, or the error with which it ended, as text for the user.
     let note: String?
     /// What a waiting download waits for: `retry`, `network` or `schedule`. ``waitingUntil`` is the end of the wait, if
     /// it is known.

@@ -106,7 +106,7 @@ struct SessionBookTests {
         expectSound(book)
     }
 
-    @Test("If a download is changed during a read of the store, it does not run, even if the change began before")
+    @Test("If a change of a download ends during a read of the store, the download is not queued")
     func changedAroundRead() throws {
         var book = book()
         book.beginChange(of: [1])

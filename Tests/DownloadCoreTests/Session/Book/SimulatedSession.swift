@@ -222,7 +222,8 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
         return false
     }
 
-    /// Stops a download. If the download is between two attempts, the end of its delay is pending in any case.
+    /// Stops a download. The result of `SessionBook.stop` is ignored, because the end of the attempt or of the delay is
+    /// pending already.
     private mutating func stop(_ id: DownloadID, _ reason: StopReason?) { _ = book.stop(id, reason) }
 
     // MARK: Callers

@@ -109,7 +109,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A body that TLS cuts short is never accepted as the whole file, however it is framed")
+        @Test("A body that is cut short over TLS is never accepted as the whole file, however the body is framed")
         func truncated() async throws {
             try await withCertificates { certificates in
                 try await concurrently(FaultTrial.short(End.all, each: 5), atMost: 4) { cell in

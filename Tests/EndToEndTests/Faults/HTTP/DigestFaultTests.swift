@@ -33,7 +33,7 @@ extension EndToEnd {
         /// Returns whether the whole file was sent, and only the bytes of overlap checks twice.
         static func isWhole(_ sent: Int64) -> Bool { (content.size..<content.size + content.size / 100).contains(sent) }
 
-        /// Expects that the same command, against a right server, fetches the whole file anew.
+        /// Expects that the same command, against a right server, fetches the whole file again.
         static func expectRecovery(_ sandbox: DlmSandbox, _ server: FaultServer, _ trial: FaultTrial) async throws {
             server.handle { _ in FaultReply(Self.content, etag: "\"v1\"") }
             let before = server.log.bytesSent

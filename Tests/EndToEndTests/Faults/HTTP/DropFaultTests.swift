@@ -24,8 +24,8 @@ extension EndToEnd {
                     ["get", "-x", "\(connections)", "--retry-delay", "0.1", server.url()], asProcess: connections == 1)
                 try trial.judge(result, in: sandbox, right: [content], errors: [])
                 #expect(server.log.entries.count > 20)
-                // Checkpoints are half a second apart, which is 4 MiB of traffic here. If each drop lost the bytes
-                // since the last checkpoint, 80 MiB would be sent twice.
+                // A connection is lost after at most 1 MiB, usually before the next checkpoint. If each drop lost the
+                // bytes since the last checkpoint, up to 20 MiB would be sent twice.
                 let twice = server.log.bytesSentTwice()
                 #expect(twice <= promised(atMost: 20 * (64 << 10), connections: connections), "\(cuts)")
             }

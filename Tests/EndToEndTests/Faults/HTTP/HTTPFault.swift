@@ -121,8 +121,8 @@ struct HTTPFaultCell: Sendable {
         }
     }
 
-    /// Runs all cells, several at a time. One cell runs in a process of its own: the first cell that resumes, if there
-    /// is one.
+    /// Runs all cells, several at a time. One cell runs in a process of its own: the first cell that resumes, or the
+    /// first cell if none resumes.
     static func run(
         _ faults: [HTTPFault], in places: [(FaultTrial.Moment, Int)] = places, short count: Int = 1,
         atMost limit: Int = 6

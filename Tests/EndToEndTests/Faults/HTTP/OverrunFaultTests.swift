@@ -85,7 +85,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A checksum decides whether the short or the long body is right", arguments: [1, 4])
+        @Test("With --checksum, the announced part of the body is accepted only if it matches", arguments: [1, 4])
         func checksum(connections: Int) async throws {
             try await concurrently(Self.amounts.dropLast(), atMost: 3) { name, missing in
                 let short = Content(seed: 300, size: Self.content.size - missing)

@@ -15,7 +15,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A file that does not fit is refused with status 3 and leaves nothing, if its size is known")
+        @Test("A file of known size that does not fit is refused with status 3, and no file is left")
         func knownSize() async throws {
             let server = try FaultServer.serving(Content(seed: 95, size: 16 * mebibyte), etag: "\"v1\"")
             defer { server.stop() }

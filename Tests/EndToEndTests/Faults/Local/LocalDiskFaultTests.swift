@@ -7,7 +7,7 @@ extension EndToEnd {
         "Faults of a disk that is full", .serialized, .timeLimit(.minutes(3)),
         .enabled(if: SmallDisk.canMount, "needs root to mount a small tmpfs"))
     struct LocalDiskFaultTests {
-        /// Runs a test whose downloads are on a disk of 16 MiB.
+        /// Runs a test with a small disk, usually of 16 MiB, at the download folder or another folder of the sandbox.
         private func onDisk(
             _ reply: FaultReply, of folder: KeyPath<DlmSandbox, String> = \.files, kibibytes: Int = 16 << 10,
             _ body: (DlmSandbox, FaultServer) async throws -> Void

@@ -100,7 +100,7 @@ func eachCell<Value: Sendable>(
     try await concurrently(values, atMost: 8, body)
 }
 
-/// Returns each value with one connection and with four.
+/// Returns each value with one connection and with four if all tests run, otherwise only with `short` connections.
 func withConnections<Value: Sendable>(_ values: [Value], short: Int) -> [(Value, Int)] {
     FaultTrial.isFull ? values.flatMap { [($0, 1), ($0, 4)] } : values.map { ($0, short) }
 }
@@ -121,7 +121,6 @@ enum Through {
     }
 }
 
-/// Functions for a file system in memory that one test uses.
 extension SmallDisk {
     static func mount(kibibytes: Int, at path: String, flags: Int = 0) -> Int32 {
         Glibc.mount("tmpfs", path, "tmpfs", UInt(flags), "size=\(kibibytes)k")

@@ -144,7 +144,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "After a kill at any point, the next command makes the right file; if it was complete, nothing is fetched")
+            "After a kill at any point, the next command makes the right file; a complete file is not fetched again")
         func anyPoint() async throws {
             // The stride shares no divisor with the dimensions of the table, so all values of each dimension are
             // tested.

@@ -13,7 +13,7 @@ extension EndToEnd {
         /// and the last kill may be late.
         static let content = Content(seed: 320, size: Int64(kills + 6) * mebibyte)
 
-        @Test("After random kills in a row, the file is right; each kill costs at most the bytes of one second")
+        @Test("After random kills in a row, the file is right; a kill costs at most one second on average")
         func kills() async throws {
             var random = SeededGenerator(for: "Random kills")
             let whole = FaultReply(Self.content, etag: "\"v1\"")

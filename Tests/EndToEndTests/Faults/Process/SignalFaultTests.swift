@@ -30,7 +30,7 @@ extension EndToEnd {
             #expect(try await sandbox.list().map(\.state) == ["completed"], "\(fault)")
         }
 
-        @Test("A signal at a random moment ends the download, unless it is complete, even in the first milliseconds")
+        @Test("A signal at any moment, even in the first milliseconds, ends a download that is not complete")
         func anyMoment() async throws {
             var random = SeededGenerator(for: "Signals at any moment")
             let trials = (0..<(FaultTrial.isFull ? 50 : 6)).map { index in
