@@ -27,7 +27,7 @@ extension URLQueue {
                 SELECT h.name, h.queued, coalesce(s.leased, 0), h.workers, h.is_paused FROM dlm.host h
                 LEFT JOIN (SELECT host, sum(leased) AS leased FROM dlm.slot GROUP BY host) s ON s.host = h.id
                 WHERE h.queued > 0 OR s.leased > 0 OR h.is_paused
-                ORDER BY h.queued + coalesce(s.leased, 0) DESC, h.name LIMIT \(Self.shownHosts)
+                ORDER BY h.is_paused DESC, h.queued + coalesce(s.leased, 0) DESC, h.name LIMIT \(Self.shownHosts)
                 """
             ).compactMap { row in
                 guard let name = row[0] else { return nil }

@@ -91,6 +91,12 @@ struct Aria2LifeTests {
         #expect(
             try await bench.call("aria2.changeOption", gid, ["header": "X-New: 1", "max-download-limit": "0"]).result
                 == "OK")
+        // An option that only a new download can have is refused, and getOption still has the old value.
+        let tries = try await bench.call("aria2.getOption", gid).result?.fields?["max-tries"]
+        for options in [["max-tries": "9"], ["timeout": "9"], ["allow-overwrite": "true"]] as [JSONValue] {
+            #expect(try await bench.call("aria2.changeOption", gid, options).status == 400, "\(options)")
+        }
+        #expect(try await bench.call("aria2.getOption", gid).result?.fields?["max-tries"] == tries)
         gate.open()
         #expect(try await bench.call("aria2.unpause", gid).result == gid)
         _ = try await bench.waitForStatus(gid, "complete")

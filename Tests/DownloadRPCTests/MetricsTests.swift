@@ -35,6 +35,19 @@ struct MetricsTests {
         #expect(counts.lag == 2 && counts.bytes == ["h.example": 14])
     }
 
+    @Test("The start after a retry is no news for clients, but the start after a wait for the schedule is")
+    func retries() {
+        var retrying = RetryingDownloads()
+        let retry = DownloadState.waiting(.retry(.unexpected("x")), until: nil)
+        let events = [
+            event(.started, 1), event(.waiting, 1, retry), event(.started, 1), event(.started, 1),
+            event(.waiting, 2, .waiting(.schedule, until: nil)), event(.started, 2),
+            event(.waiting, 3, retry), event(.paused, 3), event(.started, 3),
+        ]
+        let areRetries = events.map { retrying.isRetry($0) }
+        #expect(areRetries.firstIndex(of: true) == 2 && areRetries.count { $0 } == 1, "\(areRetries)")
+    }
+
     @Test("Hosts beyond the first thousand are counted as one")
     func hosts() async {
         let counter = EventCounter(LogFollower(service: BrokenLog(), time: HurriedTime(), report: { _ in }))

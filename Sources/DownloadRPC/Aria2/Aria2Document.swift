@@ -77,7 +77,9 @@ enum Aria2Document {
         - `aria2.changePosition` changes priorities (`dlm priority`), so the order stays the same after a restart.
         - `aria2.changeUri`: the first URI is the URL of the download, and the others are mirrors. The last remaining
           URI cannot be deleted.
-        - `aria2.changeOption` of most options pauses a running download and then continues it.
+        - `aria2.changeOption` changes how the next requests are sent: header fields, proxy, passwords, certificates and
+          connections. A running download is paused for it and then continues. `max-download-limit` is changed without
+          a pause. Options that only a new download can have, such as `dir`, `max-tries` and `checksum`, are errors.
         - The changes of `aria2.changeGlobalOption` apply until the background session ends. Permanent settings are in
           config.yaml.
         - `aria2.getVersion` answers 1.37.0, because clients compare the version. The field `dlm` has dlm's own version.

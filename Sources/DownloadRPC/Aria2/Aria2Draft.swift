@@ -78,14 +78,24 @@ struct Aria2Draft: Sendable {
         }
     }
 
+    /// The number of retries for aria2's `max-tries=0`, which means no limit.
+    private static let unlimitedRetries = 1_000_000
+
+    /// Returns the value of `max-tries` for these retries.
+    static func tries(of retry: RetryPolicy) -> Int {
+        retry.limit >= unlimitedRetries ? 0 : retry.limit + 1
+    }
+
     private mutating func applyRequest(
         _ effect: Aria2Option.Effect, _ texts: [String], _ name: String
     ) throws(RPCError) {
         let text = texts.last ?? ""
+        let isKnown = changes.count + ifExists.count
+        defer { if changes.count + ifExists.count > isKnown { fixedOptions.append(name) } }
         switch effect {
         case .retries:
             let limit = Int(try number(text, name, 0...1_000_000))
-            changes.append { $0.retry.limit = limit == 0 ? 1_000_000 : limit - 1 }
+            changes.append { $0.retry.limit = limit == 0 ? Self.unlimitedRetries : limit - 1 }
         case .retryDelay:
             let delay = Double(try number(text, name, 0...86_400))
             if delay > 0 { changes.append { $0.retry.delay = delay } }

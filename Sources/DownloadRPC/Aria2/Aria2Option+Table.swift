@@ -141,7 +141,7 @@ extension Aria2Option {
         ("save-not-found", "true", "Downloads whose file was not found are always kept."),
         ("save-session-interval", "0", "Everything is always saved."),
         ("seed-ratio", "1.0", "Nothing is seeded."),
-        ("server-stat-timeout", "86400", "What dlm has learned about a host is used for at most a week."),
+        ("server-stat-timeout", "86400", "What was learned about a host is used for at most a week."),
         ("show-console-readout", "true", "This option only affects output on a terminal."),
         ("socket-recv-buffer-size", "0", "The kernel decides."),
         ("ssh-host-key-md", nil, "The keys of SSH servers are checked only against `known_hosts`."),

@@ -28,7 +28,7 @@ extension Aria2Session {
         let connections = request.hasFixedConnections ? request.connections : request.connectionLimit ?? 6
         options["split"] = .text(connections)
         options["max-connection-per-server"] = .text(connections)
-        options["max-tries"] = .text(request.retry.limit + 1)
+        options["max-tries"] = .text(Aria2Draft.tries(of: request.retry))
         options["connect-timeout"] = .text(max(1, Int(request.timeouts.connect.rounded())))
         options["timeout"] = .text(max(1, Int(request.timeouts.stall.rounded())))
         options["check-certificate"] = .text(request.trust.verifiesServer)
@@ -59,7 +59,9 @@ extension Aria2Session {
         guard !found.record.state.kind.isEnded else { throw RPCError("Cannot change option for GID#\(gid(found))") }
         try await service.check(draft.resumption, of: [found.id])
         if let limit = draft.rateLimit { _ = try await service.change([found.id], .rateLimit(limit)) }
-        remember(given[found.id, default: Self.options(of: found.record.request)].merging(options) { $1 }, of: found.id)
+        // As in aria2, `pause` is ignored here.
+        let changed = options.filter { $0.key != "pause" }
+        remember(given[found.id, default: Self.options(of: found.record.request)].merging(changed) { $1 }, of: found.id)
         guard draft.resumption != RequestOverrides() else { return "OK" }
         if found.record.state.kind == .paused {
             pending[found.id] = draft.resumption

@@ -69,8 +69,7 @@ actor EventCounter {
         return switch (event.kind, event.state) {
         case (.completed, _): .completed
         case (.failed, _): .failed
-        case (.waiting, .waiting(.schedule, _)): wasRunning ? .stopped : nil
-        case (.waiting, _): .retried
+        case (.waiting, _): event.waitsForSchedule ? (wasRunning ? .stopped : nil) : .retried
         case (.paused, _), (.cancelled, _), (.removed, _), (.resumed, _): wasRunning ? .stopped : nil
         case (.added, _), (.started, _), (.restarted, _), (.changed, _): nil
         }

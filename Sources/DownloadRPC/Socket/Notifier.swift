@@ -7,9 +7,7 @@ actor Notifier {
     private let session: Aria2Session
     private let hub: SocketHub
     private var task: Task<Void, Never>?
-    /// The downloads that wait for another attempt. The start of this attempt is not reported.
-    private var retrying: Set<DownloadID> = []
-    private static let mostRetrying = 10_000
+    private var retrying = RetryingDownloads()
 
     init(_ follower: LogFollower, _ session: Aria2Session, _ hub: SocketHub) {
         self.follower = follower
@@ -32,11 +30,29 @@ actor Notifier {
     }
 
     private func report(_ event: LoggedEvent) async {
-        if event.kind == .waiting, retrying.count < Self.mostRetrying { retrying.insert(event.id) }
-        let isRetry = event.kind == .started && retrying.contains(event.id)
-        if event.kind != .waiting { retrying.remove(event.id) }
+        let isRetry = retrying.isRetry(event)
         guard hub.isHeard, !isRetry, let notification = Aria2Notification(event.kind) else { return }
         let gid = await session.gids.gid(of: event.id)
         hub.broadcast(String(decoding: notification.message(gid).data, as: UTF8.self))
     }
+}
+
+/// The downloads that wait for another attempt. The start of this attempt is not reported to clients.
+struct RetryingDownloads {
+    private var ids: Set<DownloadID> = []
+    private static let mostIDs = 10_000
+
+    /// Records an event, and returns whether it is the start of another attempt.
+    mutating func isRetry(_ event: LoggedEvent) -> Bool {
+        if event.kind == .waiting {
+            if !event.waitsForSchedule, ids.count < Self.mostIDs { ids.insert(event.id) }
+            return false
+        }
+        return ids.remove(event.id) != nil && event.kind == .started
+    }
+}
+
+extension LoggedEvent {
+    /// Whether the download waits for its schedule, and not for another attempt.
+    var waitsForSchedule: Bool { if case .waiting(.schedule, _)? = state { true } else { false } }
 }

@@ -39,6 +39,10 @@ extension Daemon {
             if output.json {
                 context.console.print(DaemonDocument(status, socket: session.socket).json)
             } else if !output.quiet {
+                if !isNew, options.rpc.changesServer {
+                    context.console.report(
+                        "its network access is not changed; to change it, run: dlm daemon stop, and start it again")
+                }
                 let what = isNew ? "has started" : "is running"
                 context.console.report("the background session \(what) (pid \(status.pid))")
                 if let address { context.console.report("it serves \(address); for the secret run: dlm rpc secret") }

@@ -110,11 +110,11 @@ struct DaemonRunner: Sendable {
                     finished()
                 }
             case .finished:
-                notifier?.stopping()
+                notifier?.stopping("Running downloads have ended")
                 return
             case .request(.pause), .signal:
                 if case .signal(let number) = stop { log.line("signal \(number): pausing") }
-                notifier?.stopping()
+                notifier?.stopping("Pausing downloads")
                 return await manager.pauseAll(.terminate)
             }
         }

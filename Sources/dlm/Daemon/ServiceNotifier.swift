@@ -19,7 +19,7 @@ struct ServiceNotifier: Sendable {
 
     func ready(_ status: String) { send("READY=1\nSTATUS=\(status)\nMAINPID=\(getpid())") }
     func status(_ status: String) { send("STATUS=\(status)") }
-    func stopping() { send("STOPPING=1\nSTATUS=Pausing downloads") }
+    func stopping(_ status: String) { send("STOPPING=1\nSTATUS=\(status)") }
 
     /// Sends a message. A failure is ignored, because the service manager may have ended.
     private func send(_ message: String) { _ = Self.send(message, to: address) }

@@ -91,6 +91,7 @@ enum DropInPage {
         The exit statuses are those of the real program. `aria2c`: see aria2c(1); 3 means not found, 13 the file exists, 28 a
         wrong option, 32 a wrong checksum. `wget`: 1 to 8. `curl`: see curl(1); 6 means no such host, 7 no connection, 18 the
         transfer was cut, 22 an error status, 23 the file cannot be written, 28 a timeout, 47 too many redirects, 60 a bad
-        certificate.
+        certificate. If several downloads fail, the status is that of the last failure. It is never 0 then, although curl
+        reports only the status of its last URL.
         """
 }

@@ -31,9 +31,11 @@ enum JSONLine {
         for (name, value) in object.sorted(by: { $0.key < $1.key }) where name != "url" {
             for text in value.texts {
                 // The option becomes a line `name=value`, so a line break in a value would begin another option.
-                guard !(name + text).unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }),
-                    !name.contains("=")
-                else {
+                if name.contains("=") {
+                    throw ListOptions.Failure(
+                        line: line.number, message: "\(name): unknown option; give {\"name\": \"value\"}")
+                }
+                guard !(name + text).unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
                     throw ListOptions.Failure(line: line.number, message: "\(name): contains a control character")
                 }
                 options.append(InputList.Line(number: line.number, text: " \(name)=\(text)"))

@@ -92,6 +92,12 @@ struct RPCOptions: ParsableArguments {
         return configuration
     }
 
+    /// Whether there are options other than `--rpc`, which a running server does not receive.
+    var changesServer: Bool {
+        rpc == .noRpc || rpcListen != nil || rpcPrivateHosts != nil
+            || !(rpcFolders + rpcHosts + rpcOrigins).isEmpty
+    }
+
     /// The options as arguments of a command line.
     var arguments: [String] {
         var words: [String] = []

@@ -38,7 +38,6 @@ struct SettingsRule: Hashable, Sendable {
     func matches(_ url: SourceURL) -> Bool {
         guard host?.matches(url.host) ?? true else { return false }
         guard let path else { return true }
-        let whole = url.path.utf8.prefix { $0 != UInt8(ascii: "?") }
-        return HostPattern.matches(path.utf8[...], whole)
+        return HostPattern.matches(path.utf8[...], url.path.utf8[...])
     }
 }

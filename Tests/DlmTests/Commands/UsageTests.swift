@@ -62,7 +62,10 @@ struct UsageTests {
             (["get", "-b", "--max-per-host", "4", "http://a/"], "dlm daemon start --max-per-host 4"),
             (["get", "--max-per-host", "0", "http://a/"], "--max-per-host 0"),
             (["get", "--limit-rate", "fast", "http://a/"], "'fast'"),
-            (["get", "-M", "f", "--checksum", "md5:d41d8cd98f00b204e9800998ecf8427e"], "--checksum is for a single URL"),
+            (
+                ["get", "-M", "f", "--checksum", "md5:d41d8cd98f00b204e9800998ecf8427e"],
+                "--checksum is for a single URL"
+            ),
             (["get", "-M", "f", "--mirror", "http://b/"], "--mirror is for a single URL"),
             (["get", "-M", ""], "-M: no file given"),
             (["get", "-M", "f", "-o", "-"], "leave out -M"),
@@ -96,7 +99,7 @@ struct UsageTests {
             (["get", "-b", "--store", "postgres://h/d", "--name-by", "number", "-i", "f"], "give url or hash"),
             (["get", "-b", "--store", "postgres://h/d", "-M", "f"], "--store and -M"),
             (["work", "--store", "postgres://h/d", "--workers-per-host", "0"], "give 1 to 1000 workers"),
-            (["work", "--store", "postgres://h/d", "--lease-time", "0.5s"], "--lease-time 0.5s: give 1s to 24h"),
+            (["work", "--store", "postgres://h/d", "--lease-time", "0.5s"], "--lease-time 0.5: give 1s to 24h"),
             (["work", "--store", "postgres://h/d", "-d", ""], "-d: no folder given"),
             (["work", "--store", "postgres://h/d", "--state", ""], "--state: no folder given"),
             (["work", "--store", "postgres://h/d", "--manifest", ""], "--manifest: no file given"),

@@ -17,10 +17,10 @@ struct ServiceManagerTests {
         let socket = try UnixSocket(.datagram, at: address)
         let notifier = try #require(ServiceNotifier(environment: ["NOTIFY_SOCKET": address]))
         notifier.ready("Serving")
-        notifier.stopping()
+        notifier.stopping("Pausing downloads")
         let lines = try await socket.receive()?.split(separator: "\n")
         #expect(lines == ["READY=1", "STATUS=Serving", "MAINPID=\(getpid())"])
-        #expect(try await socket.receive()?.hasPrefix("STOPPING=1\n") == true)
+        #expect(try await socket.receive() == "STOPPING=1\nSTATUS=Pausing downloads")
     }
 
     @Test("Without a listener, nothing is sent", arguments: ["", "@", "relative", "vsock:2:3", "/nowhere/notify"])

@@ -11,6 +11,9 @@ struct AuthorityCheckTests {
     func counts() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
+        for name in ["ca", "none"] {
+            try FileManager.default.createDirectory(atPath: folder(name), withIntermediateDirectories: false)
+        }
         let begin = "-----BEGIN CERTIFICATE-----\n", trusted = "-----BEGIN TRUSTED CERTIFICATE-----\n"
         try folder.write(begin + trusted + begin, to: "bundle")
         for name in ["0a1b2c3d.0", "0a1b2c3d.1", "0A1B2C3D.0", "ca.pem"] { try folder.write(begin, to: "ca/\(name)") }

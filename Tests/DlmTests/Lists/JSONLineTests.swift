@@ -30,6 +30,12 @@ struct JSONLineTests {
         #expect(try plain(#"  {"url":"https://a/b"}"#).text == "https://a/b")
     }
 
+    @Test("An option name with an equal sign is reported as an unknown option")
+    func equalSign() throws {
+        let error = #expect(throws: ListOptions.Failure.self) { try plain(#"{"url":"a","a=b":"c"}"#) }
+        #expect(error?.message.hasPrefix("a=b: unknown option") == true)
+    }
+
     @Test(
         "Malformed JSON lines are errors with their line numbers",
         arguments: [

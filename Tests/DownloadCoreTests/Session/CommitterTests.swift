@@ -110,7 +110,8 @@ struct CommitterTests {
         #expect(calls.withLock { $0 } < 30)
     }
 
-    @Test("A file gets no final name if the store fails or another session owns the download", arguments: [true, false])
+    @Test(
+        "A file gets no final name if the store fails or another session owns the download", arguments: [true, false])
     func lost(isStoreBroken: Bool) async throws {
         let bench = try Bench()
         defer { bench.folder.remove() }
