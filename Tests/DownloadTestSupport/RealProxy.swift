@@ -144,7 +144,9 @@ package final class RealProxy: Sendable {
     private static func waitFor(_ port: Int, _ processes: [ChildProcess]) async throws {
         let deadline = ContinuousClock.now + .seconds(20)
         while (try? LoopbackSocket.accepts(port: port)) != true {
-            if .now < deadline { continue }
+            var hasEnded = false
+            for process in processes where await process.waitForEnd(atMost: .milliseconds(5)) { hasEnded = true }
+            if .now < deadline, !hasEnded { continue }
             for process in processes { process.send(SIGKILL) }
             let said = processes.map { $0.standardError + $0.standardOutput }.joined()
             throw ChildProcess.Failure(description: "the proxy did not start: \(said)")

@@ -7,7 +7,7 @@ import Testing
 
 extension EndToEnd {
     @Suite(
-        "Shared queues", .serialized, .timeLimit(.minutes(4)), .enabled(if: PostgresServer.canRun))
+        "Shared queues", .long, .serialized, .timeLimit(.minutes(4)), .enabled(if: PostgresServer.canRun))
     struct PostgresTests {
         private let gate = Gate(after: 300_000)
 
@@ -170,8 +170,9 @@ extension EndToEnd {
                 let partial = sandbox.file("data/" + (try #require(files?.first { $0.hasSuffix(".part") })))
                 try FileManager.default.removeItem(atPath: partial)
                 let second = try work("second")
-                let end = ContinuousClock.now + .seconds(60)
-                while !FileManager.default.fileExists(atPath: partial), ContinuousClock.now < end { await Task.yield() }
+                while !FileManager.default.fileExists(atPath: partial) {
+                    if await second.waitForEnd(atMost: .milliseconds(10)) { break }
+                }
                 second.send(SIGKILL)
                 _ = try await second.result()
                 #expect(FileManager.default.fileExists(atPath: partial))
