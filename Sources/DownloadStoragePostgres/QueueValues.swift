@@ -91,7 +91,8 @@ package struct QueueCounts: Equatable, Sendable {
     package internal(set) var failed = 0
     package internal(set) var failedForGood = 0
     package internal(set) var bytes: Int64 = 0
-    /// The hosts that have unfinished items or are paused. If there are too many, only those with the most items.
+    /// The hosts that have unfinished items or are paused. Paused hosts come first, then the hosts with the most
+    /// items. If there are too many, the last hosts are left out.
     package internal(set) var hosts: [Host] = []
     package internal(set) var workers: [Worker] = []
 }

@@ -31,7 +31,8 @@ struct QueueDocument: Document, Equatable {
     let failedForGood: Int
     /// The size of all finished files in bytes.
     let bytes: Int64
-    /// At most 20 hosts that have unfinished URLs or are paused. The hosts with the most unfinished URLs come first.
+    /// At most 20 hosts that have unfinished URLs or are paused. Paused hosts come first, then the hosts
+    /// with the most unfinished URLs.
     let hosts: [Host]
     let workers: [Worker]
 
