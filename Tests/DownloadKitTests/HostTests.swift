@@ -111,7 +111,7 @@ struct HostTests {
             let recorder = Recorder()
             let (host, client) = try await start(library, monitors: [recorder])
             let id = try await client.download(library.request(), to: .folder(library.files)).id
-            #expect(await try client.task(id).waitForBytes(mebibyte / 2))
+            #expect(try await client.task(id).waitForBytes(mebibyte / 2))
             host.cancel()
             try await host.value
             await #expect(throws: DownloadError.self) { try await client.task(id) }
