@@ -37,9 +37,13 @@ package struct TemporaryFolder: Sendable {
         return (attributes[.size] as? Int64) ?? Int64(attributes[.size] as? Int ?? -1)
     }
 
+    /// Removes the folder. A process that is still ending may remove its own files at the same time, which makes
+    /// `removeItem` fail: then the rest is removed by the next try.
     package func remove() {
-        do { try FileManager.default.removeItem(atPath: path) } catch {
-            FileHandle.standardError.write(Data("cannot remove \(path): \(error)\n".utf8))
+        for isLast in [false, false, true] where FileManager.default.fileExists(atPath: path) {
+            do { try FileManager.default.removeItem(atPath: path) } catch {
+                if isLast { FileHandle.standardError.write(Data("cannot remove \(path): \(error)\n".utf8)) }
+            }
         }
     }
 
