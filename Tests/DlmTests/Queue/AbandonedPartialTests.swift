@@ -4,10 +4,12 @@ import Testing
 
 @testable import dlm
 
-@Suite("Partial files of other workers") struct AbandonedPartialTests {
+@Suite("Partial files of other workers") final class AbandonedPartialTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
+
+    deinit { folder.remove() }
 
     @Test("A partial file that no process has locked is deleted; a locked one stays")
     func locked() throws {

@@ -6,10 +6,12 @@ import Testing
 @testable import DownloadCore
 
 @Suite("CompletedFileFate", .inTurn)
-struct CompletedFileFateTests {
+final class CompletedFileFateTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
+
+    deinit { folder.remove() }
 
     var path: String { folder("a.bin") }
 
