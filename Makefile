@@ -243,7 +243,7 @@ dist: $(BINARY)
 	@scripts/need package
 	scripts/dist $(BINARY)
 
-# Installs, uses, upgrades (with a queue) and purges the package in a Debian root folder of its own. Needs root.
+# Installs, uses, upgrades (while a user has an unfinished download) and purges the package in a Debian root folder of its own. Needs root.
 package-test: $(BINARY)
 	@scripts/need package
 	scripts/package-test $(BINARY)

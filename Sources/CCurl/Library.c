@@ -1,7 +1,7 @@
-// libcurl is loaded at its first use, because libcurl brings some thirty libraries. Loading them
-// would be a third of the cost of a command that fetches nothing. The functions below have libcurl's names and types,
-// and call the loaded library. Symbols are bound lazily, because a transfer uses few of the calls that the thirty
-// libraries make to each other.
+// libcurl brings some thirty libraries. So it is not loaded with the program, but at its first use, or earlier by
+// dlm_curl_prepare. Loading them would be a third of the cost of a command that fetches nothing. The functions below
+// have libcurl's names and types, and call the loaded library. Symbols are bound lazily, because a transfer uses few of
+// the calls that the thirty libraries make to each other.
 #include "CCurl.h"
 
 #include <dlfcn.h>

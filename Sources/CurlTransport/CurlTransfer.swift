@@ -81,9 +81,9 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         }
     }
 
-    /// Ends the connection of a challenge whose body has no length. libcurl reads the body of a challenge before it
-    /// sends the next request. A body without a length ends with its connection, which the server may keep open.
-    /// libcurl then sends the next request on another connection.
+    /// Closes the connection of a challenge whose body has no length. libcurl reads the body of a challenge before it
+    /// sends the next request. A body without a length ends with its connection, which the server may keep open. After
+    /// this call, libcurl sends the next request on another connection.
     private func endUnframedBody(of head: ResponseHead) {
         guard let easy, let socket, easy.httpVersion.hasPrefix("1"), !Challenge.isOfConnection(head),
             head.fields.value(.transferEncoding) == nil, ResponseJudge.contentLength(head) == nil
@@ -217,8 +217,8 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         }
         delivery.endPiece(bytes.count)
         guard bodyEnd.isOver(behind: delivery.received) else { return .taken }
-        // libcurl 7.88 would read the rest as the next response. Refusing the piece ends the transfer, which libcurl
-        // reports as a write error.
+        // The body is whole, but the server has sent more bytes, which libcurl 7.88 would read as the next response.
+        // Refusing the piece ends the transfer, which libcurl reports as a write error.
         verdict = .complete
         return .refuse
     }
@@ -228,8 +228,8 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         guard let sink else { return }
         self.sink = nil
         // The roster is updated first, because a transfer that the sink starts may use the same connection.
-        // The roster counts only HTTP transfers. If the side engine could not be started, an engine of the roster runs
-        // other transfers, too.
+        // The roster counts only HTTP transfers. If the side engine could not be started, the first engine of the
+        // roster also runs the transfers of FTP and SSH.
         if let number = loop.number, request.url.isHTTP {
             loop.shared.roster.withLock { $0.ended(origin, on: number) }
         }

@@ -21,7 +21,8 @@ final class RowSource {
     }
 }
 
-/// The items among the downloads that are listed, sorted by id as ``DownloadSelection/sqlOrder`` says.
+/// Reads those downloads of a selection that are stored as items (``ItemRows``) instead of rows of `download`. They are
+/// sorted by id as ``DownloadSelection/sqlOrder`` says.
 struct ListedItems {
     private let selection: DownloadSelection
     private let db: Database

@@ -69,7 +69,7 @@ struct StoredRows {
         }
     }
 
-    /// Returns each download once, in the order of the ids. Throws if an id is unknown.
+    /// Returns each download once, in the order in which `ids` names them. Throws if an id is unknown.
     func stored(_ ids: [DownloadID]) throws -> [StoredDownload] {
         let statement = try db.cachedStatement(sql: "SELECT \(RowReader.columns) FROM download WHERE id = ?")
         let item = try db.cachedStatement(sql: "SELECT \(ItemRows.columns) FROM \(ItemRows.byID)")

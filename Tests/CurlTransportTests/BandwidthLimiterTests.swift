@@ -4,8 +4,8 @@ import Testing
 
 @testable import CurlTransport
 
-/// The arithmetic of one rate limit. The tests pass the time to the limiter. The members are named by letters, and each
-/// piece has 16 KiB unless a test says otherwise.
+/// The arithmetic of one rate limit. The tests pass the time to the limiter. The members are named by letters or
+/// numbers, and each piece has 16 KiB unless a test says otherwise.
 @Suite("BandwidthLimiter: one limit", .inTurn)
 struct BandwidthLimiterTests {
     /// One limit and its limiter, called step by step.
@@ -84,7 +84,7 @@ struct BandwidthLimiterTests {
         #expect(isNear(crowd.total, 100_000_000, within: 2_000_000), "\(crowd.taken)")
     }
 
-    @Test("Unused rate is saved up for at most a tenth of a second, however many members there are")
+    @Test("At most the bytes of a tenth of a second are saved up, however many members there are")
     func burst() {
         let limit = RateLimit(10_000_000)
         var crowd = BandwidthCrowd()

@@ -16,7 +16,7 @@ struct SocketWatchTests {
         self.pair = pair
     }
 
-    /// The numbers of the sockets that have an event now.
+    /// The values that were passed to `watch` for the sockets that have an event now.
     private func ready() -> [UInt64] {
         var events = [dlm_event](repeating: dlm_event(), count: 8)
         let count = dlm_epoll_wait(sockets.epoll, &events, 8, 0)

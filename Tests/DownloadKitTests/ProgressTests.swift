@@ -58,7 +58,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("Tiercel: speed and time left of a download, and the total of a session")
+    @Test("As in the library Tiercel: speed and time left of a download, and the total of a session")
     func speed() async throws {
         let content = content
         // The transfer takes about a quarter of a minute.
@@ -92,7 +92,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("Tiercel: the tasks of each session, one store for several sessions, validation by digest")
+    @Test("As in the library Tiercel: the tasks of each session, one store for several sessions, validation by digest")
     func digests() async throws {
         try await withLibrary(serving: content) { library in
             let (one, two) = (try await library.session(), try await library.session())

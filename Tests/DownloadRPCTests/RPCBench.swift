@@ -111,7 +111,7 @@ struct RPCBench {
                 number += 1
                 return number
             }
-            // Nobody changes the number, so this only waits.
+            // The number does not change during this call, so the call returns after 20 ms.
             _ = await number.wait(atMost: .milliseconds(20)) { $0 > next }
             return next < 1500 ? next : nil
         }

@@ -142,7 +142,7 @@ struct SocketTests {
         #expect(JSONValue(Data("[1e999]".utf8)) == nil)
     }
 
-    @Test("A taken port is an error of one line; the server's address is known from its start to its end")
+    @Test("A taken port is an error of one line; the address of a server is nil after its end")
     func taken() async throws {
         let bench = try await RPCBench()
         #expect(RPCServer.runningAddress(in: bench.folder("other")) == nil)

@@ -31,7 +31,7 @@ private final class SyncModes: TransactionObserver, Sendable {
     private let log = Mutex(Log())
 
     var seen: [Int?] { log.withLock { $0.modes } }
-    /// The downloads that were written in a transaction with a sync of the log.
+    /// The downloads that were written in a transaction that synced SQLite's write-ahead log.
     var fullySynced: Set<Int64> { log.withLock { $0.fullySynced } }
 
     func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
@@ -75,7 +75,7 @@ struct GroupCommitTests {
         #expect(try await store.records(DownloadSelection(.states([.running]))).count == 400)
     }
 
-    @Test("The log is synced only for saves that must survive a loss of power")
+    @Test("SQLite's write-ahead log is synced only for saves that must survive a loss of power")
     func durable() async throws {
         let store = try folder.open()
         let modes = SyncModes()
@@ -86,7 +86,7 @@ struct GroupCommitTests {
         #expect(modes.seen == [2, 1, 2, 1])
     }
 
-    @Test("The log is synced for a whole group if one of its saves must survive a loss of power")
+    @Test("SQLite's write-ahead log is synced for a whole group if one of its saves must survive a loss of power")
     func durableInGroup() async throws {
         let store = try folder.open()
         let records = try await store.add((0..<100).map { try Sample.request("\($0)") }, session: "s").map(\.record)

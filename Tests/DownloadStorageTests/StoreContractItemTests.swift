@@ -7,7 +7,7 @@ import Testing
 @testable import DownloadStorage
 
 /// The downloads of a list are stored as items, in other tables than single downloads. Callers of a store cannot see
-/// the difference.
+/// the difference. An intent records that the files of items are complete and are about to get their names.
 @Suite("Every store: the downloads of a list", .inTurn)
 struct StoreContractItemTests {
     let folder: TemporaryFolder
@@ -68,7 +68,9 @@ struct StoreContractItemTests {
         #expect(try await store.queuedCount(session: "s") == 0)
     }
 
-    @Test("Every change works on a queued or completed item, and the item keeps its id", arguments: StoreKind.allCases)
+    @Test(
+        "A queued item can be claimed, changed, removed and added again, and items keep their ids",
+        arguments: StoreKind.allCases)
     func verbs(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let records = try await add((0..<6).map { "\($0)" }, to: store, session: "dead")
@@ -254,7 +256,7 @@ struct StoreContractItemTests {
         #expect(try await store.records(.all).map(\.id) == [2, 3])
     }
 
-    @Test("An item that became a row of download is deleted with the last event that refers to the item")
+    @Test("An item that was moved to the table `download` leaves the table `item` with its last event")
     func forgotten() async throws {
         let store = try folder.open()
         _ = try await add(["a", "b", "c"], to: store)

@@ -132,7 +132,7 @@ struct StoreContractListTests {
         #expect(try await listed(.ids([ids[4], ids[0], ids[2]]), 2) == [ids[4], ids[2]])
     }
 
-    @Test("A call with an unknown id does nothing", arguments: StoreKind.allCases)
+    @Test("Reads, claims and removals fail and change nothing if an id is unknown", arguments: StoreKind.allCases)
     func unknown(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         var record = try await store.add([Sample.request()], session: "s")[0].record

@@ -65,7 +65,7 @@ struct StoreFailureTests {
                 + "\(Migrations.steps.count)); update the program")
     }
 
-    @Test("Another program's database is refused and not changed")
+    @Test("Another program's database is refused, and its tables are not changed")
     func foreign() async throws {
         try await DatabaseQueue(path: folder.store).writeWithoutTransaction { db in
             try db.execute(sql: "CREATE TABLE theirs (id INTEGER)")

@@ -10,8 +10,8 @@ package final class Apache: Sendable {
 
     package static let user = PrivateServer.user
     package static let password = PrivateServer.password
-    /// Whether Apache and its modules are installed. gss-ntlmssp is a mechanism of GSSAPI; its library is in another
-    /// folder for each kind of machine.
+    /// Whether Apache and its modules are installed. The folder of the library of gss-ntlmssp depends on the
+    /// processor's architecture, so its configuration file is looked for.
     package static let canRun =
         FileManager.default.isExecutableFile(atPath: program)
         && ["\(modules)/mod_auth_gssapi.so", "/etc/gss/mech.d/mech.ntlmssp.conf"].allSatisfy {
@@ -51,8 +51,9 @@ package final class Apache: Sendable {
 
     /// Directives that correct the NTLM messages of libcurl. gss-ntlmssp 1.2 requires the field Version in each message
     /// (MS-NLMP, section 2.2.2.10), which libcurl's messages lack. The first message is filled up with zeros. The third
-    /// message copies the server's flag that the field is present, so the flag is removed. The flag is 0x02 in the byte
-    /// at 63. The low bits of this byte share a digit of base64 with the next byte, so it is one of 16 digits.
+    /// message copies the server's flag that the field is present, so the flag is removed. The flag is the bit 0x02 of
+    /// the byte at offset 63. The digit of base64 with this bit also has four bits of the next byte. So 16 digits can
+    /// contain the flag, and each digit has its own directive.
     private static let completed: String = {
         let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuv")
         let edits =

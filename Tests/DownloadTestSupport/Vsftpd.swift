@@ -66,6 +66,8 @@ package final class Vsftpd: Sendable {
         rsa_private_key_file=\(certificates.key)
         ssl_tlsv1=YES
         seccomp_sandbox=NO
+        isolate=NO
+        isolate_network=NO
 
         """
     }

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("The files that make generate writes", .serialized, .timeLimit(.minutes(1)))
+    @Suite("The files that `make generate` writes", .serialized, .timeLimit(.minutes(1)))
     struct GeneratedFilesTests {
         /// The root folder of the project.
         static let root = URL(fileURLWithPath: #filePath)

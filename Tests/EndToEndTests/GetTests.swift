@@ -129,7 +129,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Running the same command again succeeds without a second transfer",
+            "Running the same command again succeeds and does not fetch the file again, even if the server sends it",
             arguments: ["\"a\"", nil], [true, false])
         func again(etag: String?, honoursConditions: Bool) async throws {
             let content = Content(seed: 7, size: 32 * mebibyte)

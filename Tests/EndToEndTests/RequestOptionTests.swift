@@ -177,7 +177,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A POST does not join a running download of the same URL, and is refused if it needs the same name")
+        @Test("A POST does not join a running download of the same URL, and fails if that download has its file name")
         func notJoined() async throws {
             try await withDlm({ request in
                 Self.file.with { if request.number == 1 { $0.cut = .stall(after: mebibyte) } }

@@ -92,7 +92,7 @@ actor LogReader {
     }
 }
 
-/// The events of one session, each with the current snapshot of its download.
+/// The events of one session. Each has a snapshot of its download, with the state that the event reports.
 actor EventSource {
     private let client: ControlClient
     private var log: AsyncThrowingStream<LogEntry, any Error>.AsyncIterator

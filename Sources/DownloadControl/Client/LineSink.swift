@@ -64,8 +64,8 @@ final class LineSink: TransferSink {
         }
     }
 
-    /// Returns the body of a response that is not a stream. Throws ``Failure/lineTooLong`` if the body is longer than
-    /// a line may be.
+    /// Returns the body of a response that is not a stream, without its line breaks. Throws ``Failure/lineTooLong`` if
+    /// its complete lines together are longer than a line may be.
     func rest() async throws -> Data {
         var all = Data()
         while let line = try await next() {

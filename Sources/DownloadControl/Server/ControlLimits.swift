@@ -2,7 +2,7 @@
 package struct ControlLimits: Sendable {
     /// The most bytes of the request line and header section.
     package var headSize = 64 << 10
-    /// The most bytes of a request's body. The digests of the pieces of a large file must fit.
+    /// The most bytes of a request's body. A request can carry the digests of all pieces of a large file.
     package var bodySize = 10 << 20
     /// The most connections at once. Further connections wait to be accepted.
     package var connections = 64

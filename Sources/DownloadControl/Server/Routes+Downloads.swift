@@ -141,7 +141,8 @@ extension Routes {
         }
     }
 
-    /// Returns the verb of the request. Its ids come from the path or from the body, never from both.
+    /// Returns the body of the request, with the ids of the downloads. The ids come from the path or from the body,
+    /// never from both.
     private func wish(_ request: ControlRequest, id: DownloadID?) throws -> WireVerb {
         var wish = request.body.isEmpty ? WireVerb() : try decode(WireVerb.self, request)
         if let id {

@@ -14,7 +14,7 @@ struct UnixListener {
     }
 
     /// The most connections that wait to be accepted. The queue is long so that no client is refused while the process
-    /// is stopped.
+    /// is suspended (SIGSTOP).
     private static let backlog: Int32 = 4096
 
     /// Creates the socket of a session. The caller has the session's lock, so a socket at the same path was left by a

@@ -37,7 +37,7 @@ struct WireError: Codable, Sendable {
         download ?? .sessionUnavailable(.badExchange(session, message: message))
     }
 
-    /// Returns the response to a request that is itself wrong.
+    /// Returns a response that refuses a request, for example because it is malformed.
     static func answer(_ status: Int, _ message: String, session: String = "") -> ControlAnswer {
         answer(status, .sessionUnavailable(.badExchange(session, message: message)))
     }

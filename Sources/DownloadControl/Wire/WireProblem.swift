@@ -1,6 +1,6 @@
 import DownloadCore
 
-/// A fault of a request, which is answered with status 400.
+/// A fault of a request, which is answered with status 400, or a fault of an event that a session has sent.
 package struct WireProblem: Error {
     package let error: DownloadError
 

@@ -1,6 +1,7 @@
 import DownloadCore
 
-/// The body of `POST /v1/downloads/VERB` and `PATCH /v1/downloads`. If the path has the id, the body needs no ids.
+/// The body of `POST /v1/downloads/VERB` and `PATCH /v1/downloads`, and of the same requests for one download. If the
+/// path has an id, the body must not have ids.
 struct WireVerb: Codable, Sendable {
     var ids: [DownloadID]?
     // resume

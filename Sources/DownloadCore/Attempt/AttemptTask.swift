@@ -6,10 +6,10 @@ import HTTPTypes
 package final class AttemptTask: AttemptPhase {
     package enum Outcome: Sendable, Equatable {
         case completed
-        /// The attempt was asked to stop, and its resume data is on disk.
+        /// The attempt was asked to stop. Its record has the resume data, which the session saves next.
         case stopped
         case failed(DownloadError, retryAfter: ServerPause?)
-        /// The attempt failed, but the user's command has given a new URL for the download.
+        /// The attempt failed, but the program of the hook `urlCommand` has printed a new URL for the download.
         case renewed(DownloadError)
     }
 

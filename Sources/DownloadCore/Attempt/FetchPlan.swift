@@ -48,8 +48,8 @@ struct FetchPlan: AttemptPhase {
         context.hosts.recall(try? await context.store.knowledge(ofHost: origin), of: origin)
     }
 
-    /// Joins the hosts of all sources, which share the session's connections among their downloads. The host of the
-    /// answer is not joined if the file has come whole already.
+    /// Registers this download with the host of each source: the downloads that are registered with a host share the
+    /// session's connections to it. The host of the answer is left out if the file has come whole already.
     func joinHosts(_ sources: SourcePool) {
         let isFixed = record.request.hasFixedConnections
         let share = { [hosts = context.hosts, now = context.time.date] (origin: String) in

@@ -58,8 +58,8 @@ enum ServerDigest {
 
     // MARK: The fields
 
-    /// Parses a dictionary of byte sequences (RFC 9651 section 3.2). One error anywhere makes the whole field void. If
-    /// two members have the same key, the last one counts.
+    /// Parses a dictionary of byte sequences (RFC 9651 section 3.2). A member with an invalid key or value makes
+    /// the whole field void. If several members name an algorithm, the last digest of the right length counts.
     private static func representation(_ value: [UInt8]?) -> [Checksum] {
         guard let value else { return [] }
         var found: [Checksum] = []
@@ -84,7 +84,8 @@ enum ServerDigest {
         return text.allSatisfy { letters.contains($0) || "0123456789_-.*".utf8.contains($0) }
     }
 
-    /// Parses `:BASE64:`. Parameters may follow. None are defined, so they are ignored.
+    /// Parses `:BASE64:`. Parameters may follow. None are defined, so they are ignored; but one with a
+    /// quoted string makes the value invalid, because the field was divided at its commas.
     private static func byteSequence(_ text: some BidirectionalCollection<UInt8>) -> Data? {
         let colon = UInt8(ascii: ":")
         guard text.first == colon, let end = text.dropFirst().firstIndex(of: colon) else { return nil }

@@ -41,8 +41,9 @@ public struct DownloadRequest: Sendable, Equatable {
     public var checksum: Checksum?
     /// The list in which the file's checksum is looked up after the server has named the file.
     package var checksums: ChecksumList?
-    /// The number of parallel connections for this file. With ``automaticConnections``, dlm adds connections while they
-    /// make the download faster, up to 6. ``automaticConnections(upTo:)`` gives another limit.
+    /// The number of parallel connections for this file. With ``automaticConnections``, dlm adds connections over HTTP
+    /// while they make the download faster, up to 6, and uses one connection with other protocols.
+    /// ``automaticConnections(upTo:)`` gives another limit.
     public var connections = automaticConnections
     /// The priority. Downloads with a higher priority start earlier.
     public var priority = 0
@@ -144,8 +145,8 @@ extension DownloadRequest: Codable {
 }
 
 extension DownloadRequest: DocumentObject {
-    /// The fields of a request that are stored and sent, with their names. An object is written by its own type, or
-    /// field by field.
+    /// The fields of a request that are stored and sent, with their names. A property whose
+    /// value is an object is written by the `Codable` code of its type, and with `object:` field by field.
     package static let documentFields: [DocumentField<DownloadRequest>] = [
         DocumentField("destination", object: \.destination),
         DocumentField("headers", \.headers),

@@ -19,7 +19,7 @@ final class SourcePool {
         /// The number of connections that the host's budget allows for this download.
         var granted = Int.max
         var capacity: Int { min(limit, granted) }
-        /// The ranges that came from the source in this attempt, verified or not.
+        /// The ranges that came from the source in this attempt, except for pieces that were found to be wrong.
         var brought = ByteRanges()
     }
 
@@ -112,7 +112,8 @@ final class SourcePool {
 
     // MARK: Other downloads of the session
 
-    /// Joins the hosts of all sources, so that each connection counts for the host of its source.
+    /// Gives each source a share of the session's connections to its host, so that each connection counts for the host of
+    /// its source.
     /// - Parameter share: Creates the share for an origin.
     func join(first: ConnectionShare?, _ share: (String) -> ConnectionShare) {
         for index in members.indices { members[index].share = index == 0 ? first : share(members[index].url.origin) }

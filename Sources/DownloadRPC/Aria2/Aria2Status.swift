@@ -1,7 +1,7 @@
 import DownloadCore
 import Foundation
 
-/// The fields of a download in aria2's `tellStatus`. All values are strings, as in aria2.
+/// The fields of a download in aria2's `tellStatus`. Numbers and truth values are strings, as in aria2.
 struct Aria2Status: Sendable {
     let snapshot: DownloadSnapshot
     let gid: GID
@@ -26,7 +26,8 @@ struct Aria2Status: Sendable {
 
     private var total: Int64 { snapshot.progress.total ?? 0 }
     private var received: Int64 { snapshot.progress.received }
-    /// The speed in bytes per second. The session writes the speed of its own downloads into their records.
+    /// The speed in bytes per second. For a download of another session it is the speed that this session last saved in
+    /// the record.
     var speed: Int64 {
         guard snapshot.progress.state.kind == .running else { return 0 }
         return Int64(exactly: (snapshot.progress.speed ?? record.speed ?? 0).rounded(.down)) ?? 0

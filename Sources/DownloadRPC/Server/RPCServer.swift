@@ -7,7 +7,7 @@ import NIOWebSocket
 
 /// The HTTP server of the background session. It serves aria2's RPC, the web page, dlm's own API and the metrics. All
 /// of them require the secret, except the files of the page, the methods in ``Aria2Method/open``, and notifications to
-/// programs on this machine.
+/// programs on this machine. The metrics also accept a token of their own.
 package final class RPCServer: Sendable {
     private let server: ConnectionServer
     private let notifier: Notifier

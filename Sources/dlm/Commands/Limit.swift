@@ -8,8 +8,8 @@ struct Limit: ContextCommand {
         abstract: "Show or change the speed limit of sessions or of downloads.",
         discussion: """
             Without a rate, shows the current limits: of each dlm that is running, and of each unfinished download \
-            that has a limit. A new limit applies at once. Without numbers of downloads, the new limit applies to each \
-            dlm that is running now, for all of its downloads together. --all selects all unfinished downloads.
+            that has a limit. A new limit applies at once. If no downloads are selected, it applies to each dlm that is \
+            running now, for all of its downloads together. --all selects all unfinished downloads.
             """)
 
     @Argument(
@@ -23,7 +23,7 @@ struct Limit: ContextCommand {
     func validate() throws {
         if rate == nil, !selection.isEmpty {
             throw ValidationError(
-                "give a rate such as 500k or none before the downloads")
+                "give a rate before the downloads: a number such as 500k, or the word none")
         }
     }
 

@@ -8,8 +8,8 @@ struct ManifestCommand: ParsableCommand {
         abstract: "Summarize or merge manifests of dlm get, or list failed URLs.",
         discussion: """
             A manifest (dlm get --manifest) has a line of JSON for each URL that ended. If a file has several lines \
-            for a URL, the last line is used. If several files have the URL, a line that says that the URL is done is \
-            used, otherwise the line in the last file. summary counts URLs, merge prints one line for each URL, and \
+            for a URL, the last line is used. If these lines of several files differ, one that says that the URL is done is \
+            used, otherwise the line of the last file. summary counts URLs, merge prints one line for each URL, and \
             failed prints the failed URLs by host and kind of error, as a list for dlm get -i.
             """,
         subcommands: [Summary.self, Merge.self, Failed.self])

@@ -8,9 +8,9 @@ struct RPC: ParsableCommand {
         commandName: "rpc",
         abstract: "Print the secret of the HTTP server, or open its web page.",
         discussion: """
-            dlm daemon start --rpc serves aria2's RPC at /jsonrpc, a web page at / and dlm's own API at /v1. All of \
-            them require a secret, which is created at the first start and kept in the file rpc-secret in the state \
-            folder.
+            dlm daemon start --rpc serves aria2's RPC at /jsonrpc, a web page at / and dlm's own API at /v1. The RPC \
+            and the API require a secret, which the page asks for. It is created at the first start and kept in the \
+            file rpc-secret in the state folder.
             """,
         subcommands: [Secret.self, Open.self])
 

@@ -9,8 +9,8 @@ struct JoinedCheck {
     var hasBegun = false
 }
 
-/// Checks of joined downloads. A joined download is verified as its first request says. A checksum that only this
-/// command asks for is checked when the download has ended.
+/// Checks of joined downloads. The session verifies a joined download as the command asked that added it. A
+/// checksum that only this command asks for is checked when the download has ended.
 extension Follower {
     func noteChecks(_ requests: [DownloadRequest], _ added: [AddedDownload]) {
         for (request, download) in zip(requests, added)

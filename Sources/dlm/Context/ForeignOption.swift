@@ -6,8 +6,8 @@ enum ForeignOption {
         exactMeaning(of: option, in: names) ?? attachedMeaning(of: option, in: names)
     }
 
-    /// Returns the hint for the first known letter in a word with several short options or a value, such as `-s16`,
-    /// `-qO-` or `-sSL`.
+    /// Returns the hint for a word with several short options or a value, such as `-s16`, `-qO-` or `-sSL`. The first
+    /// letter that is not an option of dlm without a value decides.
     private static func attachedMeaning(of word: String, in names: [String]) -> String? {
         guard word.count > 2, word.hasPrefix("-"), !word.hasPrefix("--"), names.contains("output") else { return nil }
         let isNumber = word.dropFirst(2).first?.isNumber ?? false
@@ -79,8 +79,9 @@ enum ForeignOption {
     /// The options of other programs that are not needed, because dlm always behaves like this.
     private static let needless = [
         "-L": "redirects are followed without it", "--location": "redirects are followed without it",
-        "--remote-name": "the server's name is taken without it", "-f": "an error status is an error without it",
-        "--fail": "an error status is an error without it", "-C": "an unfinished file is continued without it",
+        "--remote-name": "dlm takes the file name from the server or the URL without it",
+        "-f": "dlm fails at an error status without it",
+        "--fail": "dlm fails at an error status without it", "-C": "an unfinished file is continued without it",
         "--continue-at": "an unfinished file is continued without it",
         "--parallel": "several URLs are fetched at once without it",
         "-S": "errors are shown without it", "--show-error": "errors are shown without it",

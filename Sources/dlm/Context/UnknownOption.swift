@@ -47,7 +47,7 @@ struct UnknownOption {
         if isLong, let name = nearest(beginning: word, in: names) { return "did you mean '--\(name)'?" }
         // An option that is written before its command.
         if arguments.first == option, let behind = arguments.lazy.compactMap({ root.command($0) }).first {
-            return "the options of a command follow it; run: dlm \(behind.commandName) --help"
+            return "write the options of a command after its name; run: dlm \(behind.commandName) --help"
         }
         if names.contains("state"), let other = changes[word] { return other }
         let others = root.visibleCommands.filter { $0.longNames.contains(word) }.map { "dlm \($0.commandName)" }

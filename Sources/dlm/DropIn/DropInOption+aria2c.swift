@@ -119,19 +119,19 @@ extension DropInOption {
                 + "--pause-metadata")
         + refused("dlm has no BitTorrent", .required, "-T --torrent-file -O --index-out --select-file")
         + refused(
-            "dlm does not serve the RPC of aria2 under this name", .boolean,
+            "only dlm daemon start --rpc serves the RPC of aria2", .boolean,
             "--enable-rpc --rpc-listen-all --rpc-allow-origin-all --rpc-secure --rpc-save-upload-metadata")
         + refused(
-            "dlm does not serve the RPC of aria2 under this name", .required,
+            "only dlm daemon start --rpc serves the RPC of aria2", .required,
             "--rpc-listen-port --rpc-user --rpc-passwd --rpc-max-request-size --rpc-certificate --rpc-private-key")
         + [
             Self(
-                "--rpc-secret", .required, .refused("dlm does not serve the RPC of aria2 under this name"),
+                "--rpc-secret", .required, .refused("only dlm daemon start --rpc serves the RPC of aria2"),
                 isSecret: true)
         ]
         + refused("dlm reads no configuration of aria2", .required, "--conf-path")
         + refused(
-            "dlm passes other arguments to such programs; see --on-complete of dlm get", .required,
+            "dlm starts a hook program with other arguments than aria2 does; see --on-complete of dlm get", .required,
             "--on-download-start --on-download-pause --on-download-stop --on-download-complete --on-download-error")
         + refused(
             "dlm has no mode without downloading", .boolean,

@@ -77,8 +77,8 @@ struct FileNamer: Sendable {
         let text = url.string
         let start = text.range(of: "://").flatMap { text[$0.upperBound...].firstIndex(of: "/") } ?? text.endIndex
         var rest = text[start...]
-        // A path that consists only of slashes keeps all of them. Otherwise https://h// would have the same name as
-        // https://h/.
+        // The first slash is removed, unless only slashes follow the host: https://h/ needs its slash as a name, and
+        // https://h// needs another name.
         if rest.first == "/", rest.utf8.contains(where: { $0 != UInt8(ascii: "/") }) { rest.removeFirst() }
         var name = quoted(rest)
         if name.first == "." { name = "%2E" + name.dropFirst() }

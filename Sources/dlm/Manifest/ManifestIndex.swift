@@ -23,16 +23,15 @@ struct ManifestIndex: Sendable {
     mutating func add(_ file: ManifestFile) throws {
         let number = Int32(files.count)
         files.append(file)
+        var last: [Int: Place] = [:]
         try file.forEachLine { offset, line in
             guard let url = ManifestFile.url(of: line) else {
                 if !line.isEmpty { strangers += 1 }
                 return
             }
-            let place = Place(file: number, offset: offset, isDone: ManifestFile.isDone(line))
-            let key = Self.key(url)
-            if let known = places[key], known.file != number, known.isDone, !place.isDone { return }
-            places[key] = place
+            last[Self.key(url)] = Place(file: number, offset: offset, isDone: ManifestFile.isDone(line))
         }
+        places.merge(last) { known, new in known.isDone && !new.isDone ? known : new }
     }
 
     func entry(for url: String) throws -> ManifestEntry? {

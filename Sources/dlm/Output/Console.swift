@@ -4,8 +4,8 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// The output of the program. All output goes through this class: data to stdout, and messages for people to stderr.
-/// The lines of the progress display (the progress block) stay below all other lines.
+/// The lines that the program prints: data to stdout, and messages for people to stderr. (The bytes of a download to
+/// stdout do not go through this class.) The lines of the progress display (the progress block) stay below all other lines.
 final class Console: Sendable {
     private struct State {
         var block = TerminalBlock()
@@ -91,7 +91,7 @@ final class Console: Sendable {
     }
 
     /// Redraws the progress block, in one write.
-    /// - Parameter control: a control sequence for the terminal that shows no text.
+    /// - Parameter control: a control sequence that prints nothing.
     func draw(_ lines: [String], control: String = "") {
         state.withLock { send(control + $0.block.draw(lines, columns: size.columns)) }
     }
@@ -108,7 +108,7 @@ final class Console: Sendable {
         }
     }
 
-    /// Sends a control sequence that shows no text to the terminal.
+    /// Sends a control sequence that prints nothing to the terminal.
     func signal(_ control: String) {
         if errorsAreTerminal { state.withLock { _ in send(control) } }
     }

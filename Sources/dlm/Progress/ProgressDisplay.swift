@@ -89,7 +89,7 @@ final class ProgressDisplay: Sendable {
         state.withLock { $0.widest = max($0.widest, widest) }
     }
 
-    /// Records the progress of a download that runs in another process.
+    /// Records the progress of a download that this process does not run.
     func update(_ progress: DownloadProgress) { state.withLock { $0.model.update(progress) } }
 
     func forget(_ id: DownloadID) {

@@ -53,8 +53,8 @@ struct ProgressFrame: Equatable {
 
     /// The rows of the downloads. Running downloads come first.
     var rows: [Row]
-    /// The rows of the latest failed downloads, newest first. If there is no room for all rows, they are shown after
-    /// the active downloads.
+    /// The rows of the latest failed downloads, newest first. They are shown, after the active downloads,
+    /// only if some downloads have no visible row.
     var failures: [Row] = []
     /// The number of further downloads that are queued and have no row.
     var queued = 0

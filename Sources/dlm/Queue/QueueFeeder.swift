@@ -1,7 +1,7 @@
 import DownloadKit
 import DownloadStoragePostgres
 
-/// The loop of a worker: leases URLs, and gives their requests to the downloads of this process.
+/// The loop of a worker: leases URLs, and adds their requests as downloads of this process.
 struct QueueFeeder {
     let worker: QueueWorker
     /// The folder of the worker; nil to use the folders of the requests.
@@ -22,7 +22,7 @@ struct QueueFeeder {
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 await beat()
-                // The follower looks for reasons to stop at each message.
+                // At each message, the follower checks whether it must stop. This empty message makes it check at once.
                 follower.inbox.yield(.events([]))
             }
             do throws(DownloadError) {

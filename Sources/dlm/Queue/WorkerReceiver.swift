@@ -7,8 +7,9 @@ protocol WorkerReceiver: Sendable {
     /// Returns whether the end of a URL is still expected. One process may download a URL again after the URL was put
     /// back into the queue.
     func awaits(_ url: String) -> Bool
-    /// Records that a URL has ended, before its entry comes through the manifest.
-    /// - Returns: whether the URL is downloaded again, so that its end is still to come.
+    /// Decides whether a URL whose download has just ended is downloaded again. If it is not, records its end, before
+    /// its entry comes through the manifest.
+    /// - Returns: whether the URL is downloaded again.
     func restarts(_ url: String, after error: DownloadError?) -> Bool
     /// Handles the ends of downloads. If there is a manifest, the lines of these downloads are already on the disk.
     func ended(_ entries: [ManifestEntry])

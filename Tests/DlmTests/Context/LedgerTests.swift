@@ -55,7 +55,7 @@ struct LedgerTests {
     }
 
     @Test(
-        "A download of this process is not counted again if it is requested a second time, not even after its end")
+        "If a second request joins a download of this process, it is not awaited as one of another process")
     func joinsOwn() {
         var ledger = Ledger()
         ledger.expect(1, .here)
@@ -97,7 +97,7 @@ struct LedgerTests {
     }
 
     @Test(
-        "The offset is the one given at the start, or 0; for another process's download, it is the first number seen")
+        "The offset is the one given at the start, or 0; with another process, it is the first count of bytes seen")
     func offsets() {
         var ledger = Ledger()
         ledger.expect(1, .here)

@@ -87,7 +87,7 @@ struct UsageReportTests {
             ("list --foo", "--foo", "run: dlm list --help"),
             ("daemon start --foo", "--foo", "run: dlm daemon start --help"),
             ("--versio", "--versio", "did you mean '--version'?"),
-            ("--json list", "--json", "the options of a command follow it; run: dlm list --help"),
+            ("--json list", "--json", "write the options of a command after its name; run: dlm list --help"),
             ("list --ephemeral", "--ephemeral", "it is an option of dlm get"),
             ("get -O x u", "-O", "here it is '--output'"), ("get -nc u", "-nc", "here it is '--if-exists skip'"),
             ("get --tries=3 u", "--tries", "here it is '--retries'"),

@@ -158,8 +158,10 @@ struct ManifestTests {
             [Self.failed("https://a/1", Self.busy), Self.done("https://a/1"), Self.failed("https://a/2", Self.busy)],
             to: folder("one"))
         try await append(
-            [Self.failed("https://a/1", Self.gone), Self.done("https://a/2"), Self.failed("https://b/3", Self.gone)],
-            to: folder("two"))
+            [
+                Self.done("https://a/1"), Self.failed("https://a/1", Self.gone), Self.done("https://a/2"),
+                Self.failed("https://b/3", Self.gone),
+            ], to: folder("two"))
         var index = ManifestIndex()
         try index.add(try ManifestFile(folder("one")))
         #expect(try index.entry(for: "https://a/2")?.status == .failed)

@@ -80,7 +80,7 @@ struct DocumentationTests {
     }
 
     /// The page is made from the reports of tests, see `make protocol-test`.
-    @Test("Each cell of the tables in docs/protocols.md names suites that report cells, or says why there is none")
+    @Test("Each cell of the tables in docs/protocols.md names the suites of its results, or begins with `no:`")
     func protocolTables() throws {
         let page = try Self.text("docs/protocols.md").components(separatedBy: "<!-- ")
         let made = try #require(page.first { $0.hasPrefix("made by make protocol-test -->") })

@@ -84,14 +84,14 @@ struct FileServerPartsTests {
         #expect(bench.ranges.first == "0-")
         #expect(bench.transport.mostAtOnce == max(1, connections))
         if connections <= 1 { #expect(bench.ranges == ["0-"]) }
-        // A connection takes at most one buffer beyond the place where the next connection began. If a connection needs
-        // only a part of its last piece, this piece is not counted.
+        // A connection takes at most one buffer beyond the place where the next connection began. But
+        // `taken` counts only the buffers (64 KiB) that a connection needs as a whole.
         let joins = Int64(bench.ranges.count - 1)
         let more = bench.transport.taken.value - Self.content.size
         #expect((-joins * (64 << 10)...joins * (256 << 10)).contains(more), "\(more) bytes more, \(bench.ranges)")
     }
 
-    @Test("A file without a modification time has one connection, because nothing proves one version")
+    @Test("A file without a modification time has one connection, because its parts could be of different versions")
     func withoutTime() async throws {
         let bench = try await SessionBench { request, _ in Self.reply(request, date: nil) }
         let id = try await add(bench, connections: 4)
@@ -141,7 +141,7 @@ struct FileServerPartsTests {
         #expect(try bench.holds("file.bin", Self.content))
     }
 
-    @Test("The only remaining connection is requested again, without counting a retry")
+    @Test("If the server refuses the only connection, dlm repeats the request, and does not count a retry")
     func onlyOne() async throws {
         let first = try await SessionBench { request, _ in Self.reply(request, brings: 1 << 20, ending: nil) }
         let id = try await add(first, connections: 2)

@@ -70,8 +70,8 @@ final class RunnerBench: Sendable {
     }
 }
 
-/// A transport whose `start` returns only after all bytes that the sink accepts have been delivered. So the attempt
-/// handles these bytes later.
+/// A transport whose `start` returns only after all bytes that the sink accepts have been delivered. The sink
+/// gets them while the attempt still calls `start`, so the attempt handles them only after that.
 final class EagerTransport: Transport {
     private let script: @Sendable (TransferRequest) -> (head: ResponseHead, body: [UInt8])
     let onStart = Mutex<(@Sendable () -> Void)?>(nil)

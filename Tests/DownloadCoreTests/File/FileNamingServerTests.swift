@@ -4,7 +4,7 @@ import HTTPTypes
 import Testing
 
 @Suite(.inTurn) struct FileNamingServerTests {
-    @Test("A server's name becomes one safe component", arguments: NameCase.texts)
+    @Test("A file name from a server becomes one safe path component", arguments: NameCase.texts)
     func sanitized(_ text: String, _ expected: String?) {
         let name = FileNaming.sanitized(text)
         #expect(name.map { Array($0.utf8) } == expected.map { Array($0.utf8) })
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "The name is filename*, else filename, else the last path segment, decoded before it is cleaned, else download",
+        "The name is filename*, else filename, else the last path segment (decoded, then cleaned), else 'download'",
         arguments: NameCase.all)
     func order(_ example: NameCase) throws {
         let url = try SourceURL.parse(example.url.replacing("HOST", with: "example.org")).get().url

@@ -33,7 +33,7 @@ import Testing
             "", " ", "bytes", "bytes ", "bytes /", "bytes 0-1", "bytes 0-1/", "bytes /2", "0-1/2", "/", "-", "*/*",
             // The last byte comes before the first, or lies outside of the file.
             "bytes 2-1/3", "bytes 0-2/2", "bytes 0-2/0", "bytes 5-9/9", "bytes 200-100/*",
-            // Overflow: in a position, in the total, and in the end that follows the last position.
+            // Overflow: in a position, in the total, and in the last position plus one.
             "bytes 0-9223372036854775808/*", "bytes 9223372036854775808-9223372036854775809/*",
             "bytes 0-1/9223372036854775808", "bytes 0-9223372036854775807/*", "bytes */9223372036854775808",
             "bytes 0-99999999999999999999999999999999/*",

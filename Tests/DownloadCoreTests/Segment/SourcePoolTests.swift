@@ -67,7 +67,7 @@ struct SourcePoolTests {
         #expect(share("http://b:80", false).grant(has: 1, wants: 16) == 1)
     }
 
-    @Test("A connection keeps its source, unless the source accepts no more and another does")
+    @Test("A connection changes its source only if its own accepts no more connections and another accepts one")
     func limited() throws {
         let pool = try pool("http://a/f", "http://b/f", isFixed: true)
         _ = pool.grant(wants: 6, running: [0])

@@ -170,7 +170,7 @@ struct SchedulerTests {
         #expect(!released)
     }
 
-    @Test("An origin with many downloads between two attempts starts no more, but other origins start theirs")
+    @Test("If many downloads of an origin wait for their next attempt, it starts no more, but other origins do")
     func retrying() {
         var scheduler = Scheduler(maxConcurrent: 8, maxPerOrigin: 8)
         let limit = DownloadID(Scheduler.retryingPerOriginAtMost)
@@ -182,14 +182,14 @@ struct SchedulerTests {
         scheduler.add(.init(id: limit + 2, origin: "alive", priority: 0))
         #expect(scheduler.start() == limit + 2)
         scheduler.doesNotWait(limit + 1)
-        #expect(scheduler.start() == nil, "this download was not between two attempts")
+        #expect(scheduler.start() == nil, "this download was not waiting for its next attempt")
         scheduler.doesNotWait(7)
         scheduler.doesNotWait(7)
         #expect(scheduler.saturatedOrigins == [])
         #expect(scheduler.start() == limit + 1)
     }
 
-    @Test("With very many downloads between two attempts, nothing starts anywhere")
+    @Test("If very many downloads wait for their next attempt, nothing starts at any origin")
     func retryingEverywhere() {
         var scheduler = Scheduler(maxConcurrent: 8, maxPerOrigin: 8)
         for id in 1...DownloadID(Scheduler.retryingAtMost) { scheduler.waits(id, for: "host\(id)") }

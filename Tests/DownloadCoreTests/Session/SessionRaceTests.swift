@@ -57,7 +57,7 @@ struct SessionRaceTests {
         #expect(bench.transport.requests.map { $0.fields[.authorization] } == ["secret"])
     }
 
-    @Test("If a download is left to the store while the queue of other hosts is being read, it is found later")
+    @Test("A download that got no place in memory starts later, even if the store was being read for other hosts")
     func leftDuringLoad() async throws {
         let store = GatedStore()
         let gate = StoreGate()
@@ -76,7 +76,7 @@ struct SessionRaceTests {
         #expect(try await bench.ending(of: id).state == .completed)
     }
 
-    @Test("If a download is left to the store after the store has read the queue, it is still found")
+    @Test("A download that got no place in memory starts later, even if the store had already read the queue")
     func leftAfterAnswer() async throws {
         let store = GatedStore()
         let gate = StoreGate()
@@ -113,7 +113,7 @@ struct SessionRaceTests {
 
     // MARK: Something is being saved
 
-    @Test("If another session took over a download, it is neither announced as paused nor kept")
+    @Test("If another session took over a download, this session announces no pause and drops it from its book")
     func lostWhilePausing() async throws {
         let store = GatedStore()
         let bench = try await SessionBench(store: store, serving: Self.stalled)

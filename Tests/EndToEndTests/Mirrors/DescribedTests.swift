@@ -63,7 +63,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("After a kill, when the server is gone, the mirrors send the rest")
+        @Test("If dlm is killed, and then the server is stopped, resume gets the rest from the mirrors")
         func killed() async throws {
             try await withNginxMirrors(Self.content, Self.content) { sandbox, servers in
                 try describe(servers)

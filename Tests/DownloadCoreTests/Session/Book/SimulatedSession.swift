@@ -125,7 +125,7 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
         case .savingChange(let id):
             if report({ $0.endSavingChange(of: id) }) { endDelay(id) }
         case .goingOn(let id):
-            // A caller that changes a parked download waits until the download continues.
+            // `takeDue` has reserved this download. A caller that changes it waits until it has continued.
             guard var record = store[id], record.state.kind == .waiting else {
                 complain("\(id) was changed as it went on")
                 return report { $0.forget([id]) }

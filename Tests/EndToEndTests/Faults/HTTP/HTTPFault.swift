@@ -132,8 +132,8 @@ struct HTTPFaultCell: Sendable {
         try await concurrently(cells, atMost: limit) { try await $0.run() }
     }
 
-    /// Runs the cell. The fault lasts until dlm ends as expected. Then the server is healthy again, and the same
-    /// command gives the right file.
+    /// Runs the cell. The fault lasts until dlm ends as expected. If dlm has failed, the server becomes healthy,
+    /// and then the same command must give the right file.
     func run() async throws {
         let trial = FaultTrial(area: fault.area, fault: fault.name, moment: moment, connections: connections)
         try await withDlm(serving: fault.good) { sandbox, server in
