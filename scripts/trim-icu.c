@@ -98,8 +98,7 @@ int main(int count, char **words) {
         const char *name = (const char *)table + word(table + 4 + 8 * i);
         const char *slash = strchr(name, '/');
         if (!slash || !is_kept(slash + 1)) continue;
-        // The last item ends with the object file of the archive, so its size is not known. No item that is kept is the last
-        // one.
+        // An item ends where the next one begins. So the size of the last item is not known, but it is not kept.
         if (i + 1 == items) fail("the last item is needed, and its end is not known");
         kept[number++] = i;
         names += (uint32_t)strlen(name) + 1;

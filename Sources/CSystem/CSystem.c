@@ -142,8 +142,8 @@ int dlm_rename_no_replace(int folder, const char *from, const char *to) {
 int dlm_open_unnamed(int folder) { return openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666); }
 
 int dlm_link_unnamed(int fd, int folder, const char *name) {
-    // AT_EMPTY_PATH needs a capability, or Linux 6.10 (linkat(2)). The way through /proc always works, but costs twice
-    // as much.
+    // AT_EMPTY_PATH needs a capability, or Linux 6.10 (linkat(2)). The way through /proc needs neither, but needs a
+    // mounted /proc and costs twice as much.
     if (linkat(fd, "", folder, name, AT_EMPTY_PATH) == 0) return 0;
     if (errno != ENOENT) return -1;
     char path[32];

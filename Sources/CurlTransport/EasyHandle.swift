@@ -9,7 +9,7 @@ final class EasyHandle {
     private var headers: HeaderLines?
     private var addresses: UnsafeMutablePointer<curl_slist>?
     private let errorBuffer = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
-    /// The first option that libcurl refused.
+    /// The error of the first setting that failed; nil if none failed.
     private(set) var setupError: CURLcode?
     /// The settings for which the handle was set up.
     var setting: Setting?

@@ -110,7 +110,7 @@ struct Rule: Sendable, CustomStringConvertible {
     static let placesThatSleep: Set = [
         "Tests/DownloadTestSupport/Observed.swift", "Tests/EndToEndTests/EndToEnd.swift",
         "Tests/DownloadTestSupport/ManualTime.swift", "Tests/DownloadCoreTests/Time/ManualTimeTests.swift",
-        "Tests/DownloadRPCTests/HurriedTime.swift",
+        "Tests/DownloadTestSupport/HurriedTime.swift",
     ]
 
     static let sleeping = Rule(description: "No test sleeps to wait for something") { file in

@@ -73,7 +73,7 @@ struct RealSessionTests {
         await session.manager.close()
     }
 
-    @Test("An automatic download adds connections while they make it faster, up to the automatic limit")
+    @Test("With an automatic number of connections, a download adds connections while they make it faster")
     func findsConnections() async throws {
         let content = Content(seed: 2, size: 48_000_000)
         let server = try FaultServer { _ in

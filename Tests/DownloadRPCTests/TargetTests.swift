@@ -213,7 +213,7 @@ struct TargetTests {
         await bench.end()
     }
 
-    @Test("A field with a line break is refused")
+    @Test("A line break in an option is refused, except `\\n` between the fields of `header`")
     func lineBreaks() async throws {
         let bench = try await RPCBench()
         for (name, value) in [
@@ -223,8 +223,8 @@ struct TargetTests {
         ] {
             let options: JSONValue = .object([name: .string(value), "pause": "true"])
             let answer = try await bench.call("aria2.addUri", ["http://127.0.0.1:9/x"], options)
-            // `getOption` returns one field per line, so `\n` separates fields in the option header. Other line breaks
-            // are refused.
+            // The option `header` takes several fields, one on each line, as `getOption` returns them. So `\n` is
+            // permitted only there.
             #expect(answer.status == 400, "\(name) \(value): \(answer)")
         }
         #expect(try await bench.isEmpty)

@@ -63,7 +63,7 @@ struct SQLiteDownloadStoreTests {
         #expect(try await third.events(after: 0, limit: 9).map(\.cursor) == [5])
     }
 
-    @Test("A long queue is moved in several steps, completely")
+    @Test("All downloads of a dead session are released, even if this needs several steps")
     func longQueue() async throws {
         let store = try folder.open(isAlive: { _ in false })
         _ = try await store.add([Sample.request()], session: "foreground-dead")

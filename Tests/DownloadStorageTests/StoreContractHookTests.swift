@@ -71,7 +71,7 @@ struct StoreContractHookTests {
     }
 
     @Test(
-        "No hook is due after a pause or cancel, for a file that was current, for a refused save, or without a program",
+        "No hook is due after a pause or cancel, for a file that had not changed, for a refused save, or without a program",
         arguments: StoreKind.allCases)
     func none(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)

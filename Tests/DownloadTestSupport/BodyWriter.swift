@@ -1,5 +1,5 @@
 /// Writes the head and the body of one reply in slices that keep to the rate. The log counts the bytes that were sent.
-/// The script may cut the body.
+/// The ``FaultReply`` may cut the body.
 struct BodyWriter {
     let connection: FaultConnection
     let entry: Int

@@ -2,7 +2,7 @@ import Dispatch
 import DownloadCore
 import Synchronization
 
-/// A transfer that plays prepared calls to one sink, in order, on one queue, with exactly one end.
+/// A transfer that plays prepared calls to one sink, in order, on one queue. It ends at most once.
 final class FakeTransfer: Transfer {
     private struct State {
         var nextPiece = 0

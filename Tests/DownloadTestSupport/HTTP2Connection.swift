@@ -38,7 +38,8 @@ final class HTTP2Connection {
         }
     }
 
-    /// Sends one frame. Looks for input after every frame, so that a reply can be stopped in the middle.
+    /// Sends the next frame of one stream. Returns false and sends nothing if input is waiting, which may stop a reply, or
+    /// if no stream is ready.
     private func sendOne() -> Bool {
         if wire.waitForInput(milliseconds: 0) { return false }
         let now = ContinuousClock.now
@@ -58,10 +59,11 @@ final class HTTP2Connection {
         min(stream.sendable(holdsEnds: core.isHoldingEnds), window)
     }
 
-    /// How long to wait for the peer, in milliseconds, until there is something to send. -1 means without a limit.
+    /// The time in milliseconds until the next stream may send. The thread waits so long for input from the peer. -1 means
+    /// without a limit.
     private var patience: Int32 {
         let waiting = streams.filter { sendable($0) > 0 }.compactMap(\.due)
-        // Nothing wakes this thread when the ends are released, so it looks again soon.
+        // `releaseEnds()` does not wake this thread, so it looks every 5 ms whether it may send the last bytes.
         let isHolding = core.isHoldingEnds && streams.contains(where: \.canBeHeld)
         guard let due = waiting.min() else { return isHolding ? 5 : -1 }
         return Int32(max(1, ContinuousClock.now.duration(to: due) / .milliseconds(1)))

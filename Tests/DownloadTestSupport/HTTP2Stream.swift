@@ -19,7 +19,7 @@ struct HTTP2Stream {
 
     static let longestPiece: Int64 = 16384
 
-    /// Whether the fault is due, because the body has reached its place.
+    /// Whether the fault is due: it comes before the head, or the fault's `after` bytes of the body were sent.
     var isFaultDue: Bool {
         guard let fault = reply.http2, !isFaultDone else { return false }
         return fault.after.map { isHeadSent && sent >= min($0, resolved.size) } ?? true

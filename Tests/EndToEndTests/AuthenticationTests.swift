@@ -41,7 +41,7 @@ extension EndToEnd {
             ProtocolTable.note("http", "authentication", "Digest")
         }
 
-        /// Requires Digest and accepts any response. lighttpd checks the responses in other tests.
+        /// Requires Digest, but does not check the client's answer to the challenge. lighttpd checks it in other tests.
         private static func digestOnly(_ request: FaultRequest, unframed: Bool = false) -> FaultReply {
             if request["Authorization"]?.hasPrefix("Digest ") == true {
                 return FaultReply(content, etag: "\"v1\"")
@@ -99,7 +99,8 @@ extension EndToEnd {
         }
 
         @Test(
-            "A challenge without a length on an open connection does not block the download", arguments: [false, true])
+            "A response 401 whose body has no length and never ends does not block the download",
+            arguments: [false, true])
         func unframedChallenge(isSecure: Bool) async throws {
             let options = ["--anyauth", "-u", "ann:pass", "--stall-timeout", "60", "--max-time", "20"]
             if isSecure {
@@ -135,7 +136,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A wrong password gives exit status 6 with every authentication method of libcurl",
+            "A wrong password gives exit status 6 with each option for an authentication method",
             .enabled(if: Lighttpd.canRun, hasServer))
         func wrong() async throws {
             _ = try await withLighttpd { sandbox, server in

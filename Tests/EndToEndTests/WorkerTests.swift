@@ -87,7 +87,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "After kills at any time, the same command completes the list, and requests no file that has its name")
+            "After kills at any time, the same command completes the list, and requests no finished file again")
         func killed() async throws {
             let urls = (0..<300).map { "/f\($0)" }
             try await withDlm({ _ in

@@ -12,8 +12,8 @@ extension Fetch {
     /// Returns the range extended by the bytes before and after it that are compared.
     func overlapping(_ range: Range<Int64>) -> Range<Int64> {
         let held = target.written
-        // Within an attempt, a small overlap is enough, because the neighbouring part was requested with the same
-        // validator a moment ago.
+        // With a validator, a small overlap is enough, because the neighbouring part was requested with the same
+        // validator a moment ago. Without one, only a large overlap distinguishes two versions.
         let size = attempt.validators.ifRange == nil ? Overlap.unproven : Overlap.joined
         return Overlap.startOfPart(
             before: range.lowerBound, held: held, size: size)..<Overlap.end(after: range.upperBound, held: held)

@@ -27,8 +27,8 @@ struct Resumption: AttemptPhase {
             return try await partialIsGone()
         }
         guard let file else { return .unfinished }
-        // The recorded modification time is removed before the first write. That write changes the time of the file,
-        // even if the process is killed afterwards.
+        // The first write changes the file's modification time, so the recorded time is removed before. Otherwise, after
+        // a kill, the next attempt would take this write for another program's write.
         if record.resume.modified != nil {
             record.resume.modified = nil
             try await attempt.save()
@@ -51,8 +51,8 @@ struct Resumption: AttemptPhase {
         record.isFinishing && record.resume.written.isEmpty && record.resume.total ?? 0 > 0
     }
 
-    /// Throws if another file has the final name, so that the user learns of the conflict now and not after the last
-    /// byte.
+    /// Throws if another file has the final name and must not be touched. So the user learns of the conflict now, and
+    /// not after the last byte.
     private func requireFinalNameFree() throws(DownloadError) {
         guard record.request.destination.ifExists == .fail, let path = record.finalPath,
             let existing = FileStatus.of(path), file?.identity.isSame(as: existing.identity) != true
@@ -128,7 +128,7 @@ struct Resumption: AttemptPhase {
         return nil
     }
 
-    /// Throws if the disk with the file is not mounted. In that case the folder exists, but without the file.
+    /// Throws if the disk with the file is not mounted. Then its folder is missing, or another one.
     /// - Returns: Whether the folder was deleted while its parent is still on the device. The folder is then made
     ///   again.
     private func requireSameDevice() throws(DownloadError) -> Bool {

@@ -58,7 +58,7 @@ struct Verification: AttemptPhase {
     }
 
     /// Forgets the pieces that do not match their digests, and returns their ranges. Returns nil if no digests are
-    /// known.
+    /// known, or if they do not fit the size of the file.
     private func forgetWrongPieces(of file: PartialFile, _ total: Int64) async throws -> ByteRanges? {
         guard let pieces = record.request.pieces, pieces.fits(size: total) else { return nil }
         let wrong = try await rightPieces(of: file.path, pieces, total: total).missing(in: 0..<total)
@@ -88,7 +88,7 @@ struct Verification: AttemptPhase {
     @inline(never)
     func verifyCompleted() async throws {
         guard let completed = record.completed, let asked = try? record.askedChecksum(of: completed.path),
-            // A digest of the same algorithm is known already.
+            // If a digest of the same algorithm is known already, the file is not hashed again.
             asked.algorithm != completed.checksum?.algorithm, asked != completed.mismatched,
             EarlierCompletion(of: record)?.unchanged != nil
         else { return }

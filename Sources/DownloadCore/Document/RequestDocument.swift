@@ -46,7 +46,8 @@ extension RequestDocument {
         return parsed.url
     }()
 
-    /// The request with which every request is compared: a document contains only the differences. This request is
+    /// The request with which every request is compared: a document contains the differences, and in
+    /// each object that differs also the fields that older versions of dlm require. This request is
     /// part of the format, so its values are never changed, even if defaults change. A new field gets its first
     /// default here.
     package static let baseline: DownloadRequest = {

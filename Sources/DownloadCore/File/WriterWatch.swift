@@ -93,7 +93,7 @@ final class WriterWatch: Sendable {
             let count = Int(dlm_watch_read(descriptor, &closed, Int32(closed.count)))
             if count <= 0 { return }
             for watch in closed.prefix(count) {
-                // The kernel lost some events, so any file may have been written.
+                // A negative number means that the kernel lost events. Then any file may have been written.
                 for key in watch < 0 ? Array(state.watches.keys) : [watch] { state.watches[key]?.isWritten = true }
             }
         }
@@ -102,7 +102,7 @@ final class WriterWatch: Sendable {
 
 /// The way in which a session starts other processes while its downloads run.
 package enum ProcessStart {
-    /// Runs `start` while no partial file is closed.
+    /// Runs `start`. Until it returns, this process closes no descriptor of a partial file.
     /// - Parameter start: Returns once the program runs or cannot be run, as posix_spawn(3) does.
     package static func alone<Value>(_ start: () -> Value) -> Value { WriterWatch.shared.withoutClosing(start) }
 }

@@ -8,7 +8,7 @@ extension Validators {
 
     /// Reads the validators of a response. A malformed ETag is ignored. `Last-Modified` is strong only if `Date` is at
     /// least ``strongDateAge`` later. The dates are not compared if there is an ETag, because the ETag is preferred,
-    /// and reading two dates takes a thirtieth of the time of a small file.
+    /// and reading two dates takes a thirtieth of the time that a small file needs.
     /// - Parameter now: the current time, which decides the century of dates whose year has two digits.
     package init(head: ResponseHead, now: Date) {
         self.init(undated: head)

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Addresses that are not in the public internet: addresses of this machine, of private networks and of a single link,
-/// multicast addresses, and reserved addresses (IANA's special-purpose registries, RFC 6890).
+/// multicast addresses, and reserved addresses (RFC 6890), but not those for documentation.
 package enum PrivateAddress {
     /// Returns whether a text is a numeric address that is not in the public internet. The text may have a zone
     /// (`fe80::1%eth0`) or brackets. Returns false for a name.

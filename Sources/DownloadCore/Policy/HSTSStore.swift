@@ -94,7 +94,8 @@ extension HSTSStore {
         return upgraded == target.url ? location : upgraded.string
     }
 
-    /// Learns from an answer about its host. Only answers over verified https are believed (RFC 6797 section 8.1).
+    /// Records what the HSTS field of an answer says about the host that sent the answer. Only answers over
+    /// verified https are believed (RFC 6797 section 8.1).
     func learn(_ head: ResponseHead, _ url: SourceURL, of download: DownloadRequest) {
         guard url.scheme == "https", download.trust.verifiesServer, download.http.upgradesKnownHosts != false,
             let field = head.fields.values(.strictTransportSecurity).first

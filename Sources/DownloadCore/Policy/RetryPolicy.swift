@@ -2,7 +2,7 @@
 public struct RetryPolicy: Sendable, Equatable {
     /// The number of attempts after the first one. The count begins again after progress.
     public var limit: Int
-    /// The first delay in seconds; it doubles each time.
+    /// The longest first delay in seconds. It doubles each time. The delay is a random time in the upper half of it.
     public var delay: Double
     /// The longest delay in seconds, unless the server asks for a longer one.
     public var maximumDelay: Double

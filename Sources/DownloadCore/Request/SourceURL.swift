@@ -107,11 +107,12 @@ public struct SourceURL: Sendable, Hashable {
     }
 
     /// Returns the text, which need not be a URL, with `***` in place of everything before its last `@`. That part may
-    /// be a user name and a password. A scheme at the beginning stays.
+    /// be a user name and a password. A scheme and its `://` at the beginning stay.
     package static func hidingUserInformation(_ text: String) -> String {
         guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else { return text }
-        let scheme = text.range(of: "://").map { $0.upperBound <= at ? text[..<$0.upperBound] : "" } ?? ""
-        return scheme + "***" + text[at...]
+        let hidden = "***" + text[at...]
+        guard let end = text[..<at].range(of: "://"), scheme(text[..<end.lowerBound]) != nil else { return hidden }
+        return text[..<end.upperBound] + hidden
     }
 
     /// Returns the scheme in lower case, or nil if it is not a scheme (RFC 3986 section 3.1).

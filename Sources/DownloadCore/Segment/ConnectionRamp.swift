@@ -6,7 +6,8 @@ struct ConnectionRamp: Sendable {
     private(set) var wanted: Int
     /// The number of connections that the download may have, because other downloads use the same host.
     private var granted = Int.max
-    /// Whether the number is final, because it was measured or requested.
+    /// Whether the number no longer rises: it was requested or measured, a server refused a connection, or more connections
+    /// are not permitted or not worthwhile.
     private(set) var isSettled: Bool
     /// The number of connections above which the server refused more, if it did.
     private(set) var cap: Int?
@@ -16,7 +17,7 @@ struct ConnectionRamp: Sendable {
     private(set) var wasHeldBack = false
 
     private let limit: Int
-    /// The best number of connections from the host profile. The first step goes to this number.
+    /// The best number of connections from the host profile. The first step multiplies the connections by it.
     private let best: Int?
     private var before: (count: Int, speed: Double)?
     private var window: (start: Double, bytes: Double, isRepeated: Bool)?

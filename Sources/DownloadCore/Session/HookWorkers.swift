@@ -81,7 +81,7 @@ final class HookWorkers: Sendable {
         return waiters != nil
     }
 
-    /// Waits until no program runs and no hook is due.
+    /// Waits until all workers have ended. A hook may still be due if the store failed or ``end()`` was called.
     func wait() async {
         await withCheckedContinuation { waiter in
             let isIdle = state.withLock { state in

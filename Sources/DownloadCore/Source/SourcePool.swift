@@ -60,8 +60,8 @@ final class SourcePool {
     /// Whether bytes came from more than one source.
     var isMixed: Bool { members.count { !$0.brought.isEmpty } > 1 }
 
-    /// Returns the source for a connection. The source stays the same as before, unless it has failed or only other
-    /// sources may have one more connection. Then the source with the fewest connections is chosen.
+    /// Returns the source for a connection. A connection keeps its source, unless the source has failed, or has all its
+    /// connections while another source may have one more. Then the source with the fewest connections is chosen.
     /// - Parameter running: the connections that have a request.
     func member(for connection: Int, running: some Sequence<Int>) -> Int {
         let loads = loads(of: running.filter { $0 != connection })

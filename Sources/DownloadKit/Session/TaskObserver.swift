@@ -134,7 +134,7 @@ final class TaskObserver: Sendable {
                 let progress = await service.progress()
                 let now = time.now
                 state.withLock { $0.listeners.handle(progress, at: now) }
-                // Only the end of the process ends the sleep early.
+                // This task is never cancelled, so the sleep is never cut short.
                 try? await time.sleep(for: Self.interval)
             }
         }

@@ -9,8 +9,8 @@ struct Pause: ContextCommand {
         abstract: "Pause downloads, wherever they run.",
         discussion: """
             Returns when the fetched bytes are on disk. A dlm get that waits for a paused download keeps waiting, and \
-            continues when the download is resumed. --all selects all downloads that would continue without a command, \
-            now or when their session starts again.
+            continues when the download is resumed. --all selects all downloads that are queued, running, waiting or \
+            paused. The paused ones then stay paused when their session starts again.
             """)
 
     @OptionGroup var selection: SelectionOptions

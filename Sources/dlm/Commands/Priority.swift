@@ -8,7 +8,7 @@ struct Priority: ContextCommand {
         commandName: "priority",
         abstract: "Change the order in which downloads start.",
         discussion: """
-            A download with a higher number starts earlier; the default is 0, and -5 starts later. Running downloads \
+            A download with a higher priority starts earlier. The default priority is 0; -5 is lower. Running downloads \
             are not affected. --all selects all unfinished downloads.
             """)
 

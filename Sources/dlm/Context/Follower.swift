@@ -24,7 +24,8 @@ final class Follower: Sendable {
             }
         }
 
-        /// Whether the user asked to continue in the background. If so, a script or cron needs no notice about this.
+        /// Whether the user asked to continue in the background. If so, a script or cron gets no notice that the downloads
+        /// continue there.
         var isHandover: Bool {
             if case .resume(let overrides) = self { overrides.inBackground } else { false }
         }
@@ -173,7 +174,8 @@ final class Follower: Sendable {
         narrator.console.report(reason)
     }
 
-    /// Handles the first signal: all downloads stop with their resume data on disk, and a notice says how to continue.
+    /// Handles the first signal. A command that only watches stops no download. Otherwise this process's downloads stop
+    /// with their resume data on disk, and a notice says how to continue.
     func interrupt(_ reason: DownloadState.PauseReason) async {
         ledger.withLock { $0.isInterrupted = true }
         if purpose.isWatch {
@@ -250,14 +252,14 @@ final class Follower: Sendable {
         narrator.goOnElsewhere(elsewhere, active: active, isExpected: purpose.isHandover)
     }
 
-    /// Handles an error of `ask`. If no download was begun, the command fails. Otherwise the begun downloads are
-    /// followed to their ends.
+    /// Handles an error of `ask`. If no download was begun, or if the error is of an unknown type, the command fails.
+    /// Otherwise the begun downloads are followed to their ends. After a signal, the error is ignored.
     private func cannotAsk(_ error: any Error) throws {
         if ledger.withLock(\.isInterrupted) { return }
         let document: RejectedDocument? =
             switch error {
             case let error as DownloadError: RejectedDocument(error)
-            // The list came from a server, and was cut short.
+            // The list could not be fetched from its server, or not as a whole.
             case let failure as ChecksumFile.Failure:
                 RejectedDocument(failure.message, line: nil, exitStatus: failure.error.exitStatus)
             default: nil
@@ -300,7 +302,7 @@ final class Follower: Sendable {
         if !beginCheck(snapshot) { conclude(snapshot) }
     }
 
-    /// Ends a download that was complete before this command began. Its file may be gone or changed since. If a program
+    /// Records the end of a download that was complete before this command began. Its file may be gone or changed since. If a program
     /// ran at the end, that program may have moved the file.
     func wasComplete(_ snapshot: DownloadSnapshot) {
         let found = snapshot.record.runsProgramAtEnd ? nil : fate(snapshot.record)

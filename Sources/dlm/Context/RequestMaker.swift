@@ -44,8 +44,8 @@ struct RequestMaker: Sendable {
     }
 
     static let pausedUnrecorded = ValidationError(
-        "--paused needs a recorded download, so that dlm resume can start it; leave out --paused, or --ephemeral and "
-            + "-o -; if paused comes from config.yaml, set DLM_PAUSED=false")
+        "--paused needs a recorded download, so that dlm resume can start it; leave out --paused, or leave out "
+            + "--ephemeral and -o -; if paused comes from config.yaml, set DLM_PAUSED=false")
 
     private func requireResumable(_ request: DownloadRequest) throws {
         if request.startsPaused, !areRecorded { throw Self.pausedUnrecorded }
@@ -185,7 +185,7 @@ struct RequestMaker: Sendable {
         let line = try JSONLine.plain(line)
         if OptionText.isOption(line.text) {
             let why =
-                "there is no URL above this option; write options directly below their URL, without a delay"
+                "there is no URL above this option; write options directly below their URL, and at the same time"
             throw ListOptions.Failure(line: line.number, message: why)
         }
         let options = line.options.isEmpty ? nil : try listOptions.options(line.options)

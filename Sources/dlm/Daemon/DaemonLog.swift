@@ -8,7 +8,7 @@ struct DaemonLog: Sendable {
     /// The log file, which is replaced when it grows too large; nil if no file is to be replaced.
     let file: DaemonLogFile?
     var time: any TimeSource = SystemTime()
-    /// The journal, which takes the lines with fields; nil if systemd does not read standard error.
+    /// The journal, which takes each line together with its fields; nil if systemd does not read standard error.
     var journal: JournalLog?
 
     /// - Parameters:
@@ -41,7 +41,7 @@ struct DaemonLog: Sendable {
         return fields
     }
 
-    /// Logs the ends and restarts of downloads. All other events are in `dlm events`.
+    /// Logs which downloads are completed, have failed or start from the beginning. All other events are in `dlm events`.
     func follow(_ events: DownloadEvents) async {
         for await event in events {
             switch event {

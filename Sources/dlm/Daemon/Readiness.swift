@@ -69,7 +69,7 @@ struct ReadinessPipe {
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     }
 
-    /// Waits for the line or the end of the pipe, on a thread of its own, and closes the pipe.
+    /// Waits for the line or the end of the pipe, on a thread of its own, and closes the reading end.
     /// - Returns: the line, or nil if none came. `inTime` is false if the limit passed before a line or the end came.
     func line(
         within limit: Duration, _ time: any TimeSource = SystemTime()

@@ -78,11 +78,11 @@ enum FolderFindings {
                         "move it away: mv \(ShellWord.quoted(check.path)) \(ShellWord.quoted(check.path + ".old"))"))
         }
         let length = socket.utf8.count
-        let text = "\(length) bytes, at most \(longestPath) are possible"
+        let text = "\(length) bytes; a socket address holds at most \(longestPath)"
         if length <= longestPath {
             findings.append(.ok(section, "socket path", text))
         } else if canReachLongPaths {
-            findings.append(.ok(section, "socket path", text + "; reached through /proc/self/fd"))
+            findings.append(.ok(section, "socket path", text + ", so dlm reaches the socket through /proc/self/fd"))
         } else {
             findings.append(
                 .problem(

@@ -61,7 +61,7 @@ final class HookProcess: Sendable {
             }
         }
         guard code == 0 else {
-            let hint = code == ENOEXEC ? "; a script begins with #!" : ""
+            let hint = code == ENOEXEC ? "; if it is a script, its first line must begin with #!" : ""
             return .failure(StartFailure(text: String(cString: strerror(code)) + hint))
         }
         return .success(HookProcess(pid, time))

@@ -30,7 +30,7 @@ enum JSONLine {
         var options: [InputList.Line] = []
         for (name, value) in object.sorted(by: { $0.key < $1.key }) where name != "url" {
             for text in value.texts {
-                // The option becomes a line `name=value`, so a line break in a value would begin another option.
+                // The option becomes a line `name=value`, so a name with `=` would move a part of it into the value.
                 if name.contains("=") {
                     throw ListOptions.Failure(
                         line: line.number, message: "\(name): unknown option; give {\"name\": \"value\"}")

@@ -68,7 +68,7 @@ struct ManifestSummary {
     }
 }
 
-/// The URLs of manifests that failed, by host and kind of error.
+/// The failed URLs of manifests, by host and kind of error.
 struct ManifestFailures {
     struct Group {
         let host: String

@@ -69,7 +69,7 @@ extension ManualText {
         ],
         "events": [
             ("dlm events | jq -r .event", "Print new events as they happen:"),
-            ("dlm events --since 1200 --once", "Print the events after a cursor and end, for example in a cron job:"),
+            ("dlm events --since 1200 --once", "Print the events after a cursor, and then end, for example in cron:"),
         ],
         "limit": [
             ("dlm limit 2M", "Limit the speed of each dlm that is running now:"),

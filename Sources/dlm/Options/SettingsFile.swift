@@ -212,8 +212,8 @@ struct SettingsFile {
         switch error as? YamlError {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
-            // The message says what the parser expected and then, after "but", what it found. Only the second part
-            // helps the user.
+            // For a second document in the file, Yams says "but found another document". The text before it is in the
+            // context, and is not shown.
             SettingsError("\(place(mark.line)): not valid YAML: \(problem.trimmingPrefix("but ")); \(Self.form)")
         case .reader(let problem, let offset, _, let yaml):
             SettingsError("\(place(offset.map { Self.line(at: $0, in: yaml) })): not valid YAML: \(problem)")

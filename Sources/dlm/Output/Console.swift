@@ -100,7 +100,7 @@ final class Console: Sendable {
     /// is printed above the block.
     func outdateBlock(by lines: [String]) { state.withLock { $0.block.outdate(by: lines) } }
 
-    /// Keeps the progress block on the terminal permanently. An echoed key such as `^C` is overwritten.
+    /// Leaves the drawn lines of the progress block on the terminal and forgets them. An echoed key such as `^C` is overwritten.
     func keepBlock(control: String = "") {
         state.withLock { state in
             send(control + (state.block.isEmpty ? "" : "\r\u{1B}[K"))

@@ -36,7 +36,7 @@ struct QueueHostOptions: ParsableArguments {
     var host: String?
 
     /// Checks the options of a command for a shared queue.
-    /// - Parameter resumes: whether failed URLs can be selected.
+    /// - Parameter resumes: whether failed URLs and numbers can be selected, too.
     /// - Returns: false if the command is not about a shared queue.
     func validate(_ selection: SelectionOptions, resumes: Bool = false) throws -> Bool {
         guard queue.store != nil else {
@@ -44,13 +44,11 @@ struct QueueHostOptions: ParsableArguments {
             return false
         }
         let states = selection.group.state
-        guard states.isEmpty || resumes && states == [.failed], resumes || selection.ids.isEmpty else {
-            throw ValidationError("--store: give --all or --host" + (resumes ? ", --state failed or numbers" : ""))
-        }
+        let isPossible = states.isEmpty || resumes && states == [.failed]
         let count = [host != nil, selection.group.all, !states.isEmpty, !selection.ids.isEmpty].count { $0 }
-        if count != 1 {
+        guard isPossible, resumes || selection.ids.isEmpty, count == 1 else {
             throw ValidationError(
-                "--store: give one of --all and --host" + (resumes ? ", --state failed, numbers" : ""))
+                "--store: give one of " + (resumes ? "--all, --host, --state failed and numbers" : "--all and --host"))
         }
         return true
     }

@@ -32,7 +32,7 @@ struct NoticeTests {
             $0.completeURL = server.url("/hook")
             $0.completeBearerFile = folder("token")
         }
-        let runner = HookProgram.Runner(environment: [:], time: ManualTime(leaps: true))
+        let runner = HookProgram.Runner(environment: [:], time: HurriedTime())
         #expect(await runner.run(hook) == nil)
         let requests = server.log.entries.map(\.request)
         #expect(requests.count == 3)
@@ -54,7 +54,7 @@ struct NoticeTests {
         }
         record.complete()
         let hook = try #require(DueHook(record))
-        #expect(await HookProgram.Runner(environment: [:], time: ManualTime(leaps: true)).run(hook) == nil)
+        #expect(await HookProgram.Runner(environment: [:], time: HurriedTime()).run(hook) == nil)
         let body = try #require(server.log.entries.first?.request.body)
         let text = String(decoding: body, as: UTF8.self)
         #expect(text.contains("token=***") && text.contains("x=1") && !text.contains("hunter2"), "\(text)")
@@ -67,7 +67,7 @@ struct NoticeTests {
         let server = try FaultServer { _ in FaultReply(status: status) }
         defer { server.stop() }
         let hook = try hook { $0.completeURL = server.url("/hook?token=hunter2") }
-        let runner = HookProgram.Runner(environment: [:], time: ManualTime(leaps: true))
+        let runner = HookProgram.Runner(environment: [:], time: HurriedTime())
         let problem = try #require(await runner.run(hook))
         #expect(problem.contains("\(status)") && !problem.contains("hunter2"), "\(problem)")
         #expect(server.log.entries.count == attempts)

@@ -53,7 +53,9 @@ struct ValidationOptionsTests {
         #expect(throws: (any Error).self) { try DLM.command(["get", "http://h.example/a"] + arguments) }
     }
 
-    @Test("Sizes are written like speeds", arguments: [("0", 0), ("7", 7), ("500k", 512_000), ("2MiB", 2 << 20)])
+    @Test(
+        "A size in an option has the form of a speed, such as 500k",
+        arguments: [("0", 0), ("7", 7), ("500k", 512_000), ("2MiB", 2 << 20)])
     func sizes(text: String, bytes: Int64) throws {
         #expect(try ByteSize(argument: text).bytes == bytes)
     }

@@ -13,7 +13,7 @@ struct JSONProgressTests {
         }
     }
 
-    @Test("Each changed download has a line, and the total has a line; unchanged downloads have none")
+    @Test("Each changed download has a line, and so has a changed total; what has not changed has none")
     func lines() throws {
         var progress = JSONProgress()
         var frame = ProgressFrame(

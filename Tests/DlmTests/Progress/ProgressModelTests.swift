@@ -151,7 +151,7 @@ struct ProgressModelTests {
         #expect(model.frame([], &ledger, time: 0, now: now).rows == [])
     }
 
-    @Test("Plain lines show each download if at most four are active, and the total if there are several")
+    @Test("Plain lines show each active download if at most four are active, and the total of several downloads")
     func plain() {
         let rows = (1...5).map {
             ProgressFrame.Row(id: $0, name: "f\($0)", received: 63, total: 100, speed: 10, left: 4)
@@ -182,7 +182,7 @@ struct ProgressModelTests {
         #expect(frame.failures.allSatisfy { $0.state == .failed && $0.note?.contains("404") == true })
     }
 
-    @Test("The last row of a complete download says that it was verified, or that its file was current")
+    @Test("After its end, the row of a download says that the file was verified, or had not changed on the server")
     func settled() throws {
         let verified = DownloadRecord.example {
             $0.complete(4)

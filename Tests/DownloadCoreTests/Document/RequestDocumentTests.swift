@@ -79,7 +79,7 @@ struct RequestDocumentTests {
     }
 
     @Test(
-        "A limit and a number of connections are written in different fields, for older versions",
+        "A fixed number of connections and a limit for an automatic one are in different fields, for older versions",
         arguments: [-64, -1, 0, 16])
     func connections(number: Int) throws {
         var request = RequestDocument.baseline

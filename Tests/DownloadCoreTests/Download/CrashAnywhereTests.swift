@@ -56,8 +56,8 @@ struct CrashAnywhereTests {
         let witness = Witness(folder)
         let store = SaveLog(.init(beforeSave: { records in witness.saves(records[0]) }))
         let bench = try await SessionBench(store: store) { _, asked in
-            // The first three answers are cut off. The server has another version for the third request, and the first
-            // version again for the eighth. Each time some bytes are on disk.
+            // The first three answers are cut off. The server has another version for the requests 3 to 7, and then
+            // the first version again. Each time some bytes are on disk.
             switch asked.number {
             case 1: .reply(old.with { $0.cut = .close(after: 2_000_000) })
             case 2: .reply(old.with { $0.cut = .close(after: 1_000_000) })

@@ -53,7 +53,15 @@ import Testing
     }
 
     @Test(
-        "A URL that must be changed, split or refused is left to Foundation",
+        "In text that may be a URL, everything before the last @ is hidden, except a scheme",
+        arguments: [
+            ("http://ann:pw@h/x", "http://***@h/x"), ("ann:pw@h", "***@h"), ("h/x", "h/x"),
+            ("ann:p://w@h", "***@h"), ("http://h/://a@b", "http://***@b"), ("a b://pw@h", "***@h"),
+        ])
+    func hidden(text: String, shown: String) { #expect(SourceURL.hidingUserInformation(text) == shown) }
+
+    @Test(
+        "A URL that is not in the plain form is left to Foundation",
         arguments: [
             "HTTP://h/", "http://H/", "http://h", "http://h?q", "http://h/#f", "http://h/%41", "http://h/ü",
             "http://h/a b",

@@ -135,7 +135,7 @@ struct ManualTimeTests {
         let time = ManualTime(leaps: true)
         let before = time.now
         time.begin()
-        // The short wait is a real one. If the clock leapt meanwhile, it would leap by an hour.
+        // The clock also follows the real time, so the short wait ends after 30 ms without a leap.
         let task = sleeper("late", time, for: .seconds(3600))
         let short = sleeper("short", time, for: .milliseconds(30))
         try await short.value

@@ -59,7 +59,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "A mirror with wrong bytes is found, and its parts are fetched from others",
+            "If a mirror sends wrong bytes, its parts are fetched from other mirrors",
             arguments: Proof.allCases.prefix(2),
             0..<3)
         func lies(proof: Proof, liar: Int) async throws {

@@ -41,13 +41,13 @@ struct SessionBook {
     var queue = StoreQueue()
     /// The downloads at ``Place/arriving(_:)`` in order, and some that have left that place.
     var arrivals: [DownloadID] = []
-    /// The time before which no parked download is due. Nil if none is parked.
+    /// A time before which no parked download is due. Nil if none was parked at the last look.
     var nextDue: Date?
     var waiters = Waiters()
-    /// The reason why all downloads must stop because the session ends. The paused downloads show this reason. Nil as
-    /// long as the session does not end.
+    /// Why the session ends. All downloads must stop then, and the paused downloads show this reason. Nil as long as the
+    /// session does not end.
     var stopReason: DownloadState.PauseReason?
-    /// Whether running attempts may end, but no new ones begin.
+    /// Whether no more attempts begin, while the running ones go on to their ends.
     var isFinishing = false
 
     init(identifier: String, scheduler: Scheduler) {
@@ -71,8 +71,8 @@ struct SessionBook {
             left(active.stage, id)
         case .unsaved: unsavedCount -= 1
         case .changing:
-            // The store may have been read after the change began and before it was made, so that answer is out of
-            // date.
+            // The queue may have been read from the store before this change was saved. What that read says about this
+            // download is out of date.
             queue.depart(id)
             answerChangeWaiters()
         case .queued, .arriving, .parked, .paused, nil: break

@@ -28,7 +28,7 @@ struct AfterFailureTests {
         #expect(isFinal == .fail(Self.changed), "without retries every failure is final")
     }
 
-    @Test("After a failure with a refreshed URL, the next attempt follows at once, and the failure counts")
+    @Test("If the URL was refreshed after a failure, the next attempt follows at once, and the failure counts")
     func renewed() throws {
         let failed = FailedAttempt(error: Self.busy, isRenewed: true, failures: 1)
         #expect(try decide(failed) == .retry(after: 0, failures: 2))

@@ -2,7 +2,7 @@ import DownloadTestSupport
 
 /// A row of the table of HTTP/2 faults: the fault of a server in the reply for one file.
 struct HTTP2Cell: Sendable, CustomStringConvertible {
-    /// The content. dlm would request a file of more than 4 MiB again on a connection of its own, without HTTP/2.
+    /// The content. dlm would request a file of more than 4 MiB again on a connection of its own.
     static let content = Content(seed: 95, size: 1_000_000)
     static let middle: Int64 = 400_000
     static let good = FaultReply(content, etag: "\"v1\"")
