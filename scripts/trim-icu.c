@@ -1,12 +1,13 @@
 // Usage: trim-icu lib_FoundationICU.a >icu.dat
 // Writes the part of ICU's data (34 MB in the archive) that Foundation may ask for on behalf of dlm: 2.4 MB.
 //
-// Kept are the rules of time zones, calendars, numbers, plurals, normalization, IDNA and text boundaries, and English words.
-// Left out are converters, collations, dictionaries, transliterations, number spelling, the names of languages and regions,
-// and all words of other languages. For another language ICU then uses its root data, as for a language that it does not know.
+// Kept are the rules of time zones, calendars, numbers, plurals, normalization, IDNA and text boundaries, and English
+// words. Left out are converters, collations, dictionaries, transliterations, number spelling, the names of languages
+// and regions, and all words of other languages. For another language ICU then uses its root data, as for a language
+// that it does not know.
 //
-// The format is that of ICU's common data (icu4c/source/tools/toolutil/package.cpp): a header, the number of items, and for
-// each item the offsets of its name and of its data, sorted by name.
+// The format is that of ICU's common data (icu4c/source/tools/toolutil/package.cpp): a header, the number of items, and
+// for each item the offsets of its name and of its data, sorted by name.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,8 +35,8 @@ static int is_one_of(const char *text, const char *const *words) {
     return 0;
 }
 
-// Returns whether a name is that of a bundle of words, such as de.res or sr_Latn.res: two or three small letters, and perhaps
-// more after "_".
+// Returns whether a name is that of a bundle of words, such as de.res or sr_Latn.res: two or three small letters, and
+// perhaps more after "_".
 static int is_language(const char *file) {
     size_t letters = strspn(file, "abcdefghijklmnopqrstuvwxyz");
     return (letters == 2 || letters == 3) && (file[letters] == '_' || file[letters] == '.');

@@ -16,9 +16,9 @@ struct BandwidthGate {
     private static let longest: Int64 = 10
     private static let heldPerTick = 8
 
-    /// Returns how long to wait before the transfer is checked again, in ms. A fast transfer waits at most for
-    /// the time in which its limit lets 1 MB pass. Otherwise the kernel's receive buffer would fill up and the server would stop sending.
-    /// If many transfers are suspended, none of them is fast, and the wait is longer.
+    /// Returns how long to wait before the transfer is checked again, in ms. A fast transfer waits at most for the time
+    /// in which its limit lets 1 MB pass. Otherwise the kernel's receive buffer would fill up and the server would stop
+    /// sending. If many transfers are suspended, none of them is fast, and the wait is longer.
     private func tick(_ transfer: CurlTransfer) -> Int64 {
         let least = Int64(1 + held.count / Self.heldPerTick)
         guard least < Self.longest, let rate = transfer.request.lowestRate else { return Self.longest }

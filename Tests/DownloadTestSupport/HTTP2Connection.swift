@@ -38,8 +38,8 @@ final class HTTP2Connection {
         }
     }
 
-    /// Sends the next frame of one stream. Returns false and sends nothing if input is waiting, which may stop a reply, or
-    /// if no stream is ready.
+    /// Sends the next frame of one stream. Returns false and sends nothing if input is waiting, which may stop a reply,
+    /// or if no stream is ready.
     private func sendOne() -> Bool {
         if wire.waitForInput(milliseconds: 0) { return false }
         let now = ContinuousClock.now
@@ -59,8 +59,8 @@ final class HTTP2Connection {
         min(stream.sendable(holdsEnds: core.isHoldingEnds), window)
     }
 
-    /// The time in milliseconds until the next stream may send. The thread waits so long for input from the peer. -1 means
-    /// without a limit.
+    /// The time in milliseconds until the next stream may send. The thread waits so long for input from the peer. -1
+    /// means without a limit.
     private var patience: Int32 {
         let waiting = streams.filter { sendable($0) > 0 }.compactMap(\.due)
         // `releaseEnds()` does not wake this thread, so it looks every 5 ms whether it may send the last bytes.

@@ -1,9 +1,10 @@
 import Foundation
 
 /// A real web server on the loopback interface, over http and https with HTTP/2, that serves a folder of its own. Every
-/// file is also served below `/slow`, `/described` and `/private`. Below `/slow` and `/described`, each answer is limited
-/// to ``slowRate``. Below `/described`, the answer also names a Metalink document, `NAME.meta4`. Below `/private`, the name and password
-/// are required (Basic). All paths below `/expired` are gone. End the server with ``stop()``.
+/// file is also served below `/slow`, `/described` and `/private`. Below `/slow` and `/described`, each answer is
+/// limited to ``slowRate``. Below `/described`, the answer also names a Metalink document, `NAME.meta4`. Below
+/// `/private`, the name and password are required (Basic). All paths below `/expired` are gone. End the server with
+/// ``stop()``.
 package final class Nginx: Sendable {
     /// The rate of an answer below `/slow` and `/described`, in bytes per second.
     package static let slowRate = 4 << 20
@@ -15,8 +16,8 @@ package final class Nginx: Sendable {
     private let securePort: Int
     private let address: String
 
-    /// - Parameter link: two network namespaces with a link between them; nginx runs in the server's namespace. Nil means
-    ///   the loopback interface.
+    /// - Parameter link: two network namespaces with a link between them; nginx runs in the server's namespace. Nil
+    ///   means the loopback interface.
     package init(on link: LinkedNamespaces? = nil) async throws {
         address = link == nil ? "127.0.0.1" : LinkedNamespaces.serverAddress
         let program = "/usr/sbin/nginx"

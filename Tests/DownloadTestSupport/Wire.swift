@@ -183,8 +183,8 @@ final class Wire {
         }
     }
 
-    /// Waits until the peer's kernel has acknowledged the written bytes. Then makes the close of the descriptor send RST
-    /// instead of FIN.
+    /// Waits until the peer's kernel has acknowledged the written bytes. Then makes the close of the descriptor send
+    /// RST instead of FIN.
     func reset() {
         LoopbackSocket.waitUntilTaken(descriptor)
         var linger = linger(l_onoff: 1, l_linger: 0)

@@ -48,7 +48,8 @@ extension EndToEnd {
                         command.visibleArguments.contains { $0.names?.contains { $0.text == "--json" } == true }
                     }.map(\.commandName)
                 }
-                // No PostgreSQL server runs here. `queues` makes the documents of a shared queue, and `work` is left out.
+                // No PostgreSQL server runs here. `queues` makes the documents of a shared queue, and `work` is left
+                // out.
                 queues(lines)
                 #expect(lines.commands == Set(all).union(["events"]).subtracting(["work"]))
             }

@@ -159,8 +159,8 @@ extension Checksum {
 }
 
 extension Metalink {
-    /// Returns the file that lists one of these URLs. If no file does, returns the file with the name of one of the URLs,
-    /// or else the only file of the document. Files of another size are left out. Nil if several files fit.
+    /// Returns the file that lists one of these URLs. If no file does, returns the file with the name of one of the
+    /// URLs, or else the only file of the document. Files of another size are left out. Nil if several files fit.
     func file(at urls: [SourceURL], size: Int64?) -> File? {
         let fitting = files.filter { $0.size == nil || size == nil || $0.size == size }
         let listed = fitting.filter { file in file.sources.contains { urls.contains($0.url) } }

@@ -28,8 +28,8 @@ final class Naming: AttemptPhase {
 
     private var destination: Destination { record.request.destination }
 
-    /// Returns the file that has the name already, if the download must not go on because of it. The name is the requested
-    /// name, or with `--continue` the name in the URL. Called before a request is sent.
+    /// Returns the file that has the name already, if the download must not go on because of it. The name is the
+    /// requested name, or with `--continue` the name in the URL. Called before a request is sent.
     @inline(never)
     func checkBeforehand() throws(DownloadError) -> ExistingFile? {
         guard file == nil, EarlierCompletion(of: record)?.current == nil else { return nil }

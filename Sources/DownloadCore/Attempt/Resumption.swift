@@ -27,8 +27,8 @@ struct Resumption: AttemptPhase {
             return try await partialIsGone()
         }
         guard let file else { return .unfinished }
-        // The first write changes the file's modification time, so the recorded time is removed before. Otherwise, after
-        // a kill, the next attempt would take this write for another program's write.
+        // The first write changes the file's modification time, so the recorded time is removed before. Otherwise,
+        // after a kill, the next attempt would take this write for another program's write.
         if record.resume.modified != nil {
             record.resume.modified = nil
             try await attempt.save()

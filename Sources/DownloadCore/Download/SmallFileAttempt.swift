@@ -5,8 +5,8 @@ import Synchronization
 /// store handle many such files at once. If anything else happens, it becomes an ordinary attempt, which continues with
 /// the bytes that have come.
 ///
-/// The properties without a lock are used by one thread after another: the code that begins the attempt, the thread that
-/// has the last bytes or a message for the attempt, and then ``SmallFileLane``.
+/// The properties without a lock are used by one thread after another: the code that begins the attempt, the thread
+/// that has the last bytes or a message for the attempt, and then ``SmallFileLane``.
 final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
     private enum Stage {
         /// The transfer has not begun.

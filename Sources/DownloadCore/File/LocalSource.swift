@@ -78,10 +78,10 @@ package final class LocalSource: Sendable {
 
 extension PartialFile {
     /// Copies a part of the source to the same offset, and marks the bytes as written. Called on the thread of the
-    /// write queue. A failed write, or a failed copy by the kernel, is recorded in ``failure``. If the kernel cannot copy,
-    /// the bytes are read and written, and a failed read is thrown.
-    /// - Returns: The number of bytes that were read. 0 at the end of the source, after a failed copy by the kernel, or if
-    ///   the file refuses writes.
+    /// write queue. A failed write, or a failed copy by the kernel, is recorded in ``failure``. If the kernel cannot
+    /// copy, the bytes are read and written, and a failed read is thrown.
+    /// - Returns: The number of bytes that were read. 0 at the end of the source, after a failed copy by the kernel, or
+    ///   if the file refuses writes.
     package func copy(_ range: Range<Int64>, from source: LocalSource) throws(DownloadError) -> Int64 {
         if refusesWrites { return 0 }
         if written.overlaps(range) { return try write(range, from: source) }

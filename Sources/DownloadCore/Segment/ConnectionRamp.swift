@@ -6,8 +6,8 @@ struct ConnectionRamp: Sendable {
     private(set) var wanted: Int
     /// The number of connections that the download may have, because other downloads use the same host.
     private var granted = Int.max
-    /// Whether the number no longer rises: it was requested or measured, a server refused a connection, or more connections
-    /// are not permitted or not worthwhile.
+    /// Whether the number no longer rises: it was requested or measured, a server refused a connection, or more
+    /// connections are not permitted or not worthwhile.
     private(set) var isSettled: Bool
     /// The number of connections above which the server refused more, if it did.
     private(set) var cap: Int?

@@ -29,8 +29,8 @@ package enum Overlap {
         return min(run.upperBound, end + joined)
     }
 
-    /// Returns the ranges at the beginning and at the end of every answer, which the caller fetches again. Each of these
-    /// requests also fetches the bytes beside its range, and they are compared with the bytes on disk.
+    /// Returns the ranges at the beginning and at the end of every answer, which the caller fetches again. Each of
+    /// these requests also fetches the bytes beside its range, and they are compared with the bytes on disk.
     package static func edges(of answers: [Range<Int64>]) -> ByteRanges {
         var edges = ByteRanges()
         for answer in answers where !answer.isEmpty {

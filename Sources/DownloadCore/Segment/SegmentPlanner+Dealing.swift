@@ -173,8 +173,8 @@ extension SegmentPlanner {
     }
 
     /// Returns the range that a stalled connection gives away. This is the range that the connection has not requested
-    /// yet. If that range is too small, the connection gives away the rest of its request that is being answered, except for
-    /// a small reserve. Nil if nothing can be given away.
+    /// yet. If that range is too small, the connection gives away the rest of its request that is being answered,
+    /// except for a small reserve. Nil if nothing can be given away.
     private func gift(of still: PlannedConnection) -> Range<Int64>? {
         if sharedStart(of: still) != nil { return nil }
         if still.unasked >= Self.leastGiven.uncut { return max(still.position, still.leaseEnd)..<still.end }

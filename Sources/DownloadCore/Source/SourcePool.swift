@@ -112,8 +112,8 @@ final class SourcePool {
 
     // MARK: Other downloads of the session
 
-    /// Gives each source a share of the session's connections to its host, so that each connection counts for the host of
-    /// its source.
+    /// Gives each source a share of the session's connections to its host, so that each connection counts for the host
+    /// of its source.
     /// - Parameter share: Creates the share for an origin.
     func join(first: ConnectionShare?, _ share: (String) -> ConnectionShare) {
         for index in members.indices { members[index].share = index == 0 ? first : share(members[index].url.origin) }

@@ -24,8 +24,8 @@ final class Follower: Sendable {
             }
         }
 
-        /// Whether the user asked to continue in the background. If so, a script or cron gets no notice that the downloads
-        /// continue there.
+        /// Whether the user asked to continue in the background. If so, a script or cron gets no notice that the
+        /// downloads continue there.
         var isHandover: Bool {
             if case .resume(let overrides) = self { overrides.inBackground } else { false }
         }
@@ -302,8 +302,8 @@ final class Follower: Sendable {
         if !beginCheck(snapshot) { conclude(snapshot) }
     }
 
-    /// Records the end of a download that was complete before this command began. Its file may be gone or changed since. If a program
-    /// ran at the end, that program may have moved the file.
+    /// Records the end of a download that was complete before this command began. Its file may be gone or changed
+    /// since. If a program ran at the end, that program may have moved the file.
     func wasComplete(_ snapshot: DownloadSnapshot) {
         let found = snapshot.record.runsProgramAtEnd ? nil : fate(snapshot.record)
         conclude(CompletedBefore(snapshot: snapshot, fate: found))

@@ -41,7 +41,8 @@ struct DaemonLog: Sendable {
         return fields
     }
 
-    /// Logs which downloads are completed, have failed or start from the beginning. All other events are in `dlm events`.
+    /// Logs which downloads are completed, have failed or start from the beginning. All other events are in
+    /// `dlm events`.
     func follow(_ events: DownloadEvents) async {
         for await event in events {
             switch event {

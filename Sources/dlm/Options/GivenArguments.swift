@@ -18,8 +18,8 @@ enum GivenArguments {
         return named.prefix(path) + words.flatMap(\.arguments)
     }
 
-    /// Returns whether a word may be the letters of several options, or a letter with its value: one dash and at least two
-    /// more bytes.
+    /// Returns whether a word may be the letters of several options, or a letter with its value: one dash and at least
+    /// two more bytes.
     private static func isCluster(_ word: String) -> Bool {
         word.utf8.count > 2 && word.hasPrefix("-") && !word.hasPrefix("--")
     }

@@ -5,7 +5,8 @@ import Glibc
 import Synchronization
 
 /// The lines that the program prints: data to stdout, and messages for people to stderr. (The bytes of a download to
-/// stdout do not go through this class.) The lines of the progress display (the progress block) stay below all other lines.
+/// stdout do not go through this class.) The lines of the progress display (the progress block) stay below all other
+/// lines.
 final class Console: Sendable {
     private struct State {
         var block = TerminalBlock()
@@ -100,7 +101,8 @@ final class Console: Sendable {
     /// is printed above the block.
     func outdateBlock(by lines: [String]) { state.withLock { $0.block.outdate(by: lines) } }
 
-    /// Leaves the drawn lines of the progress block on the terminal and forgets them. An echoed key such as `^C` is overwritten.
+    /// Leaves the drawn lines of the progress block on the terminal and forgets them. An echoed key such as `^C` is
+    /// overwritten.
     func keepBlock(control: String = "") {
         state.withLock { state in
             send(control + (state.block.isEmpty ? "" : "\r\u{1B}[K"))

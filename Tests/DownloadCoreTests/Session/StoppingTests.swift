@@ -14,8 +14,8 @@ struct StoppingTests {
 
     @Test("A stop pauses each download at once with its bytes, whatever the download is doing")
     func everything() async throws {
-        // The downloads are stalled after some bytes, without a byte of the body, between two attempts, or queued. Nobody
-        // advances the bench's `ManualTime`, so a stop that waits for time to pass would never return.
+        // The downloads are stalled after some bytes, without a byte of the body, between two attempts, or queued.
+        // Nobody advances the bench's `ManualTime`, so a stop that waits for time to pass would never return.
         let bench = try await SessionBench(maxConcurrent: 20, maxPerHost: 20, time: ManualTime()) { request, _ in
             switch Int(request.url.path.dropFirst()) ?? 0 {
             case 0..<8: .reply(Self.reply.with { $0.cut = .stall(after: 400_000) })

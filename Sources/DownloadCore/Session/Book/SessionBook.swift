@@ -44,8 +44,8 @@ struct SessionBook {
     /// A time before which no parked download is due. Nil if none was parked at the last look.
     var nextDue: Date?
     var waiters = Waiters()
-    /// Why the session ends. All downloads must stop then, and the paused downloads show this reason. Nil as long as the
-    /// session does not end.
+    /// Why the session ends. All downloads must stop then, and the paused downloads show this reason. Nil as long as
+    /// the session does not end.
     var stopReason: DownloadState.PauseReason?
     /// Whether no more attempts begin, while the running ones go on to their ends.
     var isFinishing = false

@@ -44,8 +44,8 @@ struct StoreQueue {
         position = mayHaveMore ? records.last.map { QueuePosition(priority: $0.request.priority, id: $0.id) } : nil
     }
 
-    /// Ends a read that does not change the position: the store failed, or it was asked for downloads of origins that are
-    /// not busy.
+    /// Ends a read that does not change the position: the store failed, or it was asked for downloads of origins that
+    /// are not busy.
     mutating func endReading() { isReading = false }
 
     /// Returns whether the store's answer about this download is out of date.
@@ -59,8 +59,8 @@ struct StoreQueue {
 
     func isExhausted(without busy: Set<String>) -> Bool { nothingBeyond?.isSubset(of: busy) ?? false }
 
-    /// Records that all downloads that wait only in the store belong to busy origins. Does nothing if a download was left
-    /// to the store meanwhile.
+    /// Records that all downloads that wait only in the store belong to busy origins. Does nothing if a download was
+    /// left to the store meanwhile.
     mutating func foundNothing(without busy: Set<String>) {
         if !wasLeftTo { nothingBeyond = busy }
     }
