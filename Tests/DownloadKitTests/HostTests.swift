@@ -38,12 +38,12 @@ struct HostTests {
 
     /// Starts a host, and opens the session as a client once the host is alive.
     private func start(
-        _ library: Library, idleTimeout: Duration? = nil, adapter: (any RequestAdapter)? = nil,
+        _ library: Library, adapter: (any RequestAdapter)? = nil,
         monitors: [any EventMonitor] = []
     ) async throws -> (host: Task<Void, any Error>, client: DownloadSession) {
         let configuration = library.configuration(background)
         let host = Task {
-            try await DownloadSession.runBackground(configuration, idleTimeout: idleTimeout, monitors: monitors)
+            try await DownloadSession.runBackground(configuration, idleTimeout: nil, monitors: monitors)
         }
         let directory = DownloadSession.sessions(stateFolder: configuration.stateFolder)
         defer { directory.close() }
@@ -117,11 +117,13 @@ struct HostTests {
             await #expect(throws: DownloadError.self) { try await client.task(id) }
             await client.close()
             library.server.releaseEnds()
-            let (next, later) = try await start(library, idleTimeout: .zero)
+            let (next, later) = try await start(library)
             #expect(try await later.task(id).value.byteCount == content.size)
             await later.close()
-            // With nothing left to do, the host ends by itself.
+            next.cancel()
             try await next.value
+            // With nothing left to do, a host ends by itself.
+            try await DownloadSession.runBackground(library.configuration(background), idleTimeout: .zero)
             #expect(recorder.names.last == "org.example.host paused")
         }
     }
