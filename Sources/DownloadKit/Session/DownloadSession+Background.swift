@@ -33,13 +33,14 @@ extension DownloadSession {
         let manager = try SessionAssembly(
             configuration: configuration, registry: registry, adapter: adapter, retrier: retrier
         ).manager()
+        // A client may add downloads as soon as the session has started.
+        let monitoring = await monitor(manager, identifier, monitors)
         do { try await manager.start() } catch DownloadError.sessionUnavailable(.alreadyRunning) {
             return await manager.close()
         } catch {
             await manager.close()
             throw error
         }
-        let monitoring = await monitor(manager, identifier, monitors)
         await withTaskGroup { group in
             group.addTask {
                 for await mode in manager.shutdownRequests {
