@@ -28,6 +28,13 @@ enum Migrations {
         }
     }
 
+    /// Throws if the file is a database of another program. The number is read last: the step that creates the first
+    /// table also sets the number, so a store that another process is creating is not taken for foreign.
+    static func requireStore(_ db: Database) throws {
+        let isEmpty = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0
+        guard try isEmpty || number("application_id", of: db) == applicationID else { throw Refusal.foreign }
+    }
+
     /// Returns the number of steps that a store has taken. Returns nil for an empty file; the next process that opens
     /// the file turns it into a store.
     static func known(in db: Database) throws -> Int? {
@@ -37,8 +44,7 @@ enum Migrations {
 
     /// Returns the number of steps that the store has taken. Throws if the file is not a store, or has a newer schema.
     private static func version(of db: Database) throws -> Int {
-        let isEmpty = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0
-        guard try isEmpty || number("application_id", of: db) == applicationID else { throw Refusal.foreign }
+        try requireStore(db)
         let version = try number("user_version", of: db)
         guard version <= steps.count else { throw Refusal.newer(version) }
         return version

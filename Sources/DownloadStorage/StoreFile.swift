@@ -34,6 +34,8 @@ enum StoreFile {
         configuration.busyMode = .timeout(TimeInterval(patience))
         configuration.foreignKeysEnabled = false
         configuration.prepareDatabase { db in
+            // A database of another program keeps its mode and its journal.
+            try Migrations.requireStore(db)
             try restrict(path)
             // `Configuration.journalMode` is not used, because it writes to the schema whenever the WAL is empty.
             guard try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL") == "wal" else {
@@ -58,12 +60,16 @@ enum StoreFile {
         }
     }
 
-    /// Restricts the database to its owner. Must run before the log files are created, because they take their mode
-    /// from the database.
+    /// Restricts the database and its log files to their owner. Log files that are created later take their mode from
+    /// the database.
     private static func restrict(_ path: String) throws {
-        var information = stat()
-        guard stat(path, &information) == 0, information.st_mode & 0o077 != 0 else { return }
-        guard chmod(path, 0o600) == 0 else {
+        for file in [path, path + "-wal", path + "-shm"] {
+            var information = stat()
+            guard stat(file, &information) == 0, information.st_mode & 0o077 != 0, chmod(file, 0o600) != 0 else {
+                continue
+            }
+            // Another process that closes the store deletes its log files.
+            if errno == ENOENT { continue }
             throw DatabaseError(resultCode: .SQLITE_PERM, message: String(cString: strerror(errno)))
         }
     }

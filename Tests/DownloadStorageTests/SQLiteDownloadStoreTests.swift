@@ -128,6 +128,14 @@ struct SQLiteDownloadStoreTests {
         for suffix in ["", "-wal", "-shm"] {
             #expect(try mode(parent + "/downloads.sqlite" + suffix) == 0o600)
         }
+        // The log files of a store that was made readable for others are restricted, too.
+        await store.close()
+        try #require(chmod(parent + "/downloads.sqlite", 0o644) == 0)
+        let reopened = try SQLiteDownloadStore(folder: parent, isAlive: { _ in true })
+        for suffix in ["", "-wal", "-shm"] {
+            #expect(try mode(parent + "/downloads.sqlite" + suffix) == 0o600)
+        }
+        await reopened.close()
     }
 
     @Test("No secret is stored, but the records that add returns keep their secrets")

@@ -65,16 +65,18 @@ struct StoreFailureTests {
                 + "\(Migrations.steps.count)); update the program")
     }
 
-    @Test("Another program's database is refused, and its tables are not changed")
+    @Test("Another program's database is refused, and neither its content nor its mode nor its journal is changed")
     func foreign() async throws {
         try await DatabaseQueue(path: folder.store).writeWithoutTransaction { db in
             try db.execute(sql: "CREATE TABLE theirs (id INTEGER)")
         }
+        try #require(chmod(folder.store, 0o644) == 0)
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.store))
         #expect(try message().hasPrefix("is a database of another program; move it away"))
-        let tables = try await DatabaseQueue(path: folder.store).read { db in
-            try String.fetchAll(db, sql: "SELECT name FROM sqlite_master")
-        }
-        #expect(tables == ["theirs"])
+        #expect(try Data(contentsOf: URL(fileURLWithPath: folder.store)) == bytes)
+        var information = stat()
+        #expect(stat(folder.store, &information) == 0 && information.st_mode & 0o777 == 0o644)
+        #expect(stat(folder.store + "-wal", &information) != 0)
     }
 
     @Test("A state folder that cannot be created is reported")

@@ -11,7 +11,7 @@ extension PartialFile {
     }
 
     /// Renames the file with the final name to its partial name and opens it. Throws `.replaced` if the file does not
-    /// have the given identity.
+    /// have the given identity; the file then has its final name again.
     package static func adopt(folder: String, name: String, _ identity: FileIdentity) throws(DownloadError)
         -> PartialFile
     {
@@ -23,7 +23,10 @@ extension PartialFile {
             throw errno == EEXIST ? .fileFailed(.partialExists, path: path) : .file(errno, "rename", path: path)
         }
         let file = try open(folder: folder, name: name, mode: .reopen)
-        guard file.identity.isSame(as: identity) else { throw .fileFailed(.replaced, path: path) }
+        guard file.identity.isSame(as: identity) else {
+            _ = dlm_rename_no_replace(folderDescriptor, FileNaming.partial(name), name)
+            throw .fileFailed(.replaced, path: path)
+        }
         try file.syncFolder()
         return file
     }

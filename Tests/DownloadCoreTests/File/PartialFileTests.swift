@@ -32,6 +32,22 @@ struct PartialFileTests {
         }
     }
 
+    @Test("A finished file becomes a partial file; a file that has replaced it keeps its name")
+    func adopt() throws {
+        try with { folder in
+            try folder.write("mine", to: "a.bin")
+            let mine = try #require(FileStatus.of(folder("a.bin"))).identity
+            try folder.write("theirs", to: "b.bin")
+            #expect(throws: DownloadError.fileFailed(.replaced, path: folder("b.bin.part"))) {
+                try PartialFile.adopt(folder: folder.path, name: "b.bin", mine)
+            }
+            #expect(folder.names() == ["a.bin", "b.bin"])
+            let file = try PartialFile.adopt(folder: folder.path, name: "a.bin", mine)
+            #expect(folder.names() == ["a.bin.part", "b.bin"])
+            #expect(file.identity.isSame(as: mine))
+        }
+    }
+
     @Test(
         "A process that has made a partial file gets time to lock the file",
         arguments: [(0, true), (3, true), (1000, false)])
