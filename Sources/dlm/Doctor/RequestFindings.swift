@@ -128,7 +128,7 @@ struct RequestFindings {
         guard let time = validators.lastModified else {
             return .warning(
                 Self.section, "validator", "no modification time",
-                advice: "a partial file is fetched again and compared: give --checksum")
+                advice: "a partial file is fetched again and compared: give --checksum, or --allow-unverified")
         }
         return .ok(
             Self.section, "validator", "its size, its modification time (\(time)) and the end of the partial file")
