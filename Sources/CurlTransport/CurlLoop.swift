@@ -50,7 +50,7 @@ final class CurlLoop: @unchecked Sendable {
     private var handles = HandlePool()
     private(set) var active: [UnsafeMutableRawPointer: CurlTransfer] = [:]
     var gate: BandwidthGate
-    private var nextStallCheck: Int64 = 0
+    private var nextStallCheck = CurlLoop.time() + CurlLoop.stallCheckInterval
     var nudging = Nudging()
     private var isRunning = true
 

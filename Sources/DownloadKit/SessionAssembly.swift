@@ -40,9 +40,10 @@ struct SessionAssembly {
                 return transport(try CurlTransport(environment: environment))
             },
             end: { [registry] in if isRecorded { registry.unregister(identifier) } },
-            serve: { [listener] service in
+            serve: { [listener, notice] service in
                 guard isRecorded else { return {} }
-                let server = try await ControlServer.start(service, at: location, listener: listener, time: time)
+                let server = try ControlServer.start(
+                    service, at: location, listener: listener, time: time, notice: notice)
                 return { await server.stop() }
             })
         let parts = SessionParts(

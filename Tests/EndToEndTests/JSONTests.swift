@@ -127,7 +127,7 @@ extension EndToEnd {
             lines.add("get", handed.outputLines, "change")
             let ids = handed.outputLines.compactMap { $0.firstMatch(of: /"id":([0-9]+)/)?.1 }.map(String.init)
             try #require(ids.count == 2)
-            try await add("finished", "wait", "--json", ids[1])
+            try await add("change|finished", "wait", "--json", ids[1])
             try await sandbox.waitToShow(try #require(Int(ids[0]))) { $0.received > 0 }
             try await add("daemon", "daemon", "status", "--json")
             try await add("limited", "limit", "--json", "50M")

@@ -1,43 +1,115 @@
 import DownloadCore
 import Foundation
 import NIOCore
+import Synchronization
 
 /// The server of a `DownloadService` for other processes of the same user, with HTTP/1.1 and JSON on a Unix socket
-/// (docs/api.md).
+/// (docs/api.md). The socket listens from the start, but the event loop starts when the first client connects. Most
+/// commands end before that, and the event loop would be an eighth of the instructions of a small download.
 package final class ControlServer: Sendable {
-    private let server: ConnectionServer
-    private let listener: UnixListener
+    private enum State: Sendable {
+        /// No client has connected.
+        case waiting(Watch)
+        /// The event loop was started. The task returns nil if the loop could not start.
+        case begun(Task<ConnectionServer?, Never>)
+        case stopped
+    }
 
-    private init(server: ConnectionServer, listener: UnixListener) {
-        self.server = server
+    /// A source that calls `begin()` when a client connects. All threads may use dispatch objects (dispatch(3)).
+    private struct Watch: @unchecked Sendable {
+        let source: any DispatchSourceRead
+        /// Ends when the source has closed its descriptor, after the cancellation.
+        let closed: AsyncStream<Never>
+    }
+
+    private let listener: UnixListener
+    private let parts: ConnectionServer.Parts
+    private let time: any TimeSource
+    private let state: Mutex<State>
+    private let notice: @Sendable (String) -> Void
+
+    private init(
+        _ listener: UnixListener, _ watch: Watch, _ parts: ConnectionServer.Parts, _ time: any TimeSource,
+        _ notice: @escaping @Sendable (String) -> Void
+    ) {
         self.listener = listener
+        self.parts = parts
+        self.time = time
+        self.notice = notice
+        state = Mutex(.waiting(watch))
     }
 
     /// Starts a server. The caller has the lock of the session, so an existing socket was left by a dead session.
-    /// - Parameter descriptor: A listening socket to adopt (`LISTEN_FDS`), instead of a new one. The server closes the
-    ///   socket at its end.
+    /// - Parameters:
+    ///   - descriptor: A listening socket to adopt (`LISTEN_FDS`), instead of a new one. The server closes the socket
+    ///     at its end.
+    ///   - notice: Reports that the event loop cannot start, as text for the user.
     package static func start(
         _ service: any DownloadService, at location: SessionLocation, listener descriptor: Int32? = nil,
-        limits: ControlLimits = ControlLimits(), time: any TimeSource = SystemTime()
-    ) async throws(DownloadError) -> ControlServer {
+        limits: ControlLimits = ControlLimits(), time: any TimeSource = SystemTime(),
+        notice: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws(DownloadError) -> ControlServer {
         let listener =
             if let descriptor { try UnixListener.adopt(descriptor, location) } else { try UnixListener.bind(location) }
-        // Downloads may have used up the file descriptors by now, and the event loop ends the process if it gets none.
-        guard FreeDescriptors.has(8) else {
+        // The source has a descriptor of its own, because it closes its descriptor at a time that nobody knows.
+        guard FreeDescriptors.has(needed), let watched = listener.duplicate() else {
             listener.unlinkFile()
+            listener.close()
             throw .unexpected("cannot serve \(location.socketPath): \(String(cString: strerror(EMFILE)))")
         }
         let routes = Routes(service: service, identifier: location.identifier, limits: limits, time: time)
+        let parts = ConnectionServer.Parts(
+            limits: limits, answer: { await routes.answer($0) }, verify: PeerCredentials.verify)
+        let source = DispatchSource.makeReadSource(fileDescriptor: watched, queue: .global())
+        let (closed, ending) = AsyncStream.makeStream(of: Never.self)
+        source.setCancelHandler {
+            close(watched)
+            ending.finish()
+        }
+        let server = ControlServer(listener, Watch(source: source, closed: closed), parts, time) {
+            notice("cannot serve \(location.socketPath): \($0)")
+        }
+        source.setEventHandler { [weak server] in server?.begin() }
+        source.activate()
+        return server
+    }
+
+    /// The descriptors of an event loop. It ends the process if it gets none.
+    private static let needed = 8
+
+    /// Whether the event loop was started.
+    package var hasBegun: Bool {
+        state.withLock { if case .waiting = $0 { false } else { true } }
+    }
+
+    private func begin() {
+        state.withLock { state in
+            guard case .waiting(let watch) = state else { return }
+            watch.source.cancel()
+            state = .begun(
+                Task {
+                    for await _ in watch.closed {}
+                    return await serve()
+                })
+        }
+    }
+
+    /// Starts the event loop, as soon as there are free descriptors for it. Until then, clients wait to be accepted.
+    private func serve() async -> ConnectionServer? {
         do {
-            let server = try await ConnectionServer.start(
-                at: .descriptor(listener.descriptor),
-                ConnectionServer.Parts(
-                    limits: limits, answer: { await routes.answer($0) }, verify: PeerCredentials.verify))
-            listener.restoreBacklog()
-            return ControlServer(server: server, listener: listener)
+            while !FreeDescriptors.has(Self.needed) { try await time.sleep(for: .milliseconds(100)) }
         } catch {
-            listener.unlinkFile()
-            throw .unexpected("cannot serve \(location.socketPath): \(error)")
+            // The server was stopped.
+            listener.close()
+            return nil
+        }
+        do {
+            let server = try await ConnectionServer.start(at: .descriptor(listener.descriptor), parts)
+            listener.restoreBacklog()
+            return server
+        } catch {
+            notice("\(error)")
+            return nil
         }
     }
 
@@ -45,6 +117,19 @@ package final class ControlServer: Sendable {
     /// thread.
     package func stop() async {
         listener.unlinkFile()
-        await server.stop()
+        let last = state.withLock { state in
+            defer { state = .stopped }
+            return state
+        }
+        switch last {
+        case .waiting(let watch):
+            watch.source.cancel()
+            listener.close()
+            for await _ in watch.closed {}
+        case .begun(let task):
+            task.cancel()
+            await task.value?.stop()
+        case .stopped: return
+        }
     }
 }

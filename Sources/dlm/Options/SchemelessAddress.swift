@@ -30,8 +30,11 @@ struct SchemelessAddress: Equatable {
     /// Returns nil for URLs with a scheme, paths, invalid ports, user information, and names that are probably not
     /// hosts (see `isHost`).
     init?(_ text: String) {
+        // This comes first because trimming costs a fortieth of the instructions of a small download: Foundation looks up
+        // a string type at run time.
+        if text.contains("://") { return nil }
         let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
-        guard let first = text.first, !"/.~-".contains(first), !text.contains("://"),
+        guard let first = text.first, !"/.~-".contains(first),
             text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F })
         else { return nil }
         // Addresses with user information are refused. If the host after the `@` were mistyped, dlm would send the
