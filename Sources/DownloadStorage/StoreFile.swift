@@ -34,7 +34,7 @@ enum StoreFile {
         configuration.busyMode = .timeout(TimeInterval(patience))
         configuration.foreignKeysEnabled = false
         configuration.prepareDatabase { db in
-            // A database of another program keeps its mode and its journal.
+            // A database of another program keeps its mode and its journal mode.
             try Migrations.requireStore(db)
             try restrict(path)
             // `Configuration.journalMode` is not used, because it writes to the schema whenever the WAL is empty.
@@ -60,17 +60,20 @@ enum StoreFile {
         }
     }
 
-    /// Restricts the database and its log files to their owner. Log files that are created later take their mode from
-    /// the database.
+    /// Restricts the database to its owner. Log files that are created later take their mode from the database. Those
+    /// that exist, beside the file to which a link leads, are restricted, too.
     private static func restrict(_ path: String) throws {
-        for file in [path, path + "-wal", path + "-shm"] {
-            var information = stat()
-            guard stat(file, &information) == 0, information.st_mode & 0o077 != 0, chmod(file, 0o600) != 0 else {
-                continue
-            }
-            // Another process that closes the store deletes its log files.
-            if errno == ENOENT { continue }
-            throw DatabaseError(resultCode: .SQLITE_PERM, message: String(cString: strerror(errno)))
-        }
+        var information = stat()
+        guard stat(path, &information) == 0, information.st_mode & 0o077 != 0 else { return }
+        guard let resolved = realpath(path, nil) else { throw failure() }
+        defer { free(resolved) }
+        let file = String(cString: resolved)
+        guard chmod(file, 0o600) == 0 else { throw failure() }
+        // Another process that closes the store deletes its log files.
+        for log in ["-wal", "-shm"] where chmod(file + log, 0o600) != 0 && errno != ENOENT { throw failure() }
+    }
+
+    private static func failure() -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_PERM, message: String(cString: strerror(errno)))
     }
 }

@@ -128,14 +128,22 @@ struct SQLiteDownloadStoreTests {
         for suffix in ["", "-wal", "-shm"] {
             #expect(try mode(parent + "/downloads.sqlite" + suffix) == 0o600)
         }
-        // The log files of a store that was made readable for others are restricted, too.
         await store.close()
-        try #require(chmod(parent + "/downloads.sqlite", 0o644) == 0)
-        let reopened = try SQLiteDownloadStore(folder: parent, isAlive: { _ in true })
+    }
+
+    @Test("A store that others can read is restricted with its log files, also if a link leads to it")
+    func restricted() async throws {
+        try await folder.open().close()
+        try FileManager.default.createDirectory(atPath: folder.path + "/linked", withIntermediateDirectories: false)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path + "/linked/downloads.sqlite", withDestinationPath: folder.store)
+        try #require(chmod(folder.store, 0o644) == 0)
+        let store = try SQLiteDownloadStore(folder: folder.path + "/linked", isAlive: { _ in true })
         for suffix in ["", "-wal", "-shm"] {
-            #expect(try mode(parent + "/downloads.sqlite" + suffix) == 0o600)
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder.store + suffix)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
         }
-        await reopened.close()
+        await store.close()
     }
 
     @Test("No secret is stored, but the records that add returns keep their secrets")

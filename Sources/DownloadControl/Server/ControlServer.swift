@@ -20,21 +20,28 @@ package final class ControlServer: Sendable {
         let source: any DispatchSourceRead
         /// Ends when the source has closed its descriptor, after the cancellation.
         let closed: AsyncStream<Never>
+        /// Descriptors that are kept free for the event loop. It ends the process if it gets none.
+        let reserve: [Int32]
+
+        /// Ends the source, and closes its descriptor and the reserve.
+        func end() async {
+            source.cancel()
+            for await _ in closed {}
+            for descriptor in reserve { close(descriptor) }
+        }
     }
 
     private let listener: UnixListener
     private let parts: ConnectionServer.Parts
-    private let time: any TimeSource
     private let state: Mutex<State>
     private let notice: @Sendable (String) -> Void
 
     private init(
-        _ listener: UnixListener, _ watch: Watch, _ parts: ConnectionServer.Parts, _ time: any TimeSource,
+        _ listener: UnixListener, _ watch: Watch, _ parts: ConnectionServer.Parts,
         _ notice: @escaping @Sendable (String) -> Void
     ) {
         self.listener = listener
         self.parts = parts
-        self.time = time
         self.notice = notice
         state = Mutex(.waiting(watch))
     }
@@ -51,8 +58,9 @@ package final class ControlServer: Sendable {
     ) throws(DownloadError) -> ControlServer {
         let listener =
             if let descriptor { try UnixListener.adopt(descriptor, location) } else { try UnixListener.bind(location) }
-        // The source has a descriptor of its own, because it closes its descriptor at a time that nobody knows.
-        guard FreeDescriptors.has(needed), let watched = listener.duplicate() else {
+        // The source has a descriptor of its own, because it closes its descriptor at a time that nobody knows. Downloads
+        // may have used up the descriptors by now.
+        guard FreeDescriptors.has(8), let watched = listener.duplicate() else {
             listener.unlinkFile()
             listener.close()
             throw .unexpected("cannot serve \(location.socketPath): \(String(cString: strerror(EMFILE)))")
@@ -66,16 +74,14 @@ package final class ControlServer: Sendable {
             close(watched)
             ending.finish()
         }
-        let server = ControlServer(listener, Watch(source: source, closed: closed), parts, time) {
+        let watch = Watch(source: source, closed: closed, reserve: (0..<4).compactMap { _ in listener.duplicate() })
+        let server = ControlServer(listener, watch, parts) {
             notice("cannot serve \(location.socketPath): \($0)")
         }
         source.setEventHandler { [weak server] in server?.begin() }
         source.activate()
         return server
     }
-
-    /// The descriptors of an event loop. It ends the process if it gets none.
-    private static let needed = 8
 
     /// Whether the event loop was started.
     package var hasBegun: Bool {
@@ -85,29 +91,20 @@ package final class ControlServer: Sendable {
     private func begin() {
         state.withLock { state in
             guard case .waiting(let watch) = state else { return }
+            // The source would call again until it is cancelled.
             watch.source.cancel()
-            state = .begun(
-                Task {
-                    for await _ in watch.closed {}
-                    return await serve()
-                })
+            state = .begun(Task { await serve(after: watch) })
         }
     }
 
-    /// Starts the event loop, as soon as there are free descriptors for it. Until then, clients wait to be accepted.
-    private func serve() async -> ConnectionServer? {
-        do {
-            while !FreeDescriptors.has(Self.needed) { try await time.sleep(for: .milliseconds(100)) }
-        } catch {
-            // The server was stopped.
-            listener.close()
-            return nil
-        }
+    private func serve(after watch: Watch) async -> ConnectionServer? {
+        await watch.end()
         do {
             let server = try await ConnectionServer.start(at: .descriptor(listener.descriptor), parts)
             listener.restoreBacklog()
             return server
         } catch {
+            listener.unlinkFile()
             notice("\(error)")
             return nil
         }
@@ -123,12 +120,9 @@ package final class ControlServer: Sendable {
         }
         switch last {
         case .waiting(let watch):
-            watch.source.cancel()
             listener.close()
-            for await _ in watch.closed {}
-        case .begun(let task):
-            task.cancel()
-            await task.value?.stop()
+            await watch.end()
+        case .begun(let task): await task.value?.stop()
         case .stopped: return
         }
     }

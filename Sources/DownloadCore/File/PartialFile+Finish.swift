@@ -11,7 +11,7 @@ extension PartialFile {
     }
 
     /// Renames the file with the final name to its partial name and opens it. Throws `.replaced` if the file does not
-    /// have the given identity; the file then has its final name again.
+    /// have the given identity. After an error, the file has its final name again.
     package static func adopt(folder: String, name: String, _ identity: FileIdentity) throws(DownloadError)
         -> PartialFile
     {
@@ -22,13 +22,18 @@ extension PartialFile {
         guard dlm_rename_no_replace(folderDescriptor, name, FileNaming.partial(name)) == 0 else {
             throw errno == EEXIST ? .fileFailed(.partialExists, path: path) : .file(errno, "rename", path: path)
         }
-        let file = try open(folder: folder, name: name, mode: .reopen)
-        guard file.identity.isSame(as: identity) else {
-            _ = dlm_rename_no_replace(folderDescriptor, FileNaming.partial(name), name)
-            throw .fileFailed(.replaced, path: path)
+        do throws(DownloadError) {
+            let file = try open(folder: folder, name: name, mode: .reopen)
+            guard file.identity.isSame(as: identity) else { throw .fileFailed(.replaced, path: path) }
+            try file.syncFolder()
+            return file
+        } catch {
+            // If another process has locked the file, it writes to it under the partial name.
+            if error != .fileFailed(.locked, path: path) {
+                _ = dlm_rename_no_replace(folderDescriptor, FileNaming.partial(name), name)
+            }
+            throw error
         }
-        try file.syncFolder()
-        return file
     }
 
     /// Sets the times of the file. Failure is ignored: some file systems have no times, and the file is whole without

@@ -42,8 +42,13 @@ struct PartialFileTests {
                 try PartialFile.adopt(folder: folder.path, name: "b.bin", mine)
             }
             #expect(folder.names() == ["a.bin", "b.bin"])
+            try FileManager.default.createSymbolicLink(atPath: folder("c.bin"), withDestinationPath: "a.bin")
+            #expect(throws: DownloadError.self) {
+                try PartialFile.adopt(folder: folder.path, name: "c.bin", mine)
+            }
+            #expect(folder.names() == ["a.bin", "b.bin", "c.bin"])
             let file = try PartialFile.adopt(folder: folder.path, name: "a.bin", mine)
-            #expect(folder.names() == ["a.bin.part", "b.bin"])
+            #expect(folder.names() == ["a.bin.part", "b.bin", "c.bin"])
             #expect(file.identity.isSame(as: mine))
         }
     }
