@@ -211,7 +211,7 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm g
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" max-size' -l 'max-size' -d 'Refuse a file larger than this, such as 500M' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" A user-agent' -s 'A' -l 'user-agent' -d 'Send this as User-Agent' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" e referer' -s 'e' -l 'referer' -d 'Send this as Referer' -rfka ''
-complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get"' -l 'query' -d 'Add this parameter, percent-encoded' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get"' -l 'query' -d 'Percent-encode this parameter and add it to the query of...' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" compressed' -l 'compressed' -d 'Accept compressed content'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" X method' -s 'X' -l 'method' -d 'Use this method instead of GET' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" hsts' -l 'hsts' -d 'Remember hosts that require https'

@@ -7,8 +7,8 @@ import Glibc
 extension CurlLoop {
     /// Drops connections that do not use the given addresses of this machine. The transfers end first, because
     /// libcurl may take the end of a connection for the end of a body. Idle connections are shut down, because
-    /// libcurl would otherwise send a request on such a connection and wait for the response. libcurl finds out that
-    /// a connection is dead when it is about to reuse the connection.
+    /// libcurl would otherwise send a request on such a connection and wait for the response. After the shutdown,
+    /// libcurl sees that the connection has ended when it is about to reuse the connection.
     func leave(_ usable: Set<String>) {
         for transfer in Array(active.values) {
             guard let address = transfer.localAddress, !stays(address, usable) else { continue }

@@ -71,8 +71,9 @@ struct FileServerFailure {
         ].contains(code)
     }
 
-    /// Whether the SSH handshake was cut off. The numbers are libssh2's errors for a banner that does not come, and for
-    /// sockets that fail or are closed. A server that has too many connections does not start a session.
+    /// Whether the SSH handshake was cut off. The numbers are libssh2's errors for a banner that cannot be exchanged,
+    /// for a timeout, and for sockets that fail or are closed. A server that has too many connections does not start a
+    /// session.
     private var isCutHandshake: Bool {
         guard let number = diagnosis.message.firstMatch(of: /ssh session: (-\d+)/)?.output.1 else { return false }
         return ["-1", "-2", "-3", "-7", "-9", "-13", "-43"].contains(number)

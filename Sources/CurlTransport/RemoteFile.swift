@@ -18,8 +18,8 @@ struct RemoteFile: Equatable {
     var hostKey: HostKey?
     /// Whether the server refused a login because it has too many connections.
     private(set) var hasNoRoom = false
-    /// The error of a read that failed, while the transfer checks whether the path is a folder. A folder can be
-    /// opened like a file.
+    /// The error of the first read, while the transfer then checks whether the path is a folder; otherwise nil. A
+    /// folder can be opened like a file.
     private(set) var suspicion: DownloadError?
 
     struct HostKey: Equatable {

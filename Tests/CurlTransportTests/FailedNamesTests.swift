@@ -22,7 +22,7 @@ struct FailedNamesTests {
         #expect(!names.isFailed("a", now: now + 1000) && !names.isFailed("b", now: now))
     }
 
-    @Test("Of many names only the newest ten thousand are remembered")
+    @Test("At most ten thousand names are remembered, the newest among them")
     func bounded() {
         var names = FailedNames()
         for number in 0..<25_000 { names.failed("\(number)", now: 0, limit: 60_000) }

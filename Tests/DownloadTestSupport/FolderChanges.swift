@@ -1,7 +1,7 @@
 import Foundation
 
-/// Counts the changes of the files in a folder, as inotify(7) reports them. So a test asks again only when the answer
-/// may have changed. End the watch with ``stop()``.
+/// Counts the reports of inotify(7) about the files in a folder; a report may be of several changes. So a test asks
+/// again only when the answer may have changed. End the watch with ``stop()``.
 package final class FolderChanges: Sendable {
     private let descriptor: Int32
     private let watch: Int32

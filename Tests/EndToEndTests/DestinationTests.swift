@@ -47,7 +47,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("The server's name is used, unless the name of the URL is requested", arguments: [true, false])
+        @Test(
+            "The file name that the server sends is used, unless the user asks for the name in the URL",
+            arguments: [true, false])
         func contentDisposition(small: Bool) async throws {
             let content = small ? Content(seed: 21, size: 700) : content
             let reply = FaultReply(content).with {
@@ -89,7 +91,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("An existing file is not changed: status 3, and nothing is fetched")
+        @Test("An existing file is not changed: status 3, and no other file is made")
         func exists() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 try sandbox.root.write("mine", to: "files/file.bin")

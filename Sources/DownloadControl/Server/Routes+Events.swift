@@ -23,8 +23,8 @@ extension Routes {
     }
 }
 
-/// A copy of a log for one client. Events in quick succession are sent together. The log is read only as fast as the
-/// client takes the events.
+/// Sends a log to one client, with new events as they happen. Events in quick succession are sent together. The log is
+/// read only as fast as the client takes the events.
 struct EventStream: Sendable {
     let log: AsyncThrowingStream<LogEntry, any Error>
     let heartbeat: Duration

@@ -72,7 +72,7 @@ extension ServerTrustPolicy: Codable {
         case knownHosts, sshKey, ftpTLS, refusesOwnLogins
     }
 
-    /// The single word that was stored before the policy had more than one property.
+    /// The single word that stands for each of the two simplest policies. The oldest versions stored only such words.
     private enum Word: String, Codable { case system, insecure }
 
     public init(from decoder: any Decoder) throws {

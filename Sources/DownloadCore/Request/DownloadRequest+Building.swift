@@ -23,7 +23,8 @@ extension DownloadRequest {
     }
 
     /// Returns the request with conditions for the answer. An answer that does not meet them is refused by its head,
-    /// before a byte is written. The counterpart of Alamofire's `validate`.
+    /// before a byte is written. If the head states no size, the transfer ends when it exceeds the maximum. The
+    /// counterpart of Alamofire's `validate`.
     /// - Parameters:
     ///   - statuses: The status codes whose body is the file, such as `200..<300`; nil for 200 and 206.
     ///   - contentTypes: The accepted media types, such as `application/zip` or `image/*`; empty for any type.

@@ -145,8 +145,8 @@ extension DownloadRequest: Codable {
 }
 
 extension DownloadRequest: DocumentObject {
-    /// The fields of a request that are stored and sent, with their names. A property whose
-    /// value is an object is written by the `Codable` code of its type, and with `object:` field by field.
+    /// The fields of a request that are stored and sent, with their names. With `object:`, a value that is an object is
+    /// written field by field. Without it, the `Codable` code of the value's type writes the value.
     package static let documentFields: [DocumentField<DownloadRequest>] = [
         DocumentField("destination", object: \.destination),
         DocumentField("headers", \.headers),

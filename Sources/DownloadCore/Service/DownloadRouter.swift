@@ -1,6 +1,6 @@
 /// One service through which a command reaches all downloads of a store. A call about a download goes to the session
-/// that works on the download. If no session works on the download, the call goes to the session of this process. The
-/// command sees no difference.
+/// that works on the download. If no session works on the download, the call goes to the session of this process, or
+/// to the background session if that is to work on the download. The command sees no difference.
 package final class DownloadRouter: DownloadService {
     /// The session of this process.
     package let local: SessionManager

@@ -18,7 +18,7 @@ extension SessionManager {
         setHoldTimer()
     }
 
-    /// Sets the timer for the origin that may start downloads again first, if this is before the next tick.
+    /// Sets a timer for the earliest end of a hold, if the hold ends before the next tick.
     func setHoldTimer() {
         guard let end = book.scheduler.earliestRelease, book.stopReason == nil else { return }
         let delay = end - parts.time.now
@@ -225,7 +225,8 @@ extension SessionManager {
 
     // MARK: Ending
 
-    /// Frees the slot of an attempt whose transfers are over. A report about an earlier attempt changes nothing.
+    /// Frees the slot of an attempt whose transfers are over. A call with the control of an earlier attempt has no
+    /// effect.
     func transfersEnded(_ id: DownloadID, _ control: RunnerControl) async {
         learnSlots()
         if book.endTransfers(of: id, control) { await fill() }
@@ -340,7 +341,7 @@ extension SessionManager {
 
     // MARK: Leaving
 
-    /// Ends the active place of a download.
+    /// Moves a download that is no longer active to another place in the session book, or out of the book.
     /// - Parameter place: The new place of the download, if the store has saved its record.
     func leave(_ saved: Saved, to place: Place? = nil) {
         let record = saved.record
@@ -350,7 +351,8 @@ extension SessionManager {
         if DueHook(record) != nil { hooks.look() }
     }
 
-    /// Deletes the files that a session without records has left unfinished.
+    /// Deletes the unfinished files of a session whose records end with it, because no later session could continue
+    /// them.
     func deleteUnfinished() async {
         guard !parts.keepsUnfinished, works != nil else { return }
         let left = try? await store.records(DownloadSelection(.states([.paused, .cancelled, .failed])))

@@ -54,14 +54,14 @@ final class SourcePool {
         assigned = [:]
     }
 
-    /// Whether several sources bring parts of the file.
+    /// Whether the file has several sources, including those that have failed.
     var isShared: Bool { members.count > 1 }
     var usable: Int { members.count { $0.failure == nil } }
     /// Whether bytes came from more than one source.
     var isMixed: Bool { members.count { !$0.brought.isEmpty } > 1 }
 
-    /// Returns the source for a connection. A connection keeps its source, unless the source has failed, or has all its
-    /// connections while another source may have one more. Then the source with the fewest connections is chosen.
+    /// Returns the source for a connection. A connection keeps its source, unless the source has failed, or unless
+    /// other connections fill it while another source has room. Then the source with the fewest connections is chosen.
     /// - Parameter running: the connections that have a request.
     func member(for connection: Int, running: some Sequence<Int>) -> Int {
         let loads = loads(of: running.filter { $0 != connection })

@@ -9,7 +9,8 @@ public struct DownloadedFile: Sendable, Equatable {
     public let byteCount: Int64
     /// The server's response.
     public let response: DownloadResponse
-    /// The last attempts, at most 20. The newest attempt is last. Each attempt has its ``TransferMetrics``.
+    /// The last attempts, at most 20. The newest attempt is last. An attempt with a transfer has its
+    /// ``TransferMetrics``.
     public let attempts: [AttemptRecord]
     /// The digest with which the file was verified, and the source of the digest; nil if the file was not verified.
     public let verified: VerifiedChecksum?

@@ -1,6 +1,6 @@
 import DownloadKit
 
-/// The common part of commands such as `pause` and `cancel`, which change downloads, report each one, and end.
+/// The common part of commands such as `pause` and `cancel`, which change downloads, say what did not change, and end.
 struct Changing {
     let context: Context
     let output: OutputOptions

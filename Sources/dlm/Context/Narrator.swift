@@ -102,7 +102,7 @@ struct Narrator: Sendable {
     /// - Parameters:
     ///   - active: The ids of downloads that were already active.
     ///   - isExpected: Whether the user asked for other processes to continue them. If so, they are reported only on a
-    ///     terminal.
+    ///     terminal, with `-v` and with `--json`.
     func goOnElsewhere(_ records: [DownloadRecord], active: Set<DownloadID>, isExpected: Bool) {
         if options.json {
             for record in records {

@@ -49,7 +49,7 @@ final class WorkerRun: Sendable {
         return true
     }
 
-    /// Passes the id and the URL of each download that has begun to the shared queue, if there is one.
+    /// Tells the shared queue, if there is one, the id and the URL of each added download.
     func began(_ requests: [DownloadRequest], _ added: [AddedDownload]) {
         guard let receiver else { return }
         for (request, download) in zip(requests, added) { receiver.began(download.record.id, request.url.string) }
@@ -110,7 +110,7 @@ final class WorkerRun: Sendable {
     }
 
     /// Returns the exit status of the command.
-    /// - Parameter usual: The exit status that the command would have without these options.
+    /// - Parameter usual: The exit status without a manifest, a shared queue and `--max-failures`.
     func exitStatus(_ usual: Int32) -> Int32 {
         if let status = manifest?.failure?.exitStatus ?? receiver?.exitStatus { return status }
         // A URL of a queue may have failed first and succeeded in the end.

@@ -16,7 +16,7 @@ struct HTTPRequestOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Add this parameter, percent-encoded, to the query of each URL; repeatable.",
+            "Percent-encode this parameter and add it to the query of each URL; repeatable.",
             valueName: "name=value"))
     var query: [String] = []
 
@@ -78,7 +78,8 @@ struct HTTPRequestOptions: ParsableArguments {
         if let hsts { request.http.upgradesKnownHosts = hsts == .hsts ? nil : false }
         guard let method else { return }
         request.http.method = method.uppercased()
-        // A method such as POST sends a body even if the body is empty. A later `resume` must then give a body again.
+        // A method such as POST sends a body even if the body is empty. Bodies are not stored, so a later `resume` must
+        // be given the body, even an empty one.
         if !request.isIdempotent { request.http.body = request.http.body ?? RequestBody([]) }
     }
 

@@ -4,7 +4,7 @@ import ArgumentParser
 /// user wrote none.
 struct OptionFailure {
     private let why: String
-    /// The value, if the parser repeats it. Any other value may be a secret.
+    /// The value, if the parser's message contains it. Otherwise nil, because the value may be a secret.
     private let value: String?
 
     init(_ error: any Error, of type: (some ParsableArguments).Type, option: String, value: String) {

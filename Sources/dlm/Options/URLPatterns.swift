@@ -3,7 +3,7 @@ import ArgumentParser
 /// The patterns in URLs, with curl's syntax: `[001-100]`, `[a-z]`, `[0-9:3]` and `{a,b}`. Other brackets and braces, as
 /// in `?id[]=3` or `http://[::1]/`, are ordinary characters. So is a bracket or brace after a backslash.
 struct URLPatterns {
-    /// A URL without patterns, and the value of each pattern in it.
+    /// One of the URLs that a URL with patterns expands to, and the value that it has for each pattern.
     struct Expanded: Equatable {
         let url: String
         let values: [String]
@@ -29,7 +29,7 @@ struct URLPatterns {
         return count
     }
 
-    /// Returns the URLs without patterns, in order. The last pattern of a URL changes fastest.
+    /// Expands the patterns, and returns the resulting URLs in order. The last pattern of a URL changes fastest.
     func expanded(_ urls: [String]) throws(ValidationError) -> [Expanded] {
         guard !isLiteral, urls.contains(where: Self.mayHavePattern) else {
             return urls.map { Expanded(url: $0, values: []) }
@@ -67,7 +67,8 @@ struct URLPattern: Equatable {
     /// read.
     var isTooLarge: Bool { count > URLPatterns.largest }
 
-    /// The most values of one pattern.
+    /// A range of numbers is cut off after this many values. This is one more than allowed, so that the excess is
+    /// noticed.
     private static let longest = URLPatterns.largest + 1
 
     init(_ url: String) {

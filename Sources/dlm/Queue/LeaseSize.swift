@@ -1,6 +1,6 @@
-/// The rule for how many URLs a worker leases. A worker holds about as many URLs as it finishes in four seconds, but at
-/// least two for each running download. So leases are rare if files are small, and a slow worker keeps few URLs from
-/// other workers.
+/// The rule for how many URLs a worker leases. After a lease, a worker holds about as many URLs as it finishes in four
+/// seconds, but at least two for each running download and at most ``largest``. The next lease is due when half of them
+/// have ended. So leases are rare if files are small, and a slow worker leaves most URLs to other workers.
 struct LeaseSize: Equatable, Sendable {
     /// The time for which the leased URLs should last, in seconds.
     static let stock = 4.0

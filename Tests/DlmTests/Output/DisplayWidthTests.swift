@@ -17,7 +17,7 @@ struct DisplayWidthTests {
     }
 
     @Test(
-        "A name is cut in the middle, so that the extension stays",
+        "A name is cut in the middle, so that its end stays; below twelve columns, it is cut at the end",
         arguments: [
             ("debian-12.iso", 13, "debian-12.iso"), ("debian-12.6.0-amd64-netinst.iso", 16, "debian-12.…t.iso"),
             ("abcdef", 4, "abc…"), ("abcdef", 1, "…"), ("abcdef", 0, ""), ("東京東京東京", 5, "東京…"), ("東京東京", 4, "東…"),

@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(
-        "A redirect to another scheme, from https to http, or to an invalid URL is refused",
+        "A redirect to a scheme other than http and https, from https to http, or to an invalid URL is refused",
         arguments: [
             ("https://a.example/", "http://a.example/", "from https to http"),
             ("https://a.example/", "HTTP://b.example/", "from https to http"),

@@ -7,7 +7,7 @@ import Testing
 struct OverlapTests {
     private static let held = ByteRanges([0..<100_000, 200_000..<200_100])
 
-    @Test("A resumed request begins within the run of bytes that ends at its offset")
+    @Test("A resumed request begins before the missing bytes, but only as far back as bytes are held")
     func start() {
         #expect(Overlap.start(before: 100_000, held: Self.held, size: 512) == 99_488)
         #expect(Overlap.start(before: 200_100, held: Self.held, size: 512) == 200_000)

@@ -6,7 +6,7 @@ import Foundation
 struct EventDocument: Document, Equatable {
     var version = 1
     /// The event: `added`, `joined`, `started`, `restarted`, `retry`, `postponed`, `paused`, `resumed`, `cancelled`,
-    /// `changed`, `removed`, or `unchanged` if there was nothing to do.
+    /// `changed`, `limit`, `removed`, or `unchanged` if there was nothing to do.
     let event: String
     let id: DownloadID
     let state: String

@@ -66,7 +66,7 @@ struct ShowDocument: Document, Equatable {
     let contentType: String?
     /// The header fields with names and values. The values of secret fields are not stored.
     let headers: [String]
-    /// The other options of the download, in the form of the option lines of a list.
+    /// The other options of the download, written like the option lines below a URL in an input list.
     let options: [String]
     let insecure: Bool
     let acceptsUnverified: Bool

@@ -89,7 +89,8 @@ extension EndToEnd {
                 try trial.cell.judge(
                     result, in: sandbox, right: [trial.kill.content], errors: [], as: trial.kill.name)
                 try trial.kill.expectFiles(in: sandbox)
-                // Bytes that were synced and recorded are there, whatever else is lost.
+                // A file that is recorded as complete is not fetched again after any loss. A marked file is not fetched
+                // again if nothing was lost.
                 let isFinished = trial.point == .beforeCompleted || trial.point == .afterCompleted
                 let isMarked =
                     KillPoint.beforeFinishingMark < trial.point && trial.point < .beforeTruncate
