@@ -69,7 +69,9 @@ extension EndToEnd {
 
         static let odd: [HTTPFault] =
             [201, 202, 203, 204, 205, 207, 208, 226, 299, 300, 304, 305, 306, 309, 399, 600, 700].map { status in
-                HTTPFault("status \(status)", fresh: .fails([8])) { _, _ in FaultReply(status: status) }
+                // The body of a 204 or a 304 is not read. The next request on the connection may get it as its answer.
+                let errors: Set<Int32> = [204, 304].contains(status) ? [7, 8] : [8]
+                return HTTPFault("status \(status)", fresh: .fails(errors)) { _, _ in FaultReply(status: status) }
             }
             + [301, 302, 303, 307, 308].map { status in
                 HTTPFault("status \(status) without Location", fresh: .fails([7])) { _, _ in FaultReply(status: status)
