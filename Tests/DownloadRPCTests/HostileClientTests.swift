@@ -106,7 +106,7 @@ struct HostileClientTests {
         let server = try FaultServer.serving(Content(seed: 1, size: 10))
         defer { server.stop() }
         let header = JSONValue.string("X-Long: " + String(repeating: "h", count: 4000))
-        let urls = (0..<1500).map { "\(Self.unread)\($0)/" + String(repeating: "u", count: 2000) }
+        let urls = (0..<1500).map { "\(Self.unread)\($0)/" + String(repeating: "u", count: 4000) }
         let requests = try urls.map {
             var request = DownloadRequest(
                 url: try SourceURL.parse($0).get().url, destination: Destination(folder: bench.folder("downloads")))

@@ -61,6 +61,36 @@ struct CheckpointTests {
         #expect(names.drop { $0 == nil }.allSatisfy { $0 == "file.bin" })
     }
 
+    @Test("A stopped attempt ends after the save of its last checkpoint, which is older than the record of the end")
+    func last() async throws {
+        let store = SaveLog()
+        let bench = try RunnerBench(store: store)
+        let record = try await bench.record()
+        let control = RunnerControl(record: record)
+        let transport = FakeTransport(serving: Self.reply.with { $0.cut = .stall(after: 500_000) })
+        async let run = bench.run(record, on: transport, control)
+        while control.progress(id: record.id, state: .running).received < 500_000 { await Task.yield() }
+        let (isSaving, isEnded, endedFirst) = (Observed(false), Observed(false), Observed<Bool?>(nil))
+        store.change { trouble in
+            trouble.beforeSave = { _ in
+                let isFirst = isSaving.update { isSaving in
+                    defer { isSaving = true }
+                    return !isSaving
+                }
+                guard isFirst else { return }
+                let ended = await isEnded.wait(atMost: .seconds(2)) { $0 }
+                endedFirst.update { $0 = ended }
+            }
+        }
+        control.send(.flushed)
+        #expect(await isSaving.wait { $0 })
+        control.stop()
+        #expect(await run.0 == .stopped)
+        isEnded.update { $0 = true }
+        #expect(await endedFirst.wait { $0 != nil })
+        #expect(endedFirst.value == false)
+    }
+
     @Test("The bytes of a stopped attempt are durable, so that they count after a restart of the machine")
     func stopped() async throws {
         let bench = try RunnerBench()
