@@ -42,17 +42,10 @@ package final class RawClient: Sendable {
         if reads { startReading() }
     }
 
-    /// Connects to a port of this machine. If the client does not read yet, the kernel keeps only little for it, so that
-    /// the rest of a long answer stays with the server.
+    /// Connects to a port of this machine.
     package init(port: Int, reads: Bool = true) throws {
         descriptor = try LoopbackSocket.connect(port: port)
-        guard !reads else {
-            startReading()
-            return
-        }
-        var size: Int32 = 128 << 10
-        let result = setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
-        guard result == 0 else { throw SystemError("setsockopt") }
+        if reads { startReading() }
     }
 
     package func startReading() {
