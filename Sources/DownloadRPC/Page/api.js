@@ -24,7 +24,8 @@ export async function ask(method, path, body, signal) {
     headers: { Authorization: `Bearer ${sessionStorage.getItem(key) ?? ""}`, ...(body ? { "Content-Type": "application/json" } : {}) },
     body: body ? JSON.stringify(body) : undefined,
   });
-  if (answer.status === 401 || answer.status === 429) throw new Refused((await answer.text()).trim());
+  if (answer.status === 401) throw new Refused("This is not the secret. To print the secret, run: dlm rpc secret");
+  if (answer.status === 429) throw new Refused((await answer.text()).trim());
   return answer;
 }
 
