@@ -40,10 +40,9 @@ struct SessionAssembly {
                 return transport(try CurlTransport(environment: environment))
             },
             end: { [registry] in if isRecorded { registry.unregister(identifier) } },
-            serve: { [listener, notice] service in
+            serve: { [listener] service in
                 guard isRecorded else { return {} }
-                let server = try ControlServer.start(
-                    service, at: location, listener: listener, time: time, notice: notice)
+                let server = try await ControlServer.start(service, at: location, listener: listener, time: time)
                 return { await server.stop() }
             })
         let parts = SessionParts(

@@ -208,7 +208,7 @@ struct ClientTests {
         #expect(try await log.next() == .event(.example(2)))
         #expect(try await log.next() == .didFinishEvents(2))
         await bench.server.stop()
-        let second = try ControlServer.start(bench.service, at: bench.location)
+        let second = try await ControlServer.start(bench.service, at: bench.location)
         bench.service.state.update { $0.events += [.example(3), .example(4)] }
         #expect(try await log.next() == .event(.example(3)))
         #expect(try await log.next() == .event(.example(4)))

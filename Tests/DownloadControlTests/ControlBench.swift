@@ -25,7 +25,7 @@ struct ControlBench {
         location = SessionLocation(stateFolder: state, identifier: "background")
         var limits = limits
         limits.linger = .milliseconds(100)
-        server = try ControlServer.start(
+        server = try await ControlServer.start(
             service, at: location, listener: try listener(location), limits: limits)
         transport = try CurlTransport(environment: [:])
         client = ControlClient(transport: transport, location: location, limits: clientLimits)

@@ -30,7 +30,7 @@ struct UnixListener {
             Glibc.listen(descriptor, backlog) == 0, lstat(path.text, &information) == 0
         else {
             let code = errno
-            Glibc.close(descriptor)
+            close(descriptor)
             throw location.unusable(code, "cannot listen on")
         }
         let file = File(path: path, device: information.st_dev, inode: information.st_ino)
@@ -49,14 +49,6 @@ struct UnixListener {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         return UnixListener(descriptor: descriptor, file: nil)
     }
-
-    /// Returns another descriptor of the socket; nil if the process has none left.
-    func duplicate() -> Int32? {
-        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-        return copy >= 0 ? copy : nil
-    }
-
-    func close() { Glibc.close(descriptor) }
 
     /// Restores the long queue of connections, because the event loop has set a shorter one.
     func restoreBacklog() { _ = Glibc.listen(descriptor, Self.backlog) }
