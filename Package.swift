@@ -77,6 +77,12 @@ let package = Package(
             dependencies: ["CDownloadSystem", .product(name: "HTTPTypes", package: "swift-http-types")],
             swiftSettings: swiftSettings),
         .target(
+            name: "DownloadEngine",
+            dependencies: [
+                "CDownloadSystem", "DownloadCore", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: swiftSettings),
+        .target(
             name: "CurlTransport",
             dependencies: [
                 "CCurl", "CDownloadSystem", "DownloadCore", .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -114,15 +120,17 @@ let package = Package(
         .target(
             name: "DownloadKit",
             dependencies: [
-                "CDownloadSystem", "DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl", "DownloadRPC",
+                "CDownloadSystem", "DownloadCore", "DownloadEngine", "CurlTransport", "DownloadStorage",
+                "DownloadControl", "DownloadRPC",
             ],
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "dlm",
             dependencies: [
-                // DownloadKit exports DownloadCore. It is named here, too, because otherwise a change of DownloadCore
-                // would not compile all files of this target again.
-                "DownloadKit", "DownloadCore", "DownloadRPC", "DownloadStoragePostgres", "CDownloadSystem",
+                // DownloadKit exports DownloadCore and DownloadEngine. They are named here, too, because otherwise a
+                // change of them would not compile all files of this target again.
+                "DownloadKit", "DownloadCore", "DownloadEngine", "DownloadRPC", "DownloadStoragePostgres",
+                "CDownloadSystem",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Yams", package: "Yams"),
             ],
@@ -136,7 +144,7 @@ let package = Package(
         .target(
             name: "DownloadTestSupport",
             dependencies: [
-                "CDownloadSystem", "CTestSupport", "DownloadCore",
+                "CDownloadSystem", "CTestSupport", "DownloadCore", "DownloadEngine",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "Tests/DownloadTestSupport", swiftSettings: swiftSettings),
@@ -166,9 +174,16 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
         .testTarget(
+            name: "DownloadEngineTests",
+            dependencies: [
+                "CDownloadSystem", "DownloadCore", "DownloadEngine", "DownloadTestSupport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: swiftSettings),
+        .testTarget(
             name: "CurlTransportTests",
             dependencies: [
-                "CurlTransport", "DownloadCore", "DownloadTestSupport",
+                "CurlTransport", "DownloadCore", "DownloadEngine", "DownloadTestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: swiftSettings),
@@ -193,7 +208,8 @@ let package = Package(
         .testTarget(
             name: "DownloadRPCTests",
             dependencies: [
-                "CurlTransport", "DownloadControl", "DownloadCore", "DownloadRPC", "DownloadTestSupport",
+                "CurlTransport", "DownloadControl", "DownloadCore", "DownloadEngine", "DownloadRPC",
+                "DownloadTestSupport",
             ],
             swiftSettings: swiftSettings),
         .testTarget(
@@ -205,7 +221,7 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["dlm", "DownloadCore", "DownloadStoragePostgres", "DownloadTestSupport"],
+            dependencies: ["dlm", "DownloadCore", "DownloadEngine", "DownloadStoragePostgres", "DownloadTestSupport"],
             swiftSettings: swiftSettings),
     ],
     swiftLanguageModes: [.v6]

@@ -1,5 +1,6 @@
 import CurlTransport
 import DownloadCore
+import DownloadEngine
 import DownloadRPC
 import DownloadStorage
 import Foundation

@@ -1,1 +1,2 @@
 @_exported import DownloadCore
+@_exported import DownloadEngine

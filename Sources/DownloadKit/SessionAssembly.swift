@@ -1,6 +1,7 @@
 import CurlTransport
 import DownloadControl
 import DownloadCore
+import DownloadEngine
 import DownloadStorage
 import Foundation
 

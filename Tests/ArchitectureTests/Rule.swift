@@ -15,6 +15,9 @@ struct Rule: Sendable, CustomStringConvertible {
         "DownloadCore": [
             "Foundation", "Synchronization", "CSystem", "Logging", "HTTPTypes", "StructuredFieldValues", "Glibc",
         ],
+        "DownloadEngine": [
+            "DownloadCore", "Foundation", "Synchronization", "CSystem", "HTTPTypes", "Glibc",
+        ],
         "CurlTransport": ["CCurl", "CSystem", "DownloadCore", "HTTPTypes", "Foundation", "Synchronization", "Glibc"],
         "DownloadStorage": ["GRDB", "DownloadCore", "CSystem", "Foundation", "Synchronization", "Glibc"],
         "DownloadStoragePostgres": ["CPostgres", "DownloadCore", "Foundation", "Synchronization"],
@@ -27,8 +30,8 @@ struct Rule: Sendable, CustomStringConvertible {
             "Synchronization", "Glibc",
         ],
         "DownloadKit": [
-            "DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl", "DownloadRPC", "CSystem",
-            "Foundation", "Synchronization",
+            "DownloadCore", "DownloadEngine", "CurlTransport", "DownloadStorage", "DownloadControl", "DownloadRPC",
+            "CSystem", "Foundation", "Synchronization",
         ],
         "dlm": [
             "DownloadKit", "DownloadRPC", "DownloadStoragePostgres", "ArgumentParser", "Yams", "CSystem", "Foundation",

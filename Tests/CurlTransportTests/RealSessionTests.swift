@@ -5,6 +5,7 @@ import HTTPTypes
 import Testing
 
 @testable import DownloadCore
+@testable import DownloadEngine
 
 /// A whole session on the real transport, libcurl.
 @Suite("A session on libcurl", .inTurn, .timeLimit(.minutes(1)), .serialized)

@@ -5,6 +5,7 @@ import HTTPTypes
 import Testing
 
 @testable import DownloadCore
+@testable import DownloadEngine
 
 /// The real transport with many slow connections and fewer buffers than connections.
 @Suite("CurlTransport with fewer buffers than connections", .inTurn, .timeLimit(.minutes(2)), .serialized)
@@ -26,7 +27,7 @@ struct StarvedPoolTests {
         let url = try SourceURL.parse(server.url()).get().url
         let record = DownloadRecord(
             id: 1, request: DownloadRequest(url: url, destination: Destination(folder: folder.path)), created: Date())
-        let control = RunnerControl(record: record)
+        let control = AttemptControl(record: record)
         let writers = (0..<count).map { index in
             let range = index * share..<(index + 1) * share
             let writer = SegmentWriter(

@@ -1,3 +1,4 @@
+import DownloadEngine
 import DownloadTestSupport
 import Foundation
 import Testing

@@ -1,4 +1,5 @@
 import DownloadControl
+import DownloadEngine
 import DownloadTestSupport
 import Foundation
 import NIOCore
@@ -115,6 +116,7 @@ struct HostileClientTests {
         }
         _ = try await bench.manager.add(requests)
         let socket = try RawWebSocket(bench.port, reads: false)
+        try socket.client.setBuffer(128 << 10)
         socket.send(#"{"id":5,"method":"aria2.tellWaiting","params":["token:\#(bench.secret)",0,1500]}"#)
         #expect(await socket.client.hasUnread(64 << 10))
         // These downloads cause notifications while megabytes of the answer wait for the client.

@@ -1,4 +1,5 @@
 import DownloadControl
+import DownloadEngine
 import DownloadTestSupport
 import Foundation
 import Testing

@@ -5,6 +5,7 @@ import Foundation
 import Testing
 
 @testable import DownloadCore
+@testable import DownloadEngine
 @testable import DownloadRPC
 
 /// An RPC server at a port of its own, with a whole session on libcurl behind it.

@@ -48,6 +48,14 @@ package final class RawClient: Sendable {
         if reads { startReading() }
     }
 
+    /// Sets how much the kernel keeps for this client, in bytes. Without this, the kernel may keep megabytes for a client
+    /// that does not read.
+    package func setBuffer(_ size: Int32) throws {
+        var size = size
+        let result = setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+        guard result == 0 else { throw SystemError("setsockopt") }
+    }
+
     package func startReading() {
         // The thread retains self, so the descriptor is closed only when no thread uses its number any more.
         Thread.detachNewThread { [self] in

@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadEngine
 import Foundation
 
 /// One download from a simulated server. The planner makes the decisions.

@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadEngine
 import DownloadTestSupport
 import Foundation
 import Testing

@@ -4,8 +4,10 @@ import Foundation
 package struct CompletedFile: Codable, Sendable, Equatable {
     package var path: String
     package var bytes: Int64
+    /// The path in the record of a download that went to a stream.
+    package static let streamPath = "-"
     /// Whether the download went to a stream, so that there is no file.
-    package var isStream: Bool { path == StreamOutput.name }
+    package var isStream: Bool { path == Self.streamPath }
     package var identity: FileIdentity
     /// The modification time, in nanoseconds since 1970.
     package var modified: Int64
@@ -35,7 +37,7 @@ package struct CompletedFile: Codable, Sendable, Equatable {
     }
 
     /// Creates the description of an existing file that is not changed.
-    init(_ path: String, _ existing: FileStatus.Info, _ validators: Validators = Validators()) {
+    package init(_ path: String, _ existing: FileStatus.Info, _ validators: Validators = Validators()) {
         self.init(
             path: path, bytes: existing.size, identity: existing.identity, modified: existing.modified,
             validators: validators)

@@ -68,7 +68,7 @@ extension DownloadRecord {
 
     /// Forgets the file of a completed download if the file is gone, so that the download begins like a new one. A
     /// partial file of the same name belongs to another download.
-    mutating func forgetLostFile() {
+    package mutating func forgetLostFile() {
         guard let completed, !completed.isStream, !isFinishing, resume == resume.afterCompletion, resume.sources == nil,
             !request.repairs, fileName.map({ $0 == FileNaming.lastComponent(completed.path) }) ?? true,
             completed.fate(.of(completed.path)) == .gone

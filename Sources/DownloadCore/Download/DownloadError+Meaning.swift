@@ -135,7 +135,7 @@ extension DownloadError {
 
     /// Returns the error for a download whose time limit has passed.
     /// - Parameter last: The error of the last attempt, if no time is left for another attempt.
-    static func overdue(_ request: DownloadRequest, last: DownloadError?) -> DownloadError {
+    package static func overdue(_ request: DownloadRequest, last: DownloadError?) -> DownloadError {
         let limit = (request.timeouts.total ?? 0).formatted(.number.grouping(.never))
         let why = last.map { "the limit of \(limit) s leaves no time for another attempt after: \($0)" }
         return .networkFailed(

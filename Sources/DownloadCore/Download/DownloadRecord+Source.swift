@@ -13,13 +13,13 @@ extension DownloadRecord {
 
     /// Whether the bytes in the partial file came from another source than the one that is used now. The validators of
     /// these bytes then say nothing about the present source.
-    var isJoining: Bool {
+    package var isJoining: Bool {
         guard let book = resume.sources, !resume.written.isEmpty else { return false }
         return (book.owner ?? request.url.string) != source.string
     }
 
     /// Empty resume data that keeps the states of the sources. Otherwise sources that failed would be used first again.
-    var startedOver: ResumeData {
+    package var startedOver: ResumeData {
         var resume = ResumeData()
         resume.sources = self.resume.sources?.startedOver
         return resume
@@ -27,7 +27,7 @@ extension DownloadRecord {
 
     /// Decides which source is used after a failed attempt.
     /// - Parameter repeats: Whether the same source may succeed later.
-    mutating func turn(after error: DownloadError, repeats: Bool) -> SourceTurn {
+    package mutating func turn(after error: DownloadError, repeats: Bool) -> SourceTurn {
         guard !request.mirrors.isEmpty, error.isOfSource else { return .none }
         var book = resume.sources ?? SourceBook()
         defer { resume.sources = book }
@@ -64,33 +64,33 @@ extension DownloadRecord {
     // MARK: The expected file
 
     /// The checksum that the user gave, or else the server's digest of this version.
-    var expected: VerifiedChecksum? {
+    package var expected: VerifiedChecksum? {
         request.checksum.map { VerifiedChecksum($0, by: .user) }
             ?? resume.digest.map { VerifiedChecksum($0, by: .server) }
     }
 
     /// Whether the server's digest is used. It is ignored if the user gave a checksum.
-    var asksForDigest: Bool { request.checksum == nil }
+    package var asksForDigest: Bool { request.checksum == nil }
 
     /// Whether the download now uses a mirror. The validators of a mirror prove nothing about bytes from other sources.
-    var isMirror: Bool { source != request.url }
+    package var isMirror: Bool { source != request.url }
 
     /// Whether digests of pieces are known for this size. They prove that parts are of one version.
-    var hasPieces: Bool { resume.total.map { request.pieces?.fits(size: $0) ?? false } ?? false }
+    package var hasPieces: Bool { resume.total.map { request.pieces?.fits(size: $0) ?? false } ?? false }
 
     /// Returns the value of the `Content-Disposition` field, which may name the file. Returns nil if the user wants the
     /// name in the URL, or if the answer came from a mirror.
-    func disposition(_ head: ResponseHead) -> String? { isMirror ? nil : request.destination.disposition(head) }
+    package func disposition(_ head: ResponseHead) -> String? { isMirror ? nil : request.destination.disposition(head) }
 
     /// Throws if the size of a source differs from the size that the user or a Metalink document gave.
-    func requireSize(_ total: Int64?) throws(DownloadError) {
+    package func requireSize(_ total: Int64?) throws(DownloadError) {
         guard let size = request.size, let total, total != size else { return }
         throw .verificationFailed(.size(expected: size, actual: total))
     }
 
     /// Records the digest in the first answer of a source. If the request has a list of checksums, also records the
     /// server's name for the file.
-    mutating func learnDigest(from head: ResponseHead, _ url: SourceURL) throws(DownloadError) {
+    package mutating func learnDigest(from head: ResponseHead, _ url: SourceURL) throws(DownloadError) {
         if request.checksums != nil {
             let field = disposition(head)
             if field.flatMap({ ContentDisposition(fieldValue: $0) })?.fileName != nil {
@@ -107,11 +107,13 @@ extension DownloadRecord {
     }
 
     /// Looks up the checksum of the file in the list of the request, by the names that the server gave.
-    mutating func findListedChecksum() throws(DownloadError) { request.checksum = try askedChecksum(of: fileName) }
+    package mutating func findListedChecksum() throws(DownloadError) {
+        request.checksum = try askedChecksum(of: fileName)
+    }
 
     /// Returns the checksum that the user gave. Without one, returns the checksum in the request's list for the names
     /// of the file: those that the server gave, or this name on disk.
-    func askedChecksum(of name: String?) throws(DownloadError) -> Checksum? {
+    package func askedChecksum(of name: String?) throws(DownloadError) -> Checksum? {
         if let checksum = request.checksum { return checksum }
         let names = [resume.servedName, resume.finalURL.map(ChecksumList.path), name]
         return try request.checksums?.checksum(forFirstOf: names.compactMap(\.self))

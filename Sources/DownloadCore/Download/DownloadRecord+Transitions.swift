@@ -8,12 +8,12 @@ extension DownloadRecord {
         state = next
     }
 
-    var failure: DownloadError? {
+    package var failure: DownloadError? {
         if case .failed(let error) = state { error } else { nil }
     }
 
     /// Marks the download as completed: its file has the final name, and no session runs it.
-    mutating func complete(at time: Date) {
+    package mutating func complete(at time: Date) {
         isFinishing = false
         state = .completed
         session = nil
@@ -22,13 +22,13 @@ extension DownloadRecord {
     }
 
     /// The record of the running attempt, which is the last one.
-    var lastAttempt: AttemptRecord {
+    package var lastAttempt: AttemptRecord {
         get { attempts[attempts.count - 1] }
         _modify { yield &attempts[attempts.count - 1] }
     }
 
     /// Completes the download with the file of an earlier completed run.
-    mutating func keepCurrent(_ candidate: CompletedFile?) {
+    package mutating func keepCurrent(_ candidate: CompletedFile?) {
         guard var current = candidate else { return }
         current.wasCurrent = true
         completed = current
@@ -73,20 +73,20 @@ extension DownloadRecord {
     // MARK: The schedule
 
     /// Returns the time at which the schedule allows the download to run. Returns nil if it may run now.
-    func closedUntil(at date: Date) -> Date? {
+    package func closedUntil(at date: Date) -> Date? {
         guard case .closed(let until)? = request.schedule?.answer(at: date) else { return nil }
         return until
     }
 
     /// Returns the time at which the schedule stops the download. Returns nil if the schedule never stops it,
     /// or does not allow it to run now.
-    func closes(at date: Date) -> Date? {
+    package func closes(at date: Date) -> Date? {
         guard case .open(let until)? = request.schedule?.answer(at: date) else { return nil }
         return until
     }
 
     /// Returns the record as waiting for its schedule.
-    func waiting(until: Date) -> DownloadRecord {
+    package func waiting(until: Date) -> DownloadRecord {
         var record = self
         record.move(to: .waiting(.schedule, until: until))
         return record

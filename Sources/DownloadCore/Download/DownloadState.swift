@@ -73,7 +73,7 @@ public enum DownloadState: Codable, Sendable, Equatable {
         }
     }
 
-    var waitsForNetwork: Bool {
+    package var waitsForNetwork: Bool {
         if case .waiting(.network, _) = self { true } else { false }
     }
 

@@ -24,7 +24,7 @@ package struct ResumeData: Codable, Sendable, Equatable {
     package var modified: Int64?
     /// The value of ``modified`` for a file that another program wrote to during an attempt. No modification time is
     /// equal to it.
-    static let altered: Int64 = .min
+    package static let altered: Int64 = .min
     /// The device number of the file's file system, which is valid during this boot.
     package var device: UInt64?
     /// The boot during which the ranges in ``written`` were written. After a reboot, only the ranges in ``durable`` are
@@ -48,7 +48,7 @@ package struct ResumeData: Codable, Sendable, Equatable {
     package init() {}
 
     /// The facts that are kept after the download has completed.
-    var afterCompletion: ResumeData {
+    package var afterCompletion: ResumeData {
         var rest = ResumeData()
         rest.finalURL = finalURL
         rest.contentType = contentType

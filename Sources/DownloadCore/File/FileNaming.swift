@@ -66,13 +66,13 @@ package enum FileNaming {
     }
 
     /// Returns the part of a path after the last slash.
-    static func lastComponent(_ path: String) -> String {
+    package static func lastComponent(_ path: String) -> String {
         path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.utf8.index(after: $0)...]) } ?? path
     }
 
     /// Returns whether a name ends in `.part`, like the names from ``partial(_:)``. A final name can also end in
     /// `.part`.
-    static func isPartial(_ name: String) -> Bool { name.utf8.suffix(5).elementsEqual(".part".utf8) }
+    package static func isPartial(_ name: String) -> Bool { name.utf8.suffix(5).elementsEqual(".part".utf8) }
 
     /// Returns the name of the partial file, which always differs from `name`. The result is shortened to fit in 255
     /// bytes.

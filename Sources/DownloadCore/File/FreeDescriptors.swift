@@ -21,7 +21,7 @@ package enum FreeDescriptors {
     /// Returns how many downloads may run at once: at least 1, and any number if the limit of descriptors is 1,024 or
     /// more. If all descriptors were in use, libdispatch would end the process, because it opens a file each second
     /// while threads are busy.
-    static func downloads() -> Int {
+    package static func downloads() -> Int {
         var limit = rlimit()
         guard getrlimit(Int32(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < plenty else { return .max }
         return max(1, (count(atMost: Int(limit.rlim_cur)) - ofSession) / ofDownload)

@@ -9,8 +9,8 @@ import Synchronization
 /// file. A program that still has the file open is not noticed. Nothing is noticed if the system gives no watch, for
 /// example at the limits of inotify or without /proc. Writes by other machines to a network file system are not noticed
 /// either.
-final class WriterWatch: Sendable {
-    static let shared = WriterWatch()
+package final class WriterWatch: Sendable {
+    package static let shared = WriterWatch()
 
     private struct Watch {
         let file: FileIdentity
@@ -31,7 +31,7 @@ final class WriterWatch: Sendable {
     private let state = Mutex(State())
 
     /// Begins to watch an open file. Returns nil if the system gives no watch. A file has at most one watch at a time.
-    func begin(_ descriptor: Int32, _ file: FileIdentity, device: UInt64) -> Int32? {
+    package func begin(_ descriptor: Int32, _ file: FileIdentity, device: UInt64) -> Int32? {
         state.withLock { state in
             let watches = state.descriptor ?? dlm_watch_create()
             state.descriptor = watches
@@ -43,7 +43,7 @@ final class WriterWatch: Sendable {
     }
 
     /// Returns whether another program has written to the file since `begin` or the last `forget`.
-    func isWritten(_ watch: Int32) -> Bool {
+    package func isWritten(_ watch: Int32) -> Bool {
         state.withLock { state in
             Self.read(&state)
             return state.watches[watch]?.isWritten ?? false
@@ -51,14 +51,14 @@ final class WriterWatch: Sendable {
     }
 
     /// Forgets the writes noticed so far.
-    func forget(_ watch: Int32) {
+    package func forget(_ watch: Int32) {
         state.withLock { state in
             Self.read(&state)
             state.watches[watch]?.isWritten = false
         }
     }
 
-    func end(_ watch: Int32) {
+    package func end(_ watch: Int32) {
         state.withLock { state in
             if let descriptor = state.descriptor { _ = dlm_watch_remove(descriptor, watch) }
             // The descriptors are closed under the lock. Otherwise a new watch could begin before the close and notice
@@ -69,7 +69,7 @@ final class WriterWatch: Sendable {
 
     /// Closes a descriptor that was open for writing. If the file is watched, the descriptor is closed when the watch
     /// ends.
-    func close(_ descriptor: Int32, _ file: FileIdentity, device: UInt64) {
+    package func close(_ descriptor: Int32, _ file: FileIdentity, device: UInt64) {
         state.withLock { state in
             if let watch = state.watches.first(where: { $0.value.device == device && $0.value.file.isSame(as: file) }) {
                 state.watches[watch.key]?.leftovers.append(descriptor)

@@ -34,7 +34,7 @@ extension Collection<UInt8> {
 
     /// The bytes with percent-encoded bytes, such as `%41`, decoded. Nil if a percent sign is not followed by two
     /// hexadecimal digits.
-    var percentDecoded: [UInt8]? {
+    package var percentDecoded: [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count)
         var rest = self[...]

@@ -3,9 +3,9 @@ import Foundation
 /// The time at which a signed URL expires, as the URL itself says.
 package enum LinkExpiry {
     /// The margin in seconds. A URL that expires within this time counts as expired.
-    static let margin = 5.0
+    package static let margin = 5.0
     /// The status codes with which servers answer a URL that has expired.
-    static let statuses: Set<Int> = [401, 403, 410]
+    package static let statuses: Set<Int> = [401, 403, 410]
 
     /// Returns when the URL expires, or nil if the URL does not say so in a known form. AWS and Google give the time of
     /// signing and the span of validity. CloudFront and others give `Expires`, in seconds since 1970. Azure gives `se`.

@@ -31,7 +31,7 @@ package struct ServerPause: Sendable, Equatable {
     }
 
     /// Returns nil if the answer asks for no pause, or has a malformed field.
-    init?(_ head: ResponseHead, _ url: SourceURL, now: Date) {
+    package init?(_ head: ResponseHead, _ url: SourceURL, now: Date) {
         // A date in the field is in the server's time, and the clock of this machine may be wrong by years.
         let now = head.fields.value(.date).flatMap { HTTPDate.parse($0, now: now) } ?? now
         guard let value = head.fields.value(.retryAfter), let seconds = RetryAfter.seconds(value, now: now) else {

@@ -3,12 +3,12 @@ import HTTPTypes
 
 /// The digests that a server states for the whole file: `Repr-Digest` (RFC 9530), the older `Digest` (RFC 3230) and
 /// `Content-MD5` (RFC 1864). Malformed fields and unknown algorithms are ignored.
-enum ServerDigest {
+package enum ServerDigest {
     /// The value of `Want-Repr-Digest`, with the algorithms in the order of ``Checksum/Algorithm/preferred``.
-    static let wanted = "sha-256=10, sha-512=3"
+    package static let wanted = "sha-256=10, sha-512=3"
 
     /// Returns the preferred digest of the answer, or nil if the server states no usable digest.
-    static func checksum(of head: ResponseHead) -> Checksum? { checksums(of: head).first }
+    package static func checksum(of head: ResponseHead) -> Checksum? { checksums(of: head).first }
 
     /// Returns the digests of the answer, at most one for each algorithm, the preferred algorithm first.
     static func checksums(of head: ResponseHead) -> [Checksum] {
@@ -30,7 +30,7 @@ enum ServerDigest {
     }
 
     /// Returns a digest that proves that the answer is of another version than the version with the known digest.
-    static func contradicts(_ known: Checksum, _ head: ResponseHead) -> Checksum? {
+    package static func contradicts(_ known: Checksum, _ head: ResponseHead) -> Checksum? {
         checksums(of: head).first { $0.algorithm == known.algorithm && $0.digest != known.digest }
     }
 
@@ -116,7 +116,7 @@ enum ServerDigest {
 }
 
 extension HTTPField.Name {
-    static let wantReprDigest = Self("Want-Repr-Digest")
+    package static let wantReprDigest = Self("Want-Repr-Digest")
     fileprivate static let reprDigest = Self("Repr-Digest")
     fileprivate static let digest = Self("Digest")
     fileprivate static let contentMD5 = Self("Content-MD5")

@@ -37,7 +37,7 @@ package struct Metalink: Sendable, Equatable {
     static let mostFiles = 10_000
     static let mostSkipped = 20
     /// The media types of documents.
-    static let types = ["application/metalink4+xml", "application/metalink+xml"]
+    package static let types = ["application/metalink4+xml", "application/metalink+xml"]
 }
 
 extension Metalink.File {

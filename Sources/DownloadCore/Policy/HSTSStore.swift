@@ -96,7 +96,7 @@ extension HSTSStore {
 
     /// Records what the HSTS field of an answer says about the host that sent the answer. Only answers over
     /// verified https are believed (RFC 6797 section 8.1).
-    func learn(_ head: ResponseHead, _ url: SourceURL, of download: DownloadRequest) {
+    package func learn(_ head: ResponseHead, _ url: SourceURL, of download: DownloadRequest) {
         guard url.scheme == "https", download.trust.verifiesServer, download.http.upgradesKnownHosts != false,
             let field = head.fields.values(.strictTransportSecurity).first
         else { return }

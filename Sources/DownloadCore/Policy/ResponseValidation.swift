@@ -33,7 +33,7 @@ public struct ResponseValidation: Sendable, Equatable {
 
     /// Returns the error of a media type that is not accepted.
     /// - Parameter type: The media type, or nil if the server sent none.
-    func failure(type: String?) -> DownloadError? {
+    package func failure(type: String?) -> DownloadError? {
         if types.isEmpty || types.contains(where: { $0.contains(type ?? "") }) { return nil }
         let wanted = types.map(\.description).joined(separator: ", ")
         return .verificationFailed(.unwantedType(wanted: wanted, is: type))
@@ -41,7 +41,7 @@ public struct ResponseValidation: Sendable, Equatable {
 
     /// Returns the error of a file that is too large.
     /// - Parameter size: The size in bytes, or nil while it is unknown.
-    func failure(size: Int64?) -> DownloadError? {
+    package func failure(size: Int64?) -> DownloadError? {
         guard let maximumSize, let size, size > maximumSize else { return nil }
         return .verificationFailed(.tooLarge(limit: maximumSize, size: size))
     }

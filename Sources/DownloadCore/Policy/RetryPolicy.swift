@@ -40,7 +40,7 @@ public struct RetryPolicy: Sendable, Equatable {
     }
 
     /// Returns whether another attempt may succeed, or the user has listed the status code.
-    func repeats(_ error: DownloadError) -> Bool {
+    package func repeats(_ error: DownloadError) -> Bool {
         error.isTransient || error.httpStatus.map { statuses?.contains($0) ?? false } ?? false
     }
 }

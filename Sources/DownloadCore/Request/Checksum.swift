@@ -19,7 +19,7 @@ public struct Checksum: Codable, Sendable, Equatable {
 
         /// The order in which one of several digests is chosen. Strong algorithms come first. SHA-256 comes before
         /// SHA-512, because processors have instructions for SHA-256 (measured: four times as fast).
-        static let preferred: [Algorithm] = [.sha256, .sha512, .sha384, .sha224, .sha1, .md5]
+        package static let preferred: [Algorithm] = [.sha256, .sha512, .sha384, .sha224, .sha1, .md5]
 
         /// Finds the algorithm by a name that programs or servers use, such as `SHA-256`, `sha2-256` or `SHA`. Nil if
         /// the name is unknown.
@@ -56,7 +56,7 @@ public struct Checksum: Codable, Sendable, Equatable {
     }
 
     /// Makes a checksum of the bytes of a digest. Nil if the number of bytes does not fit the algorithm.
-    init?(algorithm: Algorithm, bytes: some Collection<UInt8>) {
+    package init?(algorithm: Algorithm, bytes: some Collection<UInt8>) {
         guard bytes.count * 2 == algorithm.digits else { return nil }
         let digits = Array("0123456789abcdef".utf8)
         let hex = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }

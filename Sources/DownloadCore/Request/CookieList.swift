@@ -3,7 +3,7 @@ import Glibc
 
 /// Cookies as lines in Netscape's format, which curl, wget and the exports of browsers write. The transport decides
 /// what the lines mean, and which cookies a request carries.
-struct CookieList: Sendable, Equatable {
+package struct CookieList: Sendable, Equatable {
     private(set) var lines: [String] = []
     /// The lines as they were read from the file. An unchanged line does not replace another line for the same cookie
     /// in the jar.
@@ -30,7 +30,7 @@ struct CookieList: Sendable, Equatable {
 
     /// Returns the lines that may be for the host. The result may contain a few lines too many, but not the thousands
     /// of lines that a browser exports.
-    func lines(for host: String) -> [String] { lines.filter { Self.fits($0, host) } }
+    package func lines(for host: String) -> [String] { lines.filter { Self.fits($0, host) } }
 
     /// Records what a transfer changed. Transfers that run at the same time do not undo each other's changes.
     mutating func learn(_ known: TransferResult.KnownCookies) {
@@ -55,7 +55,7 @@ struct CookieList: Sendable, Equatable {
 
     /// The cookies' values. dlm hides these values when it shows or stores text that a server sent. Values of less than
     /// 8 bytes are left out, because other text often contains them.
-    var values: [String] {
+    package var values: [String] {
         lines.compactMap { Self.fields($0).last.map { String(Substring($0)) } }.filter { $0.utf8.count >= 8 }
     }
 
@@ -63,7 +63,7 @@ struct CookieList: Sendable, Equatable {
 
     /// Adds new and changed cookies to the file, and removes deleted and expired ones. Other downloads may write the
     /// file at the same time.
-    func save(to path: String, now: Date) throws(DownloadError) {
+    package func save(to path: String, now: Date) throws(DownloadError) {
         let folder = Self.folder(of: path)
         let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard lock >= 0 else { throw Self.failure("open", folder) }

@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// The place of the finished file: the counterpart of Alamofire's destination closure, as a value. See
 /// ``folder(_:ifExists:createsFolders:)`` and ``file(_:ifExists:createsFolders:)``.
 public struct Destination: Sendable, Equatable {
@@ -37,6 +39,19 @@ public struct Destination: Sendable, Equatable {
         self.fileName = fileName
         self.ifExists = ifExists
         self.createsFolders = createsFolders
+    }
+}
+
+extension Destination {
+    /// Returns the requested name, or the name that the server gives.
+    package func name(of head: ResponseHead, from url: SourceURL) -> String {
+        fileName ?? FileNaming.name(contentDisposition: disposition(head), url: url)
+    }
+
+    /// Returns the value of the `Content-Disposition` field, which may name the file, or nil if the user wants the name
+    /// in the URL.
+    package func disposition(_ head: ResponseHead) -> String? {
+        takesServerName ? head.fields.values(.contentDisposition).first : nil
     }
 }
 

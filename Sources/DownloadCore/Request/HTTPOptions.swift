@@ -83,7 +83,7 @@ extension RequestBody: CustomStringConvertible, CustomReflectable {
 }
 
 extension DownloadRequest {
-    var method: HTTPRequest.Method {
+    package var method: HTTPRequest.Method {
         http.method.flatMap { HTTPRequest.Method($0) } ?? (http.body == nil ? .get : .post)
     }
 
@@ -92,14 +92,14 @@ extension DownloadRequest {
 
     /// Whether the request may ask for ranges. The bytes of a decoded answer have no offsets that could be requested,
     /// and SCP always sends whole files.
-    var asksRanges: Bool { isPlain && (http.acceptsCompressed != true || !url.isHTTP) && url.known != .scp }
+    package var asksRanges: Bool { isPlain && (http.acceptsCompressed != true || !url.isHTTP) && url.known != .scp }
 
     /// Whether sending the request twice has the same effect as sending it once (RFC 9110 section 9.2.2).
     package var isIdempotent: Bool { ![.post, .patch].contains(method) }
 
     /// Returns whether the request may be sent again after a failure: either a second request does no harm, or the
     /// first never reached the server.
-    func mayBeSentAgain(after error: DownloadError) -> Bool {
+    package func mayBeSentAgain(after error: DownloadError) -> Bool {
         switch error {
         case .networkFailed(.nameResolution, _), .networkFailed(.connect, _): true
         default: isIdempotent
@@ -107,7 +107,7 @@ extension DownloadRequest {
     }
 
     /// Returns whether the transfers of the request share connections.
-    func multiplexes(byDefault: Bool) -> Bool {
+    package func multiplexes(byDefault: Bool) -> Bool {
         if http.authentication?.isOfConnection == true { return false }
         return switch network.httpVersion {
         case .http1: false

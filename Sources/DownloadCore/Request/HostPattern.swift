@@ -71,7 +71,7 @@ package struct HostPattern: Hashable, Sendable {
 
 extension [HostPattern: Int] {
     /// Returns the value of the closest pattern that matches the host.
-    func value(for host: String) -> Int? {
+    package func value(for host: String) -> Int? {
         isEmpty ? nil : filter { $0.key.matches(host) }.max { $1.key.isCloser(than: $0.key) }?.value
     }
 }

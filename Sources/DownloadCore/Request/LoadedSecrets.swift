@@ -5,12 +5,12 @@ package struct LoadedSecrets: Sendable, Equatable {
     private var netrc: Netrc?
     private var token: String?
     /// The cookies of the user's files, with the changes that servers made during this attempt.
-    private(set) var cookies = CookieList()
+    package private(set) var cookies = CookieList()
     /// The cookies that servers set during the session. Nil if a cookie jar of the user takes them.
     private var memory: CookieMemory?
 
     /// Makes the secrets of a request that refers to no files.
-    init() {}
+    package init() {}
 
     init(_ files: SecretFiles) throws(DownloadError) {
         if files.isEmpty { return }
@@ -22,10 +22,10 @@ package struct LoadedSecrets: Sendable, Equatable {
     /// Makes secrets without files.
     /// - Parameter memory: The session's cookies for the download. Nil if cookies that servers set are forgotten with
     ///   these secrets.
-    init(memory: CookieMemory?) { self.memory = memory }
+    package init(memory: CookieMemory?) { self.memory = memory }
 
     /// Adds the cookies that servers set during the session.
-    mutating func remember(_ memory: CookieMemory?) { self.memory = memory }
+    package mutating func remember(_ memory: CookieMemory?) { self.memory = memory }
 
     /// Returns the cookies that may be for the host, as lines in Netscape's format.
     func cookieLines(for host: String) -> [String] {
@@ -34,14 +34,15 @@ package struct LoadedSecrets: Sendable, Equatable {
     }
 
     /// Records the cookies that a transfer changed.
-    mutating func learn(_ known: TransferResult.KnownCookies?) {
+    package mutating func learn(_ known: TransferResult.KnownCookies?) {
         guard let known, !known.lines.isEmpty || !known.sent.isEmpty else { return }
         cookies.learn(known)
         memory?.learn(known)
     }
 
     /// Loads the secrets from files, and runs the command that prints a token.
-    static func load(_ files: SecretFiles, _ time: any TimeSource) async throws(DownloadError) -> LoadedSecrets {
+    package static func load(_ files: SecretFiles, _ time: any TimeSource) async throws(DownloadError) -> LoadedSecrets
+    {
         var secrets = try LoadedSecrets(files)
         if let path = files.bearerCommand {
             secrets.token = try token(of: try await SecretCommand.output(of: path, time), path)
@@ -86,5 +87,5 @@ package struct LoadedSecrets: Sendable, Equatable {
     }
 
     /// The secret values. dlm hides these values when it shows or stores text that a server sent.
-    var values: [String] { (netrc?.passwords ?? []) + (token.map { [$0] } ?? []) + cookies.values }
+    package var values: [String] { (netrc?.passwords ?? []) + (token.map { [$0] } ?? []) + cookies.values }
 }

@@ -40,7 +40,7 @@ public struct NetworkSettings: Codable, Sendable, Equatable {
 
     /// Returns the settings for an attempt. If there are several addresses for one host and port, each attempt begins
     /// with another address. Returns nil if nothing changes.
-    func turned(_ turn: Int) -> NetworkSettings? {
+    package func turned(_ turn: Int) -> NetworkSettings? {
         guard let addresses, addresses.count > 1, turn > 0 else { return nil }
         var turned = self
         var rest = addresses

@@ -27,14 +27,3 @@ public enum RetryDecision: Sendable, Equatable {
     /// The request's ``DownloadRequest/retry`` policy decides.
     case usePolicy
 }
-
-extension RequestRetrier {
-    /// Returns the retrier's decision, or nil if the attempt did not fail.
-    func decision(after outcome: AttemptTask.Outcome, of record: DownloadRecord) async -> RetryDecision? {
-        switch outcome {
-        case .failed(let error, _), .renewed(let error):
-            await retry(DownloadSnapshot(record: record), dueTo: error)
-        case .completed, .stopped: nil
-        }
-    }
-}

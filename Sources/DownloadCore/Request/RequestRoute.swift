@@ -3,9 +3,9 @@ import HTTPTypes
 /// The route of a request through its redirects: the next URL, and which parts of the request may go there. Only this
 /// type makes these decisions, for downloads, documents and probes. It reads only the list of hosts that must be asked
 /// over https, and changes nothing outside.
-struct RequestRoute: Equatable {
-    private(set) var url: SourceURL
-    private(set) var hops = 0
+package struct RequestRoute: Equatable {
+    package private(set) var url: SourceURL
+    package private(set) var hops = 0
     /// Whether credentials are sent. False once another origin was asked, even if a redirect led back, because
     /// credentials are for one origin only.
     private(set) var sendsCredentials = true
@@ -16,7 +16,7 @@ struct RequestRoute: Equatable {
     /// - Parameters:
     ///   - url: The URL of the source that is asked, possibly changed to https.
     ///   - sendsCredentials: False if the credentials were not given for this URL.
-    init(_ url: SourceURL, sendsCredentials: Bool = true) {
+    package init(_ url: SourceURL, sendsCredentials: Bool = true) {
         self.url = url
         self.sendsCredentials = sendsCredentials
     }
@@ -26,7 +26,7 @@ struct RequestRoute: Equatable {
     ///   - strictHosts: The hosts that must be asked over https.
     ///   - sendsCredentials: Whether credentials are sent. Nil to send them if the source has the origin of the
     ///     request's own URL.
-    init(
+    package init(
         _ source: SourceURL, of request: DownloadRequest, upgradedBy strictHosts: HSTSStore?,
         sendsCredentials: Bool? = nil
     ) {
@@ -40,7 +40,7 @@ struct RequestRoute: Equatable {
     ///   - status: The status code of the redirect.
     ///   - location: The target as an absolute URL.
     ///   - strictHosts: The hosts that must be asked over https.
-    mutating func follow(
+    package mutating func follow(
         _ status: Int, to location: String, of request: DownloadRequest, upgradedBy strictHosts: HSTSStore?
     ) throws(DownloadError) {
         let location = strictHosts?.upgraded(location: location, for: request) ?? location

@@ -3,7 +3,7 @@ import Foundation
 
 /// The secrets of a request. dlm hides them in text that servers send, because some servers repeat parts of the request
 /// in their answers, and this text is stored, printed and logged.
-struct RequestSecrets {
+package struct RequestSecrets {
     private let values: [String]
 
     /// The minimum length in bytes. Shorter values are not hidden, because other text often contains them.
@@ -11,7 +11,7 @@ struct RequestSecrets {
 
     /// Collects the secrets of a request.
     /// - Parameter loaded: The secrets of the files that the request refers to.
-    init(_ request: DownloadRequest, _ loaded: LoadedSecrets) {
+    package init(_ request: DownloadRequest, _ loaded: LoadedSecrets) {
         var values = loaded.values
         values += request.headers.filter(\.isSecret).compactMap(\.value).flatMap(Self.parts)
         if let credential = request.credential, let password = credential.password {
@@ -48,7 +48,7 @@ struct RequestSecrets {
 
     /// Returns the text with `***` in place of each secret. The search for a secret takes linear time. Otherwise a
     /// server could choose a text and a cookie that make the search very slow.
-    func hidden(in text: String) -> String {
+    package func hidden(in text: String) -> String {
         values.reduce(text) { text, value in Self.hiding(Array(value.utf8), in: text) }
     }
 
@@ -68,7 +68,7 @@ struct RequestSecrets {
     }
 
     /// Returns whether the URL contains a secret, plainly or percent-encoded.
-    func occur(in url: SourceURL) -> Bool {
+    package func occur(in url: SourceURL) -> Bool {
         if values.isEmpty { return false }
         let decoded = url.string.utf8.percentDecoded.map { String(decoding: $0, as: UTF8.self) }
         return [url.string, decoded ?? ""].contains { hidden(in: $0) != $0 }
@@ -77,7 +77,7 @@ struct RequestSecrets {
 
 extension DownloadError {
     /// Returns the same error with these secrets hidden in the text that the server sent.
-    func hiding(_ secrets: RequestSecrets) -> DownloadError {
+    package func hiding(_ secrets: RequestSecrets) -> DownloadError {
         switch self {
         case .serverRefused(let status, let phrase):
             .serverRefused(status: status, phrase: secrets.hidden(in: phrase))

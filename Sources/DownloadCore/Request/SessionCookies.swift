@@ -17,7 +17,7 @@ package final class SessionCookies: Sendable {
 
     /// Returns the cookies of a download. Downloads with different user names or cookie files share nothing, because
     /// they may belong to different accounts. Returns nil for a download that keeps its cookies in a jar of the user.
-    func memory(of id: DownloadID, _ files: SecretFiles, user: String?) -> CookieMemory? {
+    package func memory(of id: DownloadID, _ files: SecretFiles, user: String?) -> CookieMemory? {
         guard files.cookieJar == nil else { return nil }
         let key = areShared ? "\(user ?? "")\n\(files.cookies ?? "")" : "\(id)"
         return memories.withLock { memories in
@@ -32,7 +32,7 @@ package final class SessionCookies: Sendable {
 
 /// The changes that servers made to a list of cookies. It can be used from every thread, because transfers of several
 /// downloads may end at the same time.
-final class CookieMemory: Sendable {
+package final class CookieMemory: Sendable {
     /// The changed cookies by domain, so that a request looks only at the cookies of its own host. Nil marks a deleted
     /// cookie.
     private let changes = Mutex<[String: [CookieList.Key: String?]]>([:])
@@ -42,7 +42,7 @@ final class CookieMemory: Sendable {
     private static let mostOfDomain = 300
 
     /// Returns the lines with all changes for the host.
-    func applied(to lines: [String], for host: String) -> [String] {
+    package func applied(to lines: [String], for host: String) -> [String] {
         changes.withLock { changes in
             if changes.isEmpty { return lines }
             var lines = lines
@@ -56,7 +56,7 @@ final class CookieMemory: Sendable {
 
     /// Records what one transfer changed. Cookies that the transfer did not change are left alone, because another
     /// transfer may have changed them meanwhile.
-    func learn(_ known: TransferResult.KnownCookies) {
+    package func learn(_ known: TransferResult.KnownCookies) {
         let (changed, gone) = CookieList.differences(known)
         if changed.isEmpty, gone.isEmpty { return }
         changes.withLock { changes in
@@ -90,5 +90,5 @@ final class CookieMemory: Sendable {
 
 extension CookieMemory: Equatable {
     /// Returns whether both are the same object. Equal contents are not enough.
-    static func == (first: CookieMemory, second: CookieMemory) -> Bool { first === second }
+    package static func == (first: CookieMemory, second: CookieMemory) -> Bool { first === second }
 }

@@ -22,12 +22,12 @@ public struct SourceURL: Sendable, Hashable {
     public var origin: String { "\(scheme)://\(host):\(port)" }
 
     /// Returns whether both URLs have the same ``origin``.
-    func hasOrigin(of other: SourceURL) -> Bool {
+    package func hasOrigin(of other: SourceURL) -> Bool {
         port == other.port && host == other.host && scheme == other.scheme
     }
 
     /// Returns the host of an ``origin``.
-    static func host(of origin: String) -> String {
+    package static func host(of origin: String) -> String {
         guard let start = origin.range(of: "://")?.upperBound, let end = origin.lastIndex(of: ":"), start < end else {
             return origin
         }
@@ -36,7 +36,7 @@ public struct SourceURL: Sendable, Hashable {
 
     /// Returns the beginnings of all URLs of an origin. There are two if the port is the default port, which may be
     /// left out.
-    static func prefixes(of origin: String) -> [String] {
+    package static func prefixes(of origin: String) -> [String] {
         let written = origin + "/"
         guard let port = SourceScheme(rawValue: String(origin.prefix { $0 != ":" }))?.port, origin.hasSuffix(":\(port)")
         else { return [written] }

@@ -34,18 +34,18 @@ package struct RateTimetable: Sendable, Equatable {
 
 /// The changes of a session's limit by its timetable. A limit that the user sets between two changes stays until the
 /// next change.
-struct RateClock: Sendable {
-    let timetable: RateTimetable
-    let usual: Int64?
+package struct RateClock: Sendable {
+    package let timetable: RateTimetable
+    package let usual: Int64?
     private var last: Int64??
 
-    init(_ timetable: RateTimetable, usual: Int64?) {
+    package init(_ timetable: RateTimetable, usual: Int64?) {
         self.timetable = timetable
         self.usual = usual
     }
 
     /// Returns the limit to set now. The outer optional is nil if the limit must not be changed.
-    mutating func change(at now: Date) -> Int64?? {
+    package mutating func change(at now: Date) -> Int64?? {
         if timetable.entries.isEmpty { return nil }
         let limit = timetable.limit(at: now, usual: usual)
         defer { last = .some(limit) }

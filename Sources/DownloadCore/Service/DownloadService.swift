@@ -57,7 +57,7 @@ package struct RequestOverrides: Sendable, Equatable {
 
     package init() {}
 
-    var changesRequests: Bool {
+    package var changesRequests: Bool {
         var unchanging = RequestOverrides()
         unchanging.inBackground = inBackground
         return self != unchanging

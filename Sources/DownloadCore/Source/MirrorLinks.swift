@@ -4,14 +4,14 @@ import HTTPTypes
 /// The `Link` fields (RFC 8288) of an answer that name mirrors of the file (RFC 6249): `<URL>; rel=duplicate; pri=1;
 /// geo=de`. They may also name documents that describe the file: `<URL>; rel=describedby;
 /// type="application/metalink4+xml"`.
-struct MirrorLinks: Equatable {
+package struct MirrorLinks: Equatable {
     /// The mirrors, the best one first.
-    var mirrors: [SourceURL] = []
+    package var mirrors: [SourceURL] = []
     /// The first usable document (RFC 6249 section 4.1).
-    var document: SourceURL?
+    package var document: SourceURL?
     /// The digest in the answer that named the mirrors. Without the digest, nothing proves that the mirrors have the
     /// same file (RFC 6249 section 7).
-    var digest: Checksum?
+    package var digest: Checksum?
 
     /// The maximum length of a field in bytes. Longer fields are ignored.
     private static let longest = 64 << 10
@@ -20,7 +20,7 @@ struct MirrorLinks: Equatable {
     private static let most = 32
 
     /// Returns whether the answer may name a document. The check is cheap, because it is made for each small file.
-    static func mayDescribe(_ head: ResponseHead) -> Bool {
+    package static func mayDescribe(_ head: ResponseHead) -> Bool {
         guard let name = HTTPField.Name.link else { return false }
         return head.fields.values(name).contains { $0.utf8.lowercasedASCII.contains("describedby") }
     }
@@ -29,7 +29,7 @@ struct MirrorLinks: Equatable {
     /// - Parameters:
     ///   - base: The URL of the answer, to resolve relative URLs.
     ///   - location: The code of a country. Mirrors in this country come first.
-    init(_ head: ResponseHead, from base: SourceURL? = nil, near location: String? = nil) {
+    package init(_ head: ResponseHead, from base: SourceURL? = nil, near location: String? = nil) {
         let values = HTTPField.Name.link.map { head.fields.values($0) } ?? []
         if values.isEmpty { return }
         var found: [(url: SourceURL, isNear: Bool, priority: Int64)] = []

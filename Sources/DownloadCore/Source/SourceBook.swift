@@ -16,14 +16,14 @@ package struct SourceBook: Codable, Sendable, Equatable {
     package init() {}
 
     /// The states of the sources for a download that starts over.
-    var startedOver: SourceBook {
+    package var startedOver: SourceBook {
         var book = self
         book.owner = nil
         for index in standings.indices { book.standings[index].received = 0 }
         return book
     }
 
-    mutating func beAlone() {
+    package mutating func beAlone() {
         (isAlone, isInnocent) = (true, true)
         for index in standings.indices where standings[index].url != current { standings[index].received = 0 }
     }
@@ -36,7 +36,7 @@ package struct SourceBook: Codable, Sendable, Equatable {
         standings.first { $0.url == url } ?? SourceStanding(url: url)
     }
 
-    mutating func change(_ url: String, _ change: (inout SourceStanding) -> Void) {
+    package mutating func change(_ url: String, _ change: (inout SourceStanding) -> Void) {
         let index = standings.firstIndex { $0.url == url } ?? standings.endIndex
         if index == standings.endIndex { standings.append(SourceStanding(url: url)) }
         change(&standings[index])
@@ -83,14 +83,14 @@ extension DownloadRequest {
 
     /// Removes the values from a Metalink document that the server named, because the download now fetches another
     /// version of the file.
-    mutating func forgetDescription() {
+    package mutating func forgetDescription() {
         guard describedBy != nil else { return }
         (describedBy, mirrors, size, pieces) = (nil, [], nil, nil)
     }
 }
 
 /// What follows from a failed attempt for the sources of a download.
-enum SourceTurn: Equatable {
+package enum SourceTurn: Equatable {
     /// No other source is chosen, because there is only one source or because the failure is not the fault of a source.
     case none
     /// Another attempt begins at once, usually with another source.
@@ -100,7 +100,7 @@ enum SourceTurn: Equatable {
     /// All sources have failed for good.
     case over
 
-    func decide(
+    package func decide(
         _ request: DownloadRequest, _ error: DownloadError, _ failures: Int, _ retryAfter: ServerPause?
     ) -> RetryPolicy.Decision {
         guard request.mayBeSentAgain(after: error) else { return .giveUp }

@@ -14,7 +14,7 @@ struct InMemoryEventLog {
         return Array(events.dropFirst(Int(seen)).prefix(max(0, limit)))
     }
 
-    mutating func drop(keeping count: Int) {
+    package mutating func drop(keeping count: Int) {
         events.removeFirst(max(0, events.count - max(0, count)))
     }
 

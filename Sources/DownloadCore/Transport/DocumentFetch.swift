@@ -21,7 +21,7 @@ package struct DocumentFetch: Sendable {
     }
 
     /// Sends the cookies of a session, and adds to them the cookies that the servers set.
-    mutating func remember(_ memory: CookieMemory?) { asked.memory = memory }
+    package mutating func remember(_ memory: CookieMemory?) { asked.memory = memory }
 
     package func run() async throws -> [UInt8] {
         var failures = 0
@@ -41,7 +41,7 @@ package struct DocumentFetch: Sendable {
     }
 
     /// Makes one attempt, which is ended at the time limit.
-    func once(within limit: Duration) async -> Result<[UInt8], DownloadError> {
+    package func once(within limit: Duration) async -> Result<[UInt8], DownloadError> {
         await withTaskGroup(of: Result<[UInt8], DownloadError>?.self) { group in
             group.addTask {
                 do throws(Failure) { return .success(try await attempt()) } catch { return .failure(error.error) }

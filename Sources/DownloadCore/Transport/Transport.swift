@@ -100,7 +100,7 @@ package struct TransferRequest: Sendable, Equatable {
 extension TransferRequest {
     /// Creates a request with the properties that all requests of a download have in common.
     /// - Parameter userAgent: the value for a request without its own.
-    init(_ route: RequestRoute, of request: DownloadRequest, _ secrets: LoadedSecrets, userAgent: String) {
+    package init(_ route: RequestRoute, of request: DownloadRequest, _ secrets: LoadedSecrets, userAgent: String) {
         self.init(url: route.url)
         let agent = request.http.userAgent ?? userAgent
         if !agent.isEmpty { fields[.userAgent] = agent }

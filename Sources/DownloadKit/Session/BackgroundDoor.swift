@@ -1,5 +1,6 @@
 import CSystem
 import DownloadCore
+import DownloadEngine
 import Foundation
 import Synchronization
 

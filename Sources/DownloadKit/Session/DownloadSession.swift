@@ -1,5 +1,6 @@
 import DownloadControl
 import DownloadCore
+import DownloadEngine
 import DownloadStorage
 import Foundation
 import Synchronization

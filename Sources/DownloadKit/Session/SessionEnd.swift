@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadEngine
 
 /// The parts of a session that are closed when the session ends.
 struct SessionEnd: Sendable {

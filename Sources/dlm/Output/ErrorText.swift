@@ -14,7 +14,7 @@ enum ErrorText {
             return text + "; give -u NAME:PASSWORD" + keys
         case .serverRefused:
             return text.replacing("; \(DownloadError.newLinkCommand) ", with: "; --url-command ")
-        case .protocolViolated: return error == SegmentWriter.overlong ? text + unprovedAdvice : text
+        case .protocolViolated: return error == EndedTransfer.overlong ? text + unprovedAdvice : text
         case .verificationFailed(let failure): return text + advice(failure)
         case .sessionUnavailable(.incompatible): return text + " with this dlm"
         case .trustFailed, .networkFailed, .authenticationFailed, .noSuchDownload, .cancelled, .sessionUnavailable,

@@ -70,7 +70,7 @@ struct ErrorTextTests {
 
     @Test("Errors about unproved parts and overlong bodies suggest --allow-unverified")
     func unverified() {
-        for error in [DownloadError.partsUnproved, SegmentWriter.overlong] {
+        for error in [DownloadError.partsUnproved, EndedTransfer.overlong] {
             #expect(ErrorText.describe(error) == "\(error); give --checksum or --allow-unverified")
         }
         #expect(ErrorText.restart(DownloadEvent.comparesAll).hasSuffix("(--allow-unverified compares the last 64 KiB)"))

@@ -1,0 +1,118 @@
+import CSystem
+import Foundation
+
+/// Functions that examine files by their names.
+package enum FileStatus {
+    package struct Info: Sendable, Equatable {
+        package let identity: FileIdentity
+        package let device: UInt64
+        package let size: Int64
+        /// The time of the last change, in nanoseconds since 1970.
+        package let modified: Int64
+        package let isRegular: Bool
+
+        init(_ status: dlm_status) {
+            identity = FileIdentity(inode: status.inode, born: status.born == 0 ? nil : status.born)
+            device = status.device
+            size = status.size
+            modified = status.modified
+            isRegular = status.is_regular != 0
+        }
+    }
+
+    /// Returns the status of the file with this path, or nil, with `errno` set, if it cannot be read. A symbolic link
+    /// is not followed.
+    package static func of(_ path: String) -> Info? {
+        var status = dlm_status()
+        return dlm_file_status(-1, path, &status) == 0 ? Info(status) : nil
+    }
+
+    package static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// Returns true for a regular file, and for a link to one.
+    package static func isFile(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
+    /// Reads a range of a file's bytes. Returns fewer bytes where the file ends.
+    package static func read(_ path: String, _ range: Range<Int64>) throws(DownloadError) -> [UInt8] {
+        let descriptor = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .file(errno, "open", path: path) }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: range.count)
+        var done = 0
+        while done < bytes.count {
+            let count = bytes[done...].withUnsafeMutableBytes {
+                pread(descriptor, $0.baseAddress, $0.count, off_t(range.lowerBound) + done)
+            }
+            if count < 0, errno == EINTR { continue }
+            if count < 0 { throw .file(errno, "read", path: path) }
+            if count == 0 { break }
+            done += count
+        }
+        return Array(bytes.prefix(done))
+    }
+
+    /// Returns the status of the open file, or nil, with `errno` set, if it cannot be read.
+    package static func of(descriptor: Int32) -> Info? {
+        var status = dlm_status()
+        return dlm_file_status(descriptor, "", &status) == 0 ? Info(status) : nil
+    }
+
+    /// Returns whether the path leads to the open folder.
+    package static func leads(_ path: String, to descriptor: Int32) -> Bool {
+        var held = stat()
+        var named = stat()
+        return fstat(descriptor, &held) == 0 && stat(path, &named) == 0 && held.st_ino == named.st_ino
+            && held.st_dev == named.st_dev
+    }
+
+    /// Syncs the folder, so that the names in it survive a loss of power.
+    package static func syncFolder(_ path: String) throws(DownloadError) {
+        let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .file(errno, "open", path: path) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw .file(errno, "fsync", path: path) }
+    }
+
+    /// Makes the folder and its missing parents, and syncs their names, so that they survive a loss of power.
+    package static func makeFolder(_ path: String) throws(DownloadError) {
+        if make(path) || errno == EEXIST { return try requireFolder(path) }
+        guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
+            throw .file(errno, "mkdir", path: path)
+        }
+        try makeFolder(String(path[..<slash]))
+        guard make(path) || errno == EEXIST else { throw .file(errno, "mkdir", path: path) }
+    }
+
+    /// Makes the folder. Returns false, with `errno` set, if it cannot be made.
+    private static func make(_ path: String) -> Bool {
+        guard mkdir(path, 0o777) == 0 else { return false }
+        syncParent(of: path)
+        return true
+    }
+
+    /// Syncs the parent of a new folder, so that the name survives a loss of power. Does nothing if the parent cannot
+    /// be read.
+    static func syncParent(of path: String) {
+        let parent = (path as NSString).deletingLastPathComponent
+        do throws(DownloadError) { try syncFolder(parent.isEmpty ? "." : parent) } catch {
+            // A parent that may be entered but not read cannot be synced. The new folder exists all the same.
+        }
+    }
+
+    private static func requireFolder(_ path: String) throws(DownloadError) {
+        var info = stat()
+        guard stat(path, &info) == 0 else { throw .file(errno, "stat", path: path) }
+        guard info.st_mode & S_IFMT == S_IFDIR else { throw .file(ENOTDIR, "mkdir", path: path) }
+    }
+
+    /// The kernel's identifier of the current boot, or nil if it cannot be read.
+    package static let bootID: String? =
+        (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8))?
+        .trimmingCharacters(in: .whitespacesAndNewlines)
+}

@@ -1,0 +1,104 @@
+import DownloadCore
+import HTTPTypes
+
+/// The methods that start transfers, and that decide which of their bytes stay in the file.
+extension Attempt {
+    /// Returns the receiver for the answer to a probe. The answer must meet the user's conditions
+    /// (``ResponseValidation``). No other transfer runs at the same time.
+    /// - Parameters:
+    ///   - countedFrom: The bytes before this offset are compared, and do not count as received.
+    ///   - countedTo: The bytes from this offset on are compared, and do not count as received.
+    func makeProbe(_ judge: ResponseJudge, countedFrom: Int64, countedTo: Int64 = .max) -> SegmentWriter {
+        var judge = judge
+        judge.validation = record.request.validation
+        return SegmentWriter(
+            connection: 0, judge: judge, file: nil, countedFrom: countedFrom, countedTo: countedTo, disk: context.disk,
+            control: control)
+    }
+
+    func start(_ segment: SegmentWriter, _ route: RequestRoute, conditionalOn candidate: CompletedFile? = nil) {
+        transfers.add(segment)
+        segment.begin(context.transport, request(for: segment, route, conditionalOn: candidate))
+    }
+
+    private func request(
+        for segment: SegmentWriter, _ route: RequestRoute, conditionalOn candidate: CompletedFile?
+    ) -> TransferRequest {
+        var request = context.request(
+            route, of: record.request, transfers.secrets, for: control,
+            prefersMultiplexing: transfers.prefersMultiplexing)
+        if let turned = request.network.turned(record.attempts.count - 1) { request.network = turned }
+        let judge = segment.judge
+        if judge.asksRange {
+            // A request for the last bytes of the file does not name the end of the range. So if the server gave a
+            // wrong size, it sends too many or too few bytes, and the error is found.
+            let end = judge.end.flatMap { $0 == record.resume.total ? nil : "\($0 - 1)" }
+            request.range = "\(judge.start)-\(end ?? "")"
+            if let value = judge.known?.validators.ifRange { request.fields[.ifRange] = value }
+        }
+        if let candidate {
+            request.fields[.ifNoneMatch] = candidate.validators.etag?.fieldValue
+            request.fields[.ifModifiedSince] = candidate.validators.lastModified
+        }
+        return request
+    }
+
+    /// Continues the download in a partial file that already has the ranges `written`.
+    func resume(in file: PartialFile, written: ByteRanges, durable: ByteRanges = ByteRanges()) {
+        if context.watchesWriters { file.watchWriters() }
+        file.trust(written: written, durable: durable)
+        local = LocalFile(file, inherited: written)
+        show(received: written.count)
+    }
+
+    /// Starts to hash the file, if a checksum is expected. Bytes are hashed shortly after they were written.
+    func startDigest() {
+        guard local.digest == nil, let file = local.file, let expected = record.expected else { return }
+        local.digest = FileDigest(of: file, checksum: expected.checksum, queue: context.disk.digests)
+    }
+
+    /// Starts the digest again from the first byte, because bytes that may have been hashed were given up.
+    func restartDigest() {
+        guard local.digest != nil else { return }
+        local.digest = nil
+        startDigest()
+    }
+
+    /// Gives up bytes in the file that cannot be trusted.
+    func forget(_ ranges: ByteRanges) {
+        local.file?.forget(ranges)
+        control.add(received: -Int(ranges.count))
+        restartDigest()
+    }
+
+    /// Returns the facts of an ended transfer. The body may be longer than its stated length if a digest proves the
+    /// file, or if the user accepts an unverified file.
+    func ended(_ segment: SegmentWriter, _ result: TransferResult, hasAll: Bool = false) -> EndedTransfer {
+        let isProved = record.expected != nil || record.request.acceptsUnverified
+        return segment.ended(result, hasAll: hasAll, excess: isProved ? nil : EndedTransfer.overlong)
+    }
+
+    /// Forgets the bytes of an ended transfer that cannot be trusted. Returns the offset where the trusted bytes end.
+    func forgetDoubtful(of segment: SegmentWriter, _ result: TransferResult) async -> Int64 {
+        let doubtful = segment.doubtful(after: ended(segment, result).ending)
+        if !doubtful.isEmpty { context.stream?.isDoubted = true }
+        guard !doubtful.isEmpty, local.file != nil else { return segment.position }
+        await context.disk.afterWrites()
+        // Bytes of earlier attempts stay: they were compared with the answer, and are the same.
+        forget(local.inherited.missing(in: doubtful))
+        return doubtful.lowerBound
+    }
+
+    /// Throws if nothing proves the end of the body. If only the closed connection marks the end, the body may have
+    /// been cut off (RFC 9112 section 8). Over TLS, close_notify proves the end. Without TLS, a digest must prove the
+    /// file.
+    func requireKnownEnd(of answer: ProbeAnswer) throws(DownloadError) {
+        let head = answer.head
+        guard record.resume.total == nil, ResponseJudge.contentLength(head) == nil, head.httpVersion.hasPrefix("1"),
+            answer.url.scheme == "http",
+            head.fields.value(.transferEncoding)?.lowercased().hasSuffix("chunked") != true,
+            record.expected == nil, !record.request.acceptsUnverified
+        else { return }
+        throw .verificationFailed(.endUnproved)
+    }
+}

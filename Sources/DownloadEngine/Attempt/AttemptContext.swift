@@ -1,0 +1,42 @@
+import DownloadCore
+
+/// The parts of a session that its attempts work with.
+package struct AttemptContext: Sendable {
+    package let session: String
+    package let transport: any Transport
+    package let store: any DownloadStore
+    package let disk: DiskWriter
+    package let time: any TimeSource
+    package let committer: Committer
+    package let requests: SessionRequests
+    /// The profiles of hosts that downloads of the session have learned.
+    package var hosts = HostMemory()
+    /// Whether attempts watch for other programs that write to a partial file. False in a process that starts other
+    /// processes without ``ProcessStart``. A new process has the partial files open until it runs its program, which
+    /// looks like a write by another program.
+    package var watchesWriters = true
+    /// The hosts that want only https (HSTS); nil if they are not remembered.
+    package var strictHosts: HSTSStore?
+    /// The stream to which the download is written instead of a file; nil for a file.
+    package var stream: StreamOutput?
+    /// The adapter that changes requests before each attempt; nil for none.
+    package var adapter: (any RequestAdapter)?
+    /// The runner of the commands that print a new URL for an expired one; nil if no program may be run.
+    package var links: (any HookRunner)?
+    /// Reports that the transfers of an attempt are over, so that the attempt needs no slot any more.
+    package let transfersEnded: @Sendable (DownloadID, AttemptControl) -> Void
+    package let announce: @Sendable (DownloadEvent) -> Void
+}
+
+extension AttemptContext {
+    /// Returns the cookies of a download.
+    func memory(of record: DownloadRecord) -> CookieMemory? { requests.memory(of: record) }
+
+    /// Returns a request for a download, without a range.
+    func request(
+        _ route: RequestRoute, of download: DownloadRequest, _ secrets: LoadedSecrets, for control: AttemptControl,
+        prefersMultiplexing: Bool
+    ) -> TransferRequest {
+        requests.request(route, of: download, secrets, for: control, prefersMultiplexing: prefersMultiplexing)
+    }
+}

@@ -1,0 +1,174 @@
+import DownloadCore
+import Synchronization
+
+/// An object that handles the messages of an attempt while the attempt has no task.
+protocol AttemptAttendant: AnyObject, Sendable {
+    /// Handles a message. Called on the sender's thread. Returns false if the attempt's task must handle the message.
+    /// From then on, the task receives all messages.
+    func takes(_ message: AttemptControl.Message) -> Bool
+}
+
+/// The connection between a running attempt and the rest of the program. The session and the transfers send messages to
+/// the attempt, and the display reads its progress, from any thread.
+package final class AttemptControl: Sendable {
+    package enum Message: Sendable {
+        /// The head was judged, and the segment needs a file: its body is larger than a buffer, or a checkpoint is due.
+        case segmentOpened(SegmentWriter)
+        indirect case segmentFinished(SegmentWriter, TransferResult)
+        /// A checkpoint is due.
+        case tick
+        /// The first bytes came on one of two transfers that fetch the same range.
+        case moved
+        /// The digest of a piece of the file does not match.
+        case pieceFailed(Int)
+        /// The fetch of the Metalink document that the server named has ended, with a result or by its time limit.
+        indirect case documentCame(Result<[UInt8], DownloadError>)
+        /// It is time to compare the speeds of the connections.
+        case pulse
+        /// Everything handed to the stream so far has been written.
+        case delivered
+        /// Many bytes have come since the last checkpoint, so the next checkpoint does not wait for its tick.
+        case checkpointDue
+        /// Everything that had been handed to the disk at the last tick, or when the checkpoint became due, has been
+        /// written.
+        case flushed
+        case checkpointSaved(Int)
+        /// Another session owns the download now.
+        case disowned
+        /// The time limit of the request has passed.
+        case timeIsUp
+        /// A change of the running attempt. The answer is true if the change made a difference, and nil if the attempt
+        /// ended before it read the message.
+        indirect case change(DownloadChange, answer: CheckedContinuation<Bool?, Never>)
+        case stop
+    }
+
+    /// The messages that wait for the attempt's task. The queue is made on first use, because most small files have no
+    /// task.
+    private struct Inbox {
+        var attendant: (any AttemptAttendant)?
+        var queue: (stream: AsyncStream<Message>, continuation: AsyncStream<Message>.Continuation)?
+        var isClosed = false
+
+        mutating func open() -> (stream: AsyncStream<Message>, continuation: AsyncStream<Message>.Continuation) {
+            if let queue { return queue }
+            let made = AsyncStream.makeStream(of: Message.self)
+            if isClosed { made.continuation.finish() }
+            queue = made
+            return made
+        }
+    }
+
+    /// The bytes of the file that are on disk or on their way to the disk.
+    private let received: Atomic<Int64>
+    /// The number of bytes that came since the last checkpoint began. At `checkpointLimit`, the next checkpoint is due.
+    private let unrecorded = Atomic<Int64>(0)
+    private let checkpointLimit = Atomic<Int64>(AttemptControl.bytesBetweenCheckpoints)
+    /// The number of bytes for each connection after which a checkpoint is due. After a kill, the bytes that were not
+    /// recorded are fetched again: at most about twice this number for each connection.
+    static let bytesBetweenCheckpoints: Int64 = 2 << 20
+    /// The size of the file in bytes, or -1 while the size is unknown.
+    private let total: Atomic<Int64>
+    private let isFinishing = Atomic(false)
+    private let stops = Atomic(false)
+    private let shown: Mutex<DownloadRecord>
+    private let inbox = Mutex(Inbox())
+    /// The rate limit of this download alone.
+    package let rateLimit: RateLimit
+
+    package init(record: DownloadRecord) {
+        received = Atomic(record.received)
+        total = Atomic(record.resume.total ?? -1)
+        shown = Mutex(record)
+        rateLimit = RateLimit(record.request.rateLimit)
+    }
+
+    /// The messages for the attempt's task.
+    var messages: AsyncStream<Message> { inbox.withLock { $0.open().stream } }
+
+    func send(_ message: Message) { _ = deliver(message) }
+
+    /// Delivers a message.
+    /// - Returns: False if the message will never be read.
+    private func deliver(_ message: Message) -> Bool {
+        if inbox.withLock({ $0.attendant })?.takes(message) == true { return true }
+        let queue = inbox.withLock { inbox in inbox.isClosed ? nil : inbox.open().continuation }
+        if case .enqueued? = queue?.yield(message) { return true }
+        return false
+    }
+
+    /// Sets the object that handles the messages. If it is nil, the attempt's task handles them.
+    func attend(_ attendant: (any AttemptAttendant)?) { inbox.withLock { $0.attendant = attendant } }
+
+    package func tick() { send(.tick) }
+
+    /// Asks the attempt to end. Its resume data is saved first.
+    package func stop() {
+        stops.store(true, ordering: .releasing)
+        send(.stop)
+    }
+
+    /// Changes a running attempt. To change the URL or the mirrors, or to pause or cancel the download, the session
+    /// stops the attempt instead (``stop()``).
+    /// - Returns: Whether the change made a difference, or nil if the attempt has ended.
+    func change(_ change: DownloadChange) async -> Bool? {
+        await withCheckedContinuation { answer in
+            if !deliver(.change(change, answer: answer)) { answer.resume(returning: nil) }
+        }
+    }
+
+    /// Whether the attempt was asked to stop. It stays true after the message `stop` was read.
+    var isStopping: Bool { stops.load(ordering: .acquiring) }
+
+    /// Ends the inbox: later messages are dropped. The attempt's task can still read the messages that came before.
+    func close() {
+        let queue = inbox.withLock { inbox in
+            inbox.isClosed = true
+            return inbox.queue
+        }
+        queue?.continuation.finish()
+    }
+
+    // MARK: For the display
+
+    func show(received count: Int64) { received.store(count, ordering: .relaxed) }
+
+    /// Adds to the number of received bytes. Called on any thread. Sends ``Message/checkpointDue`` once for each
+    /// checkpoint.
+    func add(received count: Int) {
+        received.add(Int64(count), ordering: .relaxed)
+        guard count > 0 else { return }
+        let (before, after) = unrecorded.add(Int64(count), ordering: .relaxed)
+        let limit = checkpointLimit.load(ordering: .relaxed)
+        if before < limit, after >= limit { send(.checkpointDue) }
+    }
+
+    // MARK: Checkpoints
+
+    /// Begins a checkpoint. Bytes that come from now on belong to the next checkpoint.
+    func beginCheckpoint(connections: Int) {
+        checkpointLimit.store(Self.bytesBetweenCheckpoints * Int64(max(1, connections)), ordering: .relaxed)
+        unrecorded.store(0, ordering: .relaxed)
+    }
+
+    /// Whether the next checkpoint became due while the last one was being saved.
+    var isCheckpointDue: Bool { unrecorded.load(ordering: .relaxed) >= checkpointLimit.load(ordering: .relaxed) }
+
+    func show(total size: Int64?) { total.store(size ?? -1, ordering: .relaxed) }
+
+    func showFinishing() { isFinishing.store(true, ordering: .relaxed) }
+
+    /// Shows the facts that the attempt has learned, such as the size and the name.
+    func show(_ record: DownloadRecord) { shown.withLock { $0 = record } }
+
+    var record: DownloadRecord { shown.withLock { $0 } }
+
+    package func progress(id: DownloadID, state: DownloadState) -> DownloadProgress {
+        let total = total.load(ordering: .relaxed)
+        var progress = DownloadProgress(
+            id: id, name: record.displayName, state: state, received: received.load(ordering: .relaxed),
+            total: total < 0 ? nil : total)
+        if isFinishing.load(ordering: .relaxed) { progress.phase = record.hasChecksum ? .verifying : .finishing }
+        return progress
+    }
+}

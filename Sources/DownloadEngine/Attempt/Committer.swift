@@ -1,0 +1,207 @@
+import DownloadCore
+import Foundation
+
+/// The component that gives whole files their final names, in batches of all files that are ready. The order of the
+/// steps makes a crash between any two of them harmless. First the bytes are synced, then `isFinishing` is saved
+/// durably, then the file gets its name, then the folder is synced. Finally `completed` is saved, in the same
+/// transaction as the `isFinishing` of the next batch.
+package final class Committer: Sendable {
+    /// A whole file on its way to its name. A job is used by only one step at a time, so it needs no lock. It is a
+    /// class, because a struct would copy its record in each step. When it was a struct, the copies were a thirtieth of
+    /// the CPU instructions of downloading a small file.
+    package final class Job: @unchecked Sendable {
+        /// The download's record, which the steps change and save.
+        package internal(set) var record: DownloadRecord
+        let file: any WholeFile
+        let rule: NameRule
+        /// The client that receives the finished job.
+        let client: Client
+        fileprivate(set) var failure: DownloadError?
+        /// Whether the file has got its final name, even if a later step failed.
+        fileprivate(set) var isNamed = false
+
+        init(record: DownloadRecord, file: any WholeFile, rule: NameRule, client: Client) {
+            self.record = record
+            self.file = file
+            self.rule = rule
+            self.client = client
+        }
+    }
+
+    enum Client: Sendable {
+        case task(CheckedContinuation<Job, Never>)
+        case lane(SmallFileAttempt)
+    }
+
+    private let store: any DownloadStore
+    private let session: String
+    private let time: any TimeSource
+    /// Handles downloads whose files have their names, but which the store failed to save as completed.
+    private let unrecorded: @Sendable ([DownloadRecord], DownloadError) async -> Void
+    private let queue = DispatchQueue(label: "dlm.commit", qos: .userInitiated)
+    private let arrived = Backlog<Job>()
+
+    /// The smallest number of files for which one sync of the file system is cheaper than one sync for each file.
+    static let sharedSyncFrom = 8
+
+    package init(
+        store: any DownloadStore, session: String, time: any TimeSource = SystemTime(),
+        unrecorded: @escaping @Sendable ([DownloadRecord], DownloadError) async -> Void
+    ) {
+        self.store = store
+        self.session = session
+        self.time = time
+        self.unrecorded = unrecorded
+    }
+
+    /// Gives the file its final name.
+    /// - Returns: The record of the completed download.
+    package func commit(_ record: DownloadRecord, _ file: any WholeFile, _ rule: NameRule) async throws(DownloadError)
+        -> DownloadRecord
+    {
+        let job = await withCheckedContinuation { continuation in
+            add([Job(record: record, file: file, rule: rule, client: .task(continuation))])
+        }
+        if let failure = job.failure { throw failure }
+        return job.record
+    }
+
+    /// Adds jobs. Each job's client receives the job when it ends.
+    func add(_ jobs: [Job]) {
+        if arrived.add(jobs) { Task { await work() } }
+    }
+
+    private func work() async {
+        var named: [Job] = []
+        while true {
+            let taken = arrived.take(goesOn: !named.isEmpty)
+            if taken.isEmpty, named.isEmpty { return }
+            if !taken.isEmpty { await onQueue { Self.sync(taken) } }
+            let synced = await settle(taken)
+            await save(completed: named, finishing: synced)
+            let marked = await settle(synced)
+            if !marked.isEmpty { await onQueue { [time] in Self.name(marked, at: time) } }
+            named = await settle(marked)
+        }
+    }
+
+    // MARK: Steps
+
+    private static func sync(_ jobs: [Job]) {
+        var fileSystems: [UInt64: DownloadError?] = [:]
+        for job in jobs {
+            if jobs.count < sharedSyncFrom {
+                job.failure = failure { () throws(DownloadError) in try job.file.sync() }
+                continue
+            }
+            let known = fileSystems[job.file.device]
+            let failure = known ?? failure { () throws(DownloadError) in try job.file.syncFileSystem() }
+            fileSystems[job.file.device] = .some(failure)
+            job.failure = failure
+        }
+    }
+
+    /// Saves the `completed` jobs as completed, marks the `finishing` jobs as about to get their names, and answers the
+    /// clients of the completed jobs. A `finishing` job that could not be saved has the failure afterwards.
+    private func save(completed: [Job], finishing: [Job]) async {
+        for job in finishing {
+            job.record.isFinishing = true
+            job.record.resume.durable = job.record.resume.written
+        }
+        if !completed.isEmpty { FaultPoint.reached("beforeCompleted") }
+        if !finishing.isEmpty { FaultPoint.reached("beforeFinishingMark") }
+        do {
+            // If a loss of power undoes `completed`, the next start finds the file under its final name and completes
+            // it again.
+            let lost = try await store.save(
+                (completed + finishing).map(\.record), session: session, durably: !finishing.isEmpty)
+            if !lost.isEmpty { Self.note(lost, completed + finishing) }
+        } catch {
+            let failure = error as? DownloadError ?? .unexpected("\(error)")
+            if !completed.isEmpty { await unrecorded(completed.map(\.record), failure) }
+            for job in finishing { job.failure = failure }
+        }
+        if !completed.isEmpty { FaultPoint.reached("afterCompleted") }
+        if !finishing.isEmpty { FaultPoint.reached("afterFinishingMark") }
+        await tell(completed)
+    }
+
+    private static func name(_ jobs: [Job], at time: any TimeSource) {
+        for job in jobs { job.failure = failure { () throws(DownloadError) in try job.name() } }
+        var folders: [FolderKey: DownloadError?] = [:]
+        for job in jobs where job.isNamed && job.failure == nil {
+            let key = job.file.folderKey
+            let known = folders[key]
+            let failure = known ?? failure { () throws(DownloadError) in try job.file.syncFolder() }
+            if known == nil { folders[key] = .some(failure) }
+            job.failure = failure
+            if failure == nil { job.record.complete(at: time.date) }
+        }
+    }
+
+    // MARK: Ends
+
+    /// Answers the clients of the jobs that failed.
+    /// - Returns: The jobs that did not fail.
+    private func settle(_ jobs: [Job]) async -> [Job] {
+        guard jobs.contains(where: { $0.failure != nil }) else { return jobs }
+        await tell(jobs.filter { $0.failure != nil })
+        return jobs.filter { $0.failure == nil }
+    }
+
+    /// Answers the clients of the jobs. Small files are reported to their lane together, because each report costs the
+    /// session a turn.
+    private func tell(_ jobs: [Job]) async {
+        var small: [(SmallFileAttempt, Job)] = []
+        for job in jobs {
+            switch job.client {
+            case .task(let continuation): continuation.resume(returning: job)
+            case .lane(let attempt): small.append((attempt, job))
+            }
+        }
+        await small.first?.0.lane.settled(small)
+    }
+
+    private static func note(_ lost: Set<DownloadID>, _ jobs: [Job]) {
+        for job in jobs where lost.contains(job.record.id) {
+            job.failure = .sessionUnavailable(.ownedElsewhere(job.record.id, session: "another"))
+        }
+    }
+
+    private func onQueue(_ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            queue.async {
+                body()
+                continuation.resume()
+            }
+        }
+    }
+
+    private static func failure(_ body: () throws(DownloadError) -> Void) -> DownloadError? {
+        do throws(DownloadError) {
+            try body()
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+extension Committer.Job {
+    /// Gives the file its final name and describes the completed file in the record.
+    fileprivate func name() throws(DownloadError) {
+        FaultPoint.reached("beforeName")
+        let name = try file.takeName(rule)
+        isNamed = true
+        FaultPoint.reached("afterName")
+        let status = try file.status()
+        let resume = record.resume
+        let verified = resume.verified
+        record.fileName = name
+        record.completed = CompletedFile(
+            path: FileNaming.path(file.folderKey.path, name), bytes: status.size, identity: status.identity,
+            modified: status.modified, validators: resume.validators, checksum: verified?.checksum,
+            verifiedBy: verified?.source)
+        record.resume = resume.afterCompletion
+    }
+}

@@ -1,0 +1,192 @@
+import DownloadCore
+
+/// The handling of ended transfers: what follows for the connection and for its source.
+extension Fetch {
+    /// Handles the message that a transfer has ended. The connection of the transfer continues, or other connections
+    /// get the bytes that the transfer did not bring.
+    @inline(never)
+    func settle(_ message: AttemptControl.Message) async throws {
+        guard case .segmentFinished(let segment, let result) = message else { return }
+        var position = await attempt.forgetDoubtful(of: segment, result)
+        // The bytes before `countedStart` are only compared. They belong to the range of another connection.
+        if position == segment.position { position = max(position, segment.countedStart) }
+        await checkEdges(of: segment, upTo: position)
+        reportAnswer(of: segment)
+        let total = record.resume.total
+        let hasAll = total != nil && position >= segment.end(of: total)
+        let ending = try await ending(attempt.ended(segment, result, hasAll: hasAll).outcome, of: segment)
+        if ending == .complete, total != nil, !hasAll { lastError = TransferOutcome.tooShort }
+        try follow(.ended(segment.connection, position: position, ending))
+        guard ending == .refused, let cap = planner.cap else { return }
+        await remember(share?.refused(serving: cap, at: context.time.date))
+    }
+
+    private func ending(
+        _ outcome: TransferOutcome, of segment: SegmentWriter
+    ) async throws -> SegmentPlanner.Ending {
+        recordBrought(by: segment)
+        switch outcome {
+        case .complete:
+            guard let head = segment.head else { return .complete }
+            sources.note(
+                Validators(head: head, now: context.time.date), of: sources.member(of: segment.connection))
+            return .complete
+        case .cut: return .cut
+        case .stopped: throw RoundEnd.stopped
+        case .fileRefused:
+            try attempt.requireWritten()
+            return .lost
+        case .redirected, .changed, .lost, .declined, .failed:
+            return sources.isShared
+                ? try ending(outcome, ofOneOfSeveral: segment) : try await ending(outcome, ofOnly: segment)
+        }
+    }
+
+    private func ending(
+        _ outcome: TransferOutcome, ofOnly segment: SegmentWriter
+    ) async throws -> SegmentPlanner.Ending {
+        guard let error = outcome.error as? DownloadError else { throw outcome.error ?? RoundEnd.stopped }
+        switch outcome {
+        case .lost:
+            lastError = error
+            if let refusal = try await refusal(of: segment, error) { return refusal }
+            if running.isEmpty { throw error }
+            return .lost
+        case .redirected, .declined:
+            lastError = error
+            return try declined(error, by: segment)
+        default: throw error
+        }
+    }
+
+    private func declined(_ error: DownloadError, by segment: SegmentWriter) throws -> SegmentPlanner.Ending {
+        let url = sources.members[0].route.url
+        attempt.serverPause = segment.head.flatMap { ServerPause($0, url, now: context.time.date) }
+        guard case .serverRefused(let status, _) = error else {
+            // Some FTP servers cannot begin in the middle of a file. The whole file is then fetched and compared.
+            if running.isEmpty { throw url.isHTTP ? error : RoundEnd.stale(error) }
+            return .unfit
+        }
+        if url != record.source, [403, 404, 410].contains(status) { throw RoundEnd.stale(error) }
+        // The server accepts no more connections. The running connections continue.
+        if running.isEmpty { throw error }
+        return [429, 503].contains(status) ? .refused : .unfit
+    }
+
+    /// Returns what follows if an FTP or SSH server has refused a connection because it has too many. Such a server
+    /// refuses the login, or closes the connection at once. If the server refuses the only connection, it may still
+    /// count a connection that has just ended, so it is asked again.
+    /// - Returns: Nil if the connection failed for another reason.
+    private func refusal(
+        of segment: SegmentWriter, _ error: DownloadError
+    ) async throws -> SegmentPlanner.Ending? {
+        guard !sources.members[0].route.url.isHTTP, segment.head == nil else { return nil }
+        switch error {
+        case .authenticationFailed: break
+        case .networkFailed(.connect, let diagnosis), .networkFailed(.connectionLost, let diagnosis):
+            // If the system reported an error number, the network failed, and the server did not refuse the connection.
+            if running.isEmpty, diagnosis.errno != 0 { return nil }
+        default: return nil
+        }
+        if !running.isEmpty { return .refused }
+        guard patience > 0 else {
+            // The same login worked for the first connection, so the error is not reported as a refused login.
+            throw DownloadError.networkFailed(
+                .connect, TransportDiagnosis(code: 0, message: "the server accepts no more connections: \(error)"))
+        }
+        patience -= 1
+        endPulse()
+        try await attempt.wait(until: context.time.now + .seconds(1))
+        return .cut
+    }
+
+    /// Returns what follows if one of several sources has failed: the other sources fetch the rest of the file.
+    private func ending(
+        _ outcome: TransferOutcome, ofOneOfSeveral segment: SegmentWriter
+    ) throws -> SegmentPlanner.Ending {
+        let index = sources.member(of: segment.connection)
+        switch outcome {
+        case .redirected(let location):
+            do throws(DownloadError) {
+                try sources.follow(segment.head?.status ?? 302, to: location, from: index, of: record.request)
+                return .cut
+            } catch {
+                return try fail(index, error)
+            }
+        case .lost(let error): return try fail(index, error, isFinal: false)
+        case .changed(let why): return try fail(index, .verificationFailed(.otherMirror(why)))
+        case .declined(.serverRefused(let status, let phrase)) where [429, 503].contains(status):
+            let others = running.count { sources.member(of: $0.connection) == index }
+            if others == 0 { return try fail(index, .serverRefused(status: status, phrase: phrase)) }
+            sources.refused(index, serving: others, at: context.time.date)
+            sources.limit(index, to: others, without: segment.connection)
+            return sources.hasRoom(beside: attempt.transfers.connections) ? .cut : .unfit
+        case .declined(let error), .failed(let error): return try fail(index, error)
+        case .complete, .cut, .stopped, .fileRefused: return .cut
+        }
+    }
+
+    /// Records the failure of a source. Throws if no source is left.
+    /// - Parameter isFinal: Whether one such failure is enough to stop using the source.
+    private func fail(
+        _ index: Int, _ error: DownloadError, isFinal: Bool = true
+    ) throws(DownloadError) -> SegmentPlanner.Ending {
+        lastError = error
+        if sources.fail(index, error.description, isFinal: isFinal) { recordFailure(of: index) }
+        if sources.usable == 0 { throw error }
+        return .cut
+    }
+
+    private func recordFailure(of index: Int) {
+        let member = sources.members[index]
+        record.resume.changeSources { book in book.change(member.url.string) { $0.failure = member.failure } }
+    }
+
+    private func recordBrought(by segment: SegmentWriter) {
+        let brought = segment.brought
+        if !brought.isEmpty { sources.note(brought, from: sources.member(of: segment.connection)) }
+    }
+
+    /// Fetches a piece again that does not match its digest, and stops using the sources that brought it.
+    func fetchAgain(_ piece: Int) throws {
+        guard let verifier = attempt.local.verifier, let pieces = record.request.pieces, let total = record.resume.total
+        else { return }
+        let range = pieces.range(piece, size: total)
+        for segment in running { recordBrought(by: segment) }
+        let guilty = sources.blame(piece, range)
+        attempt.forget(ByteRanges([range]))
+        verifier.recheck(piece)
+        for index in guilty { recordFailure(of: index) }
+        if sources.usable == 0 {
+            throw DownloadError.verificationFailed(
+                .unverifiable("no source has the right bytes for the piece at offset \(range.lowerBound)"))
+        }
+        for segment in running where guilty.contains(sources.member(of: segment.connection)) {
+            segment.shorten(to: segment.position)
+        }
+        planner.restore(range)
+        try follow(.tick)
+    }
+
+    /// Waits for the digests of all pieces that have come. Returns whether every piece matches.
+    func piecesAreRight() async throws -> Bool {
+        guard let verifier = attempt.local.verifier else { return true }
+        await context.disk.afterWrites()
+        try await verifier.settle()
+        try attempt.obeyStop()
+        control.send(.delivered)
+        var isRight = true
+        while true {
+            let message = try await attempt.nextMessage()
+            switch message {
+            case .delivered: return isRight
+            case .pieceFailed(let piece):
+                isRight = false
+                try fetchAgain(piece)
+            case .segmentFinished: try await settle(message)
+            case .pulse: endPulse()
+            default: break
+            }
+        }
+    }
+}

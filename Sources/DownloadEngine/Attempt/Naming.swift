@@ -1,0 +1,189 @@
+import DownloadCore
+import Foundation
+import HTTPTypes
+
+/// A file that has the final name already and changes what the attempt does.
+enum ExistingFile {
+    /// The file is current, and is recorded as current.
+    case current
+    /// The file is left alone, and the download succeeds.
+    indirect case kept(CompletedFile)
+    /// The file may be the beginning of the wanted file.
+    indirect case beginning(FileBeginning)
+}
+
+/// A file under the final name that may be the beginning of the wanted file.
+struct FileBeginning {
+    let name: String
+    let file: FileStatus.Info
+}
+
+/// The phase that decides the name of the file and makes the partial file.
+final class Naming: AttemptPhase {
+    let attempt: Attempt
+    /// Whether the server gave the file another name than its URL. If so, the name in the URL is no longer looked up on
+    /// disk before the request.
+    var isNamedByServer = false
+
+    init(_ attempt: Attempt) { self.attempt = attempt }
+
+    private var destination: Destination { record.request.destination }
+
+    /// Returns the file that has the name already, if the download must not go on because of it. The name is the
+    /// requested name, or with `--continue` the name in the URL. Called before a request is sent.
+    @inline(never)
+    func checkBeforehand() throws(DownloadError) -> ExistingFile? {
+        guard file == nil, EarlierCompletion(of: record)?.current == nil else { return nil }
+        let name =
+            destination.fileName
+            ?? (destination.continues && !isNamedByServer ? FileNaming.name(fromPath: record.request.url.path) : nil)
+        guard let name else { return nil }
+        return try existing(named: name)
+    }
+
+    /// Makes sure that there is a partial file for the answer. Returns the file that has the name already, if there is
+    /// one.
+    func openFile(for answer: ProbeAnswer) async throws(DownloadError) -> ExistingFile? {
+        if file == nil, let existing = try await createFile(for: answer) { return existing }
+        guard let file else { throw .unexpected("a transfer without a file") }
+        if !answer.isWhole, context.watchesWriters { file.watchWriters() }
+        if let total = record.resume.total {
+            try await context.disk.onWriter { () throws(DownloadError) in try file.reserve(total) }
+            FaultPoint.reached("afterReserve")
+        }
+        announceStart(in: file)
+        return nil
+    }
+
+    @inline(never)
+    private func announceStart(in file: PartialFile) {
+        attempt.startDigest()
+        control.show(record)
+        context.announce(.didStart(DownloadSnapshot(record: record), atOffset: file.written.count))
+    }
+
+    /// Returns the rule by which the partial file gets its final name. Since the download began, another file may have
+    /// taken the name, and it may be newer than the server's file.
+    func rule(for file: PartialFile, modified: Date?) -> NameRule {
+        let existing = record.finalPath.flatMap { FileStatus.of($0) }
+        return NameRule(
+            name: file.name, replaces: replaces(existing, modified: modified), renames: destination.ifExists == .rename)
+    }
+
+    /// Applies the rule for a name that is taken. Returns nil if the name may be used, or if the user wants an
+    /// alternative name.
+    /// - Parameter modified: The time at which the server's file changed; nil if the server was not asked.
+    @inline(never)
+    private func existing(named name: String, modified: Date? = nil) throws(DownloadError) -> ExistingFile? {
+        let path = FileNaming.path(destination.folder, name)
+        // dlm could reach the file through its open folder, but other programs could not use a path of this length.
+        if path.utf8.count >= PATH_MAX { throw .fileFailed(.nameUnusable, path: path) }
+        guard let existing = FileStatus.of(path) else { return nil }
+        try requireNoPartial(name, path)
+        switch destination.ifExists {
+        case .overwrite, .newer:
+            guard existing.isRegular else { throw .fileFailed(.notReplaceable, path: path) }
+            if replaces(existing, modified: modified) { return nil }
+        case .fail:
+            guard destination.continues, record.request.asksRanges, existing.isRegular else {
+                throw .fileFailed(.exists, path: path)
+            }
+            return .beginning(FileBeginning(name: name, file: existing))
+        case .skip:
+            // A folder does not count as the file that the user already has. A link to a file does.
+            guard FileStatus.isFile(path) else { throw .fileFailed(.notReplaceable, path: path) }
+        case .rename: return nil
+        }
+        return .kept(CompletedFile(path, existing))
+    }
+
+    /// Returns whether the server's file may replace a file that has its name.
+    private func replaces(_ existing: FileStatus.Info?, modified: Date?) -> Bool {
+        switch destination.ifExists {
+        case .overwrite: return true
+        case .newer:
+            guard let existing, let modified, !isOutdated(existing) else { return true }
+            return modified.timeIntervalSince1970 > Double(existing.modified / 1_000_000_000)
+        case .fail, .rename, .skip: return false
+        }
+    }
+
+    /// Returns whether an earlier run of this download wrote the file, and the server's validators have changed since.
+    /// The dates of the files do not matter then.
+    private func isOutdated(_ existing: FileStatus.Info) -> Bool {
+        guard let completed = record.completed, existing.identity.isSame(as: completed.identity),
+            existing.size == completed.bytes, existing.modified == completed.modified
+        else { return false }
+        let (was, now) = (completed.validators, record.resume.validators)
+        if let old = was.etag, let new = now.etag { return old.opaque != new.opaque }
+        guard let old = was.lastModified, let new = now.lastModified else { return false }
+        return old != new
+    }
+
+    /// Throws if the name is the name of a partial file that must not be replaced. A server may call its file
+    /// `NAME.part`. Such a file must not replace the partial file of another download, or a file to which a program of
+    /// the user writes.
+    private func requireNoPartial(_ name: String, _ path: String) throws(DownloadError) {
+        guard [.overwrite, .newer].contains(destination.ifExists), FileNaming.isPartial(name) else { return }
+        if PartialFile.isLocked(path) { throw .fileFailed(.locked, path: path) }
+        if destination.fileName == nil { throw .fileFailed(.partialExists, path: path) }
+    }
+
+    /// Decides the name and makes the partial file. The name is stored before the partial file is made, so that every
+    /// partial file on disk belongs to a download in the store.
+    private func createFile(for answer: ProbeAnswer) async throws(DownloadError) -> ExistingFile? {
+        let destination = destination
+        if destination.createsFolders {
+            try await context.disk.onWriter { () throws(DownloadError) in
+                try FileStatus.makeFolder(destination.folder)
+            }
+        }
+        let wanted = wantedName(for: answer)
+        let modified = answer.head.fields.value(.lastModified)
+            .flatMap { HTTPDate.parse($0, now: context.time.date) }
+        for count in 0...9999 {
+            let name = count == 0 ? wanted : FileNaming.alternative(wanted, count)
+            let isTaken = FileStatus.of(FileNaming.path(destination.folder, name)) != nil
+            if destination.ifExists == .rename, isTaken { continue }
+            if let existing = try existing(named: name, modified: modified) { return existing }
+            if try await createFile(named: name) { return nil }
+            let path = FileNaming.path(destination.folder, FileNaming.partial(name))
+            guard destination.ifExists == .rename else {
+                throw .fileFailed(PartialFile.whyTaken(path, time: context.time), path: path)
+            }
+        }
+        throw .fileFailed(.exists, path: FileNaming.path(destination.folder, wanted))
+    }
+
+    /// Returns the name for the file. A name that a mirror gives is ignored.
+    @inline(never)
+    private func wantedName(for answer: ProbeAnswer) -> String {
+        guard record.isMirror else { return destination.name(of: answer.head, from: answer.url) }
+        return destination.fileName ?? record.request.describedName
+            ?? FileNaming.name(contentDisposition: nil, url: record.request.url)
+    }
+
+    /// Makes the partial file for a name.
+    /// - Returns: False if a partial file for that name exists already. It belongs to another download, or to none.
+    private func createFile(named name: String) async throws(DownloadError) -> Bool {
+        let folder = destination.folder
+        if FileStatus.of(FileNaming.path(folder, FileNaming.partial(name))) != nil { return false }
+        record.fileName = name
+        do throws(DownloadError) {
+            // Without a durable save, a loss of power could leave a partial file that belongs to no download in the
+            // store.
+            try await attempt.save(durably: true)
+            FaultPoint.reached("beforeCreate")
+            let made = try await context.disk.onWriter { [time = context.time] () throws(DownloadError) in
+                defer { FaultPoint.reached("afterCreate") }
+                return try PartialFile.open(folder: folder, name: name, mode: .create, time: time)
+            }
+            attempt.local = LocalFile(made, inherited: ByteRanges())
+            return true
+        } catch {
+            record.fileName = nil
+            if case .fileFailed(.partialExists, _) = error { return false }
+            throw error
+        }
+    }
+}

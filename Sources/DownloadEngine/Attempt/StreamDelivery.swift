@@ -1,0 +1,102 @@
+import DownloadCore
+import HTTPTypes
+
+/// A download to a stream instead of a file, in order and over one connection. Delivered bytes cannot be taken back, so
+/// it must be proved that the following bytes have the same version.
+struct StreamDelivery: AttemptPhase {
+    let attempt: Attempt
+    let probe: Probe
+    let stream: StreamOutput
+
+    @inline(never)
+    func run() async throws {
+        if record.request.url.known == .file {
+            return try await LocalCopy(attempt: attempt, probe: probe).send(to: self)
+        }
+        try await deliver()
+        try attempt.saveCookies()
+    }
+
+    private func deliver() async throws {
+        do {
+            var budget = RequestBudget(limit: RequestBudget.limit(retries: record.request.retry.limit))
+            while !budget.isExhausted {
+                attempt.recordDelivered(stream)
+                let before = stream.written
+                if try await sendPart() { return try complete() }
+                budget.ended(brought: stream.written - before, of: .max)
+            }
+        } catch RoundEnd.changed(let why) {
+            throw DownloadError.verificationFailed(.streamBroken(why))
+        }
+        throw TransferOutcome.tooShort
+    }
+
+    /// Sends the answer of one request to the stream.
+    /// - Returns: Whether the whole file is delivered. False if the server sent less than was requested.
+    private func sendPart() async throws -> Bool {
+        guard let answer = try await probe.run() else { throw DownloadError.unexpected("a stream without an answer") }
+        if case .newVersion(_, let why)? = answer.segment.verdict, stream.written > 0 {
+            throw RoundEnd.changed(why: why)
+        }
+        let isFirst = stream.written == 0
+        try probe.learn(from: answer)
+        if isFirst { try beginDigest(answer.head) }
+        if let total = record.resume.total, total < stream.written { throw isSmaller(total) }
+        control.show(record)
+        context.announce(.didStart(DownloadSnapshot(record: record), atOffset: stream.written))
+        answer.segment.attach(stream)
+        attempt.transfers.probe = nil
+        let result = try await attempt.end(of: answer)
+        _ = await attempt.forgetDoubtful(of: answer.segment, result)
+        try await attempt.deliverAll()
+        attempt.recordDelivered(stream)
+        try requireSent(answer.segment, result)
+        try attempt.requireKnownEnd(of: answer)
+        let total = record.resume.total ?? answer.segment.position
+        if stream.written > total { throw isSmaller(total) }
+        if stream.isDoubted {
+            throw RoundEnd.changed(why: "the server did not send all written bytes again to compare them")
+        }
+        record.resume.total = total
+        return stream.written == total
+    }
+
+    private func isSmaller(_ total: Int64) -> RoundEnd { .changed(why: "its size is now \(total)") }
+
+    private func requireSent(_ segment: SegmentWriter, _ result: TransferResult) throws {
+        if let failure = stream.failure { throw failure }
+        if stream.differs { throw RoundEnd.changed(why: "its bytes differ from the bytes already written") }
+        let hasAll = stream.written == record.resume.total
+        if let error = attempt.ended(segment, result, hasAll: hasAll).outcome.error { throw error }
+    }
+
+    /// Starts to hash the delivered bytes, if a checksum is expected or no validator proves the version. Without a
+    /// validator, only a digest can prove that bytes which are sent again are the same.
+    private func beginDigest(_ head: ResponseHead) throws(DownloadError) {
+        if let expected = record.expected { return try stream.beginDigest(expected.checksum.algorithm) }
+        let isChunked = head.fields.value(.transferEncoding) != nil
+        let isProved = head.status == 206 && record.resume.validators.ifRange != nil && !isChunked
+        if !isProved { try stream.beginDigest(.sha256) }
+    }
+
+    /// Completes the download after the whole file was delivered.
+    func complete() throws(DownloadError) {
+        control.show(received: stream.written)
+        control.show(total: stream.written)
+        if let expected = record.expected {
+            guard let actual = stream.checksum else { throw .unexpected("the digest failed") }
+            guard actual == expected.checksum else {
+                throw Verification(attempt: attempt).mismatch(
+                    .verificationFailed(.checksum(expected: expected.checksum, actual: actual.digest)), expected)
+            }
+            record.resume.verified = expected
+        }
+        record.completed = CompletedFile(
+            path: CompletedFile.streamPath, bytes: stream.written, identity: FileIdentity(inode: 0, born: nil),
+            modified: 0,
+            validators: record.resume.validators, checksum: record.resume.verified?.checksum,
+            verifiedBy: record.resume.verified?.source)
+        record.resume = record.resume.afterCompletion
+    }
+}

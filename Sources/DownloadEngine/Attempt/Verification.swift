@@ -1,0 +1,131 @@
+import DownloadCore
+import Foundation
+
+/// The step that compares files with their expected digests.
+struct Verification: AttemptPhase {
+    let attempt: Attempt
+
+    /// Compares a partial file, whose bytes are all written, with the expected digest or with the digests of its
+    /// pieces.
+    func verify(_ file: PartialFile, _ total: Int64) async throws {
+        guard let expected = record.expected else {
+            guard let wrong = try await forgetWrongPieces(of: file, total), !wrong.isEmpty else { return }
+            throw DownloadError.verificationFailed(.wrongPieces(wrong.count))
+        }
+        if file.isWrittenByOthers {
+            // Another program wrote to the file, so the bytes that were hashed may no longer be in it.
+            attempt.local.digest = nil
+            file.forgetOtherWriters()
+        }
+        let queue = context.disk.digests
+        guard let digest = attempt.local.digest ?? FileDigest(of: file, checksum: expected.checksum, queue: queue)
+        else {
+            throw DownloadError.unexpected("the OpenSSL library has no \(expected.checksum.algorithm.rawValue)")
+        }
+        do throws(DownloadError) {
+            let isDone = try await digest.verify(total: total) { [control] in control.isStopping }
+            if isDone {
+                record.resume.verified = expected
+                return
+            }
+        } catch {
+            attempt.local.digest = nil
+            if keepsOwnOnly(file) { throw error }
+            if let wrong = try await forgetWrongPieces(of: file, total), !wrong.isEmpty { throw error }
+            throw mismatch(error, expected)
+        }
+        throw RoundEnd.stopped
+    }
+
+    /// Records that the complete file does not match the checksum. Returns the error to report.
+    func mismatch(_ error: DownloadError, _ expected: VerifiedChecksum) -> DownloadError {
+        guard case .verificationFailed(.checksum(let checksum, let actual)) = error else { return error }
+        record.resume.mismatched = checksum
+        return expected.source == .user ? error : .verificationFailed(.serverDigest(expected: checksum, actual: actual))
+    }
+
+    /// Gives up the bytes of all sources except the first, so that they are fetched again from one source. The digest
+    /// of the whole file does not show which source sent wrong bytes. Returns false if one source brought all bytes, or
+    /// if only one source is used already.
+    private func keepsOwnOnly(_ file: PartialFile) -> Bool {
+        let sources = attempt.transfers.sources
+        guard sources.isMixed, record.resume.sources?.isAlone != true else { return false }
+        var others = ByteRanges()
+        for member in sources.members.dropFirst() { others = others.union(member.brought) }
+        file.forget(others)
+        attempt.enterRanges()
+        record.resume.changeSources { $0.beAlone() }
+        return true
+    }
+
+    /// Forgets the pieces that do not match their digests, and returns their ranges. Returns nil if no digests are
+    /// known, or if they do not fit the size of the file.
+    private func forgetWrongPieces(of file: PartialFile, _ total: Int64) async throws -> ByteRanges? {
+        guard let pieces = record.request.pieces, pieces.fits(size: total) else { return nil }
+        let wrong = try await rightPieces(of: file.path, pieces, total: total).missing(in: 0..<total)
+        file.forget(wrong)
+        attempt.enterRanges()
+        return wrong
+    }
+
+    /// Returns the ranges of those pieces of a file that match their digests. Throws ``RoundEnd/stopped`` if the
+    /// session stops the attempt meanwhile, because a piece that was not hashed is neither right nor wrong.
+    func rightPieces(of path: String, _ pieces: PieceHashes, total: Int64) async throws -> ByteRanges {
+        let result: Result<ByteRanges, DownloadError> = await withCheckedContinuation { continuation in
+            context.disk.digests.async { [control] in
+                continuation.resume(
+                    returning: Result { () throws(DownloadError) in
+                        try PieceVerifier.right(in: path, pieces, total: total) { control.isStopping }
+                    })
+            }
+        }
+        let right = try result.get()
+        try attempt.obeyStop()
+        return right
+    }
+
+    /// Hashes a file that an earlier run completed, if the request has a new checksum. If the file matches, the server
+    /// is only asked whether the file is still current.
+    @inline(never)
+    func verifyCompleted() async throws {
+        guard let completed = record.completed, let asked = try? record.askedChecksum(of: completed.path),
+            // If a digest of the same algorithm is known already, the file is not hashed again.
+            asked.algorithm != completed.checksum?.algorithm, asked != completed.mismatched,
+            EarlierCompletion(of: record)?.unchanged != nil
+        else { return }
+        do {
+            record.completed = try await verified(completed)
+        } catch let error as DownloadError {
+            guard case .verificationFailed = error else { return }
+            record.completed?.mismatched = asked
+        }
+    }
+
+    /// Records a file that has its final name already, if it matches the checksum of the request.
+    func complete(with file: CompletedFile) async throws {
+        record.completed = try await verified(file)
+        record.fileName = FileNaming.lastComponent(file.path)
+        record.resume = record.resume.afterCompletion
+        record.isFinishing = false
+        attempt.show(received: file.bytes)
+    }
+
+    /// Verifies a file that has its final name already. The file may be from an attempt that was killed after the
+    /// rename, from an earlier run, or from another program. It is not compared with the server's digest.
+    @inline(never)
+    func verified(_ file: CompletedFile) async throws -> CompletedFile {
+        guard let checksum = try record.askedChecksum(of: file.path), checksum != file.checksum else { return file }
+        let hash = try await FileHash.of(file.path, checksum.algorithm, on: context.disk.digests) {
+            [control, deadline = attempt.deadline, time = context.time] in
+            control.isStopping || deadline.map { time.now > $0 } ?? false
+        }
+        guard let hash else { throw control.isStopping ? RoundEnd.stopped : attempt.overdue as any Error }
+        guard hash.digest == checksum.digest else {
+            throw DownloadError.verificationFailed(.checksum(expected: checksum, actual: hash.digest))
+        }
+        var verified = file
+        verified.checksum = checksum
+        verified.verifiedBy = .user
+        return verified
+    }
+}

@@ -1,0 +1,77 @@
+import DownloadCore
+import Synchronization
+
+/// A buffer on loan from the pool. The code that has the buffer gives it back to the pool or hands it on.
+package struct PoolBuffer: @unchecked Sendable {
+    package let bytes: UnsafeMutableRawPointer
+}
+
+/// The buffers between the engine threads and the disk. The pool slows transfers down when the disk is slower than the
+/// network: a transfer that gets no buffer pauses. The engine never waits.
+package final class BufferPool: Sendable {
+    /// The usual limit of buffers, 10 MiB together. A higher limit is not worth its memory, because downloads are
+    /// hardly faster with more than 8 buffers (docs/internals/session.md).
+    package static let standardCapacity = 40
+    /// The capacity for a session in which 200 downloads or more may run at once.
+    package static let crowdedCapacity = 16
+    /// The size of a buffer in bytes. It is large enough to make `pwrite` cheap, and small enough to allow many buffers
+    /// (docs/internals/attempt.md).
+    package static let bufferSize = 256 << 10
+
+    private struct State: @unchecked Sendable {
+        var free: [UnsafeMutableRawPointer] = []
+        var made = 0
+        var waiters: [@Sendable () -> Void] = []
+        var nextWaiter = 0
+    }
+
+    private let state = Mutex(State())
+    private let capacity: Int
+    private let waiting = Atomic(0)
+
+    package init(capacity: Int = BufferPool.standardCapacity) { self.capacity = capacity }
+
+    /// Whether transfers wait for a buffer. If so, other transfers hand buffers to the disk before they are full.
+    var isContended: Bool { waiting.load(ordering: .relaxed) > 0 }
+
+    deinit {
+        state.withLock { state in for bytes in state.free { bytes.deallocate() } }
+    }
+
+    /// Takes a buffer, or returns nil if no buffer is free. After nil, `whenFree` is called once, on any thread, when a
+    /// buffer may be free.
+    package func take(whenFree: @escaping @Sendable () -> Void) -> PoolBuffer? {
+        state.withLock { state in
+            if let bytes = state.free.popLast() { return PoolBuffer(bytes: bytes) }
+            if state.made < capacity {
+                state.made += 1
+                return PoolBuffer(bytes: .allocate(byteCount: Self.bufferSize, alignment: 4096))
+            }
+            state.waiters.append(whenFree)
+            waiting.add(1, ordering: .relaxed)
+            return nil
+        }
+    }
+
+    package func give(_ buffer: PoolBuffer) {
+        state.withLock { $0.free.append(buffer.bytes) }
+        wakeOne()
+    }
+
+    /// Wakes the next waiter, if a buffer is free. Also called by a waiter that was woken and no longer needs a buffer.
+    package func wakeOne() {
+        let waiter: (@Sendable () -> Void)? = state.withLock { state in
+            guard !state.free.isEmpty, state.nextWaiter < state.waiters.count else { return nil }
+            defer {
+                state.nextWaiter += 1
+                waiting.subtract(1, ordering: .relaxed)
+                if state.nextWaiter == state.waiters.count {
+                    state.waiters.removeAll(keepingCapacity: true)
+                    state.nextWaiter = 0
+                }
+            }
+            return state.waiters[state.nextWaiter]
+        }
+        waiter?()
+    }
+}

@@ -1,0 +1,124 @@
+import DownloadCore
+import Foundation
+import Synchronization
+
+/// The queues whose threads use the disk, so that neither the engine threads nor Swift's thread pool wait for the disk.
+/// One queue writes in order, one syncs, and one hashes several files at once.
+package final class DiskWriter: Sendable {
+    private let writes = DispatchQueue(label: "dlm.write", qos: .userInitiated)
+    private let syncs = DispatchQueue(label: "dlm.sync", qos: .utility)
+    /// The queue for digests. It is concurrent, so that hashing a large file does not delay the completion of small
+    /// files.
+    package let digests = DispatchQueue(label: "dlm.digest", qos: .userInitiated, attributes: .concurrent)
+    package let pool: BufferPool
+    package let time: any TimeSource
+    private let round = Mutex<[@Sendable () -> Void]>([])
+    private static let roundTime = Duration.milliseconds(20)
+
+    package init(pool: BufferPool, time: any TimeSource = SystemTime()) {
+        self.pool = pool
+        self.time = time
+    }
+
+    /// Writes the first `count` bytes of the buffer and gives it back to the pool.
+    package func write(_ buffer: PoolBuffer, count: Int, to file: any SegmentTarget, at offset: Int64) {
+        writes.async { self.writeNow(buffer, count: count, to: file, at: offset) }
+    }
+
+    /// Writes like ``write(_:count:to:at:)``, but at once. Called on the thread of the write queue.
+    func writeNow(_ buffer: PoolBuffer, count: Int, to file: any SegmentTarget, at offset: Int64) {
+        file.write(UnsafeRawBufferPointer(start: buffer.bytes, count: count), at: offset)
+        pool.give(buffer)
+    }
+
+    /// Runs the action on the write queue, after all writes that were handed over so far.
+    package func afterWrites(_ action: @escaping @Sendable () -> Void) {
+        writes.async(execute: action)
+    }
+
+    /// Runs the action on the write queue when the delay has passed, after all writes that were handed over before that
+    /// moment.
+    func afterWrites(in delay: Duration, _ action: @escaping @Sendable () -> Void) {
+        time.schedule(after: delay, on: writes, action)
+    }
+
+    /// Runs the action like ``afterWrites(_:)``, within about 20 ms. All actions of these 20 ms run together, because
+    /// many small jobs on the queue cost more than one.
+    func soon(_ action: @escaping @Sendable () -> Void) {
+        let isFirst = round.withLock { round in
+            round.append(action)
+            return round.count == 1
+        }
+        if !isFirst { return }
+        time.schedule(after: Self.roundTime, on: writes) { [self] in
+            let actions = round.withLock { round in
+                defer { round = [] }
+                return round
+            }
+            // This job may have waited in the queue while another write and its action were added. Queueing the actions
+            // again makes sure that each of them runs after its write.
+            writes.async { for action in actions { action() } }
+        }
+    }
+
+    /// Waits until all writes that were handed over so far are done.
+    package func afterWrites() async {
+        await withCheckedContinuation { continuation in writes.async { continuation.resume() } }
+    }
+
+    /// Runs the body on the write queue, in order with the writes.
+    package func onWriter<T: Sendable>(
+        _ body: @escaping @Sendable () throws(DownloadError) -> T
+    ) async throws(DownloadError) -> T {
+        let result: Result<T, DownloadError> = await withCheckedContinuation { continuation in
+            writes.async {
+                do throws(DownloadError) {
+                    continuation.resume(returning: .success(try body()))
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
+        }
+        return try result.get()
+    }
+
+    /// Runs the body on the sync queue, whose thread may wait for the disk.
+    package func sync<T: Sendable>(_ body: @escaping @Sendable () -> T) async -> T {
+        await withCheckedContinuation { continuation in
+            syncs.async { continuation.resume(returning: body()) }
+        }
+    }
+
+    /// Syncs the file soon, on the sync queue. A failure is recorded in the file object.
+    /// - Parameter whenDone: Called on the sync queue after the sync.
+    package func syncSoon(_ file: PartialFile, whenDone: @escaping @Sendable () -> Void = {}) {
+        syncs.async {
+            do throws(DownloadError) { try file.syncWithName() } catch { file.fail(error) }
+            whenDone()
+        }
+    }
+
+    /// Syncs the file like ``syncSoon(_:whenDone:)``, and waits for the sync, but not longer than `limit`.
+    func sync(_ file: PartialFile, atMost limit: Duration) async {
+        await withCheckedContinuation { continuation in
+            let wait = OneWait(continuation)
+            syncSoon(file) { wait.end() }
+            time.schedule(after: limit, on: .global()) { wait.end() }
+        }
+    }
+}
+
+/// A wait that several threads may end. The first of them ends the wait.
+private final class OneWait: Sendable {
+    private let continuation: Mutex<CheckedContinuation<Void, Never>?>
+
+    init(_ continuation: CheckedContinuation<Void, Never>) { self.continuation = Mutex(continuation) }
+
+    func end() {
+        let waiting = continuation.withLock { waiting in
+            defer { waiting = nil }
+            return waiting
+        }
+        waiting?.resume()
+    }
+}

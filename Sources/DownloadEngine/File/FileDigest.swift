@@ -1,0 +1,88 @@
+import CSystem
+import DownloadCore
+import Foundation
+import Synchronization
+
+/// The digest of a partial file. It is computed from the start of the file while the file grows, shortly after the
+/// writes. The bytes are read from the page cache.
+package final class FileDigest: @unchecked Sendable {
+    private let file: PartialFile
+    /// The serial queue of this digest.
+    private let queue: DispatchQueue
+    private let checksum: Checksum
+    private let isScheduled = Atomic(false)
+    private let isAbandoned = Atomic(false)
+    // The properties below are used on `queue` only.
+    private let context: OpaquePointer
+    private var position: Int64 = 0
+    private var failure: DownloadError?
+
+    /// The size of the read buffer in bytes. The buffer fits in a core's cache, so that reading costs little compared
+    /// with hashing. It is reused for all reads of one call, because allocating new memory for each read cost as much
+    /// as the hashing.
+    private static let bufferSize = 256 << 10
+
+    /// Returns nil if the installed OpenSSL does not have the digest.
+    package init?(of file: PartialFile, checksum: Checksum, queue: DispatchQueue) {
+        guard let context = dlm_digest_create(checksum.algorithm.rawValue) else { return nil }
+        self.context = context
+        self.file = file
+        self.checksum = checksum
+        self.queue = DispatchQueue(label: "dlm.digest.file", target: queue)
+    }
+
+    deinit { dlm_digest_free(context) }
+
+    /// Stops hashing, because the result is no longer needed.
+    package func abandon() { isAbandoned.store(true, ordering: .relaxed) }
+
+    /// Hashes the bytes that were written since the last call, on `queue`, up to the first gap.
+    package func advance() {
+        guard !isScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        queue.async { [self] in
+            isScheduled.store(false, ordering: .releasing)
+            hash(to: file.written.prefix) { false }
+        }
+    }
+
+    /// Hashes the remaining bytes up to `total` and throws if the digest does not match. Returns false if `isUnwanted`
+    /// ended the hashing early.
+    package func verify(
+        total: Int64, unless isUnwanted: @escaping @Sendable () -> Bool = { false }
+    ) async throws(DownloadError) -> Bool {
+        let result: Result<Bool, DownloadError> = await withCheckedContinuation { continuation in
+            queue.async { [self] in
+                hash(to: total, unless: isUnwanted)
+                continuation.resume(returning: conclusion(total))
+            }
+        }
+        return try result.get()
+    }
+
+    private func hash(to end: Int64, unless isUnwanted: () -> Bool) {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.bufferSize, alignment: 4096)
+        defer { buffer.deallocate() }
+        while position < end, failure == nil, !isAbandoned.load(ordering: .relaxed), !isUnwanted() {
+            do throws(DownloadError) {
+                let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(clamping: end - position)))
+                try file.read(into: bytes, at: position)
+                if dlm_digest_update(context, bytes.baseAddress, bytes.count) != 0 {
+                    throw .unexpected("the digest failed")
+                }
+                position += Int64(bytes.count)
+            } catch {
+                failure = error
+            }
+        }
+    }
+
+    private func conclusion(_ total: Int64) -> Result<Bool, DownloadError> {
+        if let failure { return .failure(failure) }
+        if position < total { return .success(false) }
+        var out = [UInt8](repeating: 0, count: 64)
+        let count = dlm_digest_finish(context, &out)
+        let actual = out.prefix(count).map { String(format: "%02x", $0) }.joined()
+        if actual == checksum.digest { return .success(true) }
+        return .failure(.verificationFailed(.checksum(expected: checksum, actual: actual)))
+    }
+}

@@ -1,0 +1,107 @@
+import CSystem
+import DownloadCore
+import Glibc
+
+/// A file on this machine that is the source of a download.
+package final class LocalSource: Sendable {
+    package let path: String
+    package let status: FileStatus.Info
+    private let descriptor: Int32
+
+    /// Opens the file. Symbolic links are followed. A pipe or a device is refused before any byte of it is read.
+    package init(_ path: String) throws(DownloadError) {
+        self.path = path
+        descriptor = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            let code = errno
+            throw .fileFailed(code == EACCES ? .permissionDenied : .system(operation: "open", errno: code), path: path)
+        }
+        guard let status = FileStatus.of(descriptor: descriptor), status.isRegular else {
+            close(descriptor)
+            throw .fileFailed(.notRegular, path: path)
+        }
+        self.status = status
+    }
+
+    deinit { close(descriptor) }
+
+    /// A weak entity tag that distinguishes this version of the file from others.
+    package var tag: EntityTag? {
+        EntityTag(fieldValue: "W/\"\(status.device)-\(status.identity.inode)-\(status.size)-\(status.modified)\"")
+    }
+
+    /// Whether the file was changed since it was opened. Also true if its status cannot be read.
+    package var hasChanged: Bool {
+        guard let now = FileStatus.of(descriptor: descriptor) else { return true }
+        return now.size != status.size || now.modified != status.modified
+    }
+
+    package enum Step: Equatable, Sendable {
+        case copied(Int64)
+        /// The kernel cannot copy this range: it begins with a hole, or the two files do not support the call. The
+        /// caller must read and write the bytes.
+        case unable
+        case failed(errno: Int32)
+    }
+
+    /// Lets the kernel copy a part of this file to the same offset of another file. The copy ends before the first
+    /// hole. The caller must write the zeros of the hole.
+    package func copy(_ range: Range<Int64>, to other: Int32) -> Step {
+        var end = range.upperBound
+        // The kernel copies a hole as a hole. In the partial file, a hole looks like bytes that another program cut off
+        // (``PartialFile/cutOff(before:margin:)``).
+        let hole = dlm_next_hole(descriptor, range.lowerBound)
+        if hole == range.lowerBound { return .unable }
+        if hole > 0 { end = min(end, hole) }
+        let count = dlm_copy_range(descriptor, other, range.lowerBound, Int(end - range.lowerBound))
+        if count >= 0 { return .copied(count) }
+        return [EXDEV, EINVAL, ENOSYS, EOPNOTSUPP, EBADF].contains(errno) ? .unable : .failed(errno: errno)
+    }
+
+    /// Reads a part of the file. Returns fewer bytes than the range has if the file ends before.
+    package func read(_ range: Range<Int64>) throws(DownloadError) -> [UInt8] {
+        var code: Int32 = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
+            while count < range.count {
+                let done = pread(
+                    descriptor, buffer.baseAddress.map { $0 + count }, range.count - count,
+                    off_t(range.lowerBound) + count)
+                if done < 0, errno == EINTR { continue }
+                if done < 0 { code = errno }
+                if done <= 0 { return }
+                count += done
+            }
+        }
+        if code != 0 { throw .fileFailed(.system(operation: "read", errno: code), path: path) }
+        return bytes
+    }
+}
+
+extension PartialFile {
+    /// Copies a part of the source to the same offset, and marks the bytes as written. Called on the thread of the
+    /// write queue. A failed write, or a failed copy by the kernel, is recorded in ``failure``. If the kernel cannot
+    /// copy, the bytes are read and written, and a failed read is thrown.
+    /// - Returns: The number of bytes that were read. 0 at the end of the source, after a failed copy by the kernel, or
+    ///   if the file refuses writes.
+    package func copy(_ range: Range<Int64>, from source: LocalSource) throws(DownloadError) -> Int64 {
+        if refusesWrites { return 0 }
+        if written.overlaps(range) { return try write(range, from: source) }
+        switch source.copy(range, to: descriptor) {
+        case .copied(let count):
+            if count > 0 { enter(range.lowerBound..<range.lowerBound + count) }
+            return count
+        case .unable: return try write(range, from: source)
+        case .failed(EINTR): return try copy(range, from: source)
+        case .failed(let code):
+            fail(.file(code, "copy", path: path))
+            return 0
+        }
+    }
+
+    private func write(_ range: Range<Int64>, from source: LocalSource) throws(DownloadError) -> Int64 {
+        let part = range.lowerBound..<min(range.upperBound, range.lowerBound + 1 << 20)
+        let bytes = try source.read(part)
+        bytes.withUnsafeBytes { write($0, at: part.lowerBound) }
+        return Int64(bytes.count)
+    }
+}

@@ -1,0 +1,135 @@
+import CSystem
+import DownloadCore
+import Foundation
+
+/// The end of a partial file: the rename to its final name, or its removal.
+extension PartialFile {
+    /// Truncates the file to `total` bytes. An earlier, larger version or a reservation may have left bytes after the
+    /// end.
+    package func cut(to total: Int64) throws(DownloadError) {
+        guard try length() > total else { return }
+        guard ftruncate(descriptor, off_t(total)) == 0 else { throw .file(errno, "truncate", path: path) }
+    }
+
+    /// Renames the file with the final name to its partial name and opens it. Throws `.replaced` if the file does not
+    /// have the given identity. After an error, the file has its final name again.
+    package static func adopt(folder: String, name: String, _ identity: FileIdentity) throws(DownloadError)
+        -> PartialFile
+    {
+        let path = FileNaming.path(folder, FileNaming.partial(name))
+        let folderDescriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folderDescriptor >= 0 else { throw .file(errno, "open", path: folder) }
+        defer { Glibc.close(folderDescriptor) }
+        guard dlm_rename_no_replace(folderDescriptor, name, FileNaming.partial(name)) == 0 else {
+            throw errno == EEXIST ? .fileFailed(.partialExists, path: path) : .file(errno, "rename", path: path)
+        }
+        do throws(DownloadError) {
+            let file = try open(folder: folder, name: name, mode: .reopen)
+            guard file.identity.isSame(as: identity) else { throw .fileFailed(.replaced, path: path) }
+            try file.syncFolder()
+            return file
+        } catch {
+            // If another process has locked the file, it writes to it under the partial name.
+            if error != .fileFailed(.locked, path: path) {
+                _ = dlm_rename_no_replace(folderDescriptor, FileNaming.partial(name), name)
+            }
+            throw error
+        }
+    }
+
+    /// Sets the times of the file. Failure is ignored: some file systems have no times, and the file is whole without
+    /// them.
+    package func date(_ time: Date) {
+        let stamp = timespec(tv_sec: Int(time.timeIntervalSince1970), tv_nsec: 0)
+        _ = futimens(descriptor, [stamp, stamp])
+    }
+
+    /// Gives the file its final name. Without `replacing`, throws `.exists` if the name is taken.
+    package func rename(to finalName: String, replacing: Bool) throws(DownloadError) {
+        let partial = FileNaming.partial(name)
+        let path = FileNaming.path(folder, finalName)
+        if replacing, let existing = FileStatus.of(path), !existing.isRegular {
+            throw .fileFailed(.notReplaceable, path: path)
+        }
+        let result =
+            replacing
+            ? renameat(folderDescriptor, partial, folderDescriptor, finalName)
+            : dlm_rename_no_replace(folderDescriptor, partial, finalName)
+        let code = errno
+        // Where the file system lacks RENAME_NOREPLACE, the name is given by link and unlink. An earlier attempt that
+        // was killed between the two leaves the file with both names.
+        if replacing || code == EEXIST, FileStatus.of(path)?.identity.isSame(as: identity) == true, isStillNamed() {
+            guard unlinkat(folderDescriptor, partial, 0) == 0 else { throw .file(errno, "unlink", path: self.path) }
+        } else if result != 0 {
+            throw .file(code, "rename", path: path)
+        }
+    }
+
+    /// Syncs the folder, so that the rename survives a loss of power.
+    package func syncFolder() throws(DownloadError) {
+        guard fsync(folderDescriptor) == 0 else { throw .file(errno, "fsync", path: folder) }
+    }
+
+    /// Removes the partial file, if its name still leads to this file.
+    package func remove() {
+        guard isStillNamed() else { return }
+        unlinkat(folderDescriptor, FileNaming.partial(name), 0)
+    }
+
+    /// Returns whether the partial name still leads to this file.
+    package func isStillNamed() -> Bool { inodeAtName == identity.inode }
+
+    /// The inode of the file with the partial name, or nil if there is none.
+    private var inodeAtName: UInt64? {
+        var info = stat()
+        let result = fstatat(folderDescriptor, FileNaming.partial(name), &info, AT_SYMLINK_NOFOLLOW)
+        return result == 0 ? UInt64(info.st_ino) : nil
+    }
+
+    /// Throws an error if the partial name or the folder's path no longer leads to this file or its folder.
+    package func requireInPlace() throws(DownloadError) {
+        guard let inode = inodeAtName else { throw .fileFailed(.deleted, path: path) }
+        guard inode == identity.inode else { throw .fileFailed(.replaced, path: path) }
+        try requireFolderInPlace()
+    }
+
+    /// Throws `.folderMoved` if the folder's path no longer leads to the open folder.
+    package func requireFolderInPlace() throws(DownloadError) {
+        guard FileStatus.leads(folder, to: folderDescriptor) else { throw .fileFailed(.folderMoved, path: folder) }
+    }
+
+    /// Throws `.altered` if another program has written to the file.
+    package func requireUnwritten() throws(DownloadError) {
+        if isWrittenByOthers { throw .fileFailed(.altered, path: path) }
+    }
+}
+
+extension PartialFile: WholeFile {
+    package var folderKey: FolderKey { FolderKey(path: folder) }
+
+    package func takeName(_ rule: NameRule) throws(DownloadError) -> String {
+        try requireInPlace()
+        if rule.replaces, FileNaming.isPartial(rule.name) {
+            // Another download may have begun to write to a file of this name since the name was found free.
+            let path = FileNaming.path(folder, rule.name)
+            if PartialFile.isLocked(path) { throw .fileFailed(.locked, path: path) }
+        }
+        for count in 0...9999 {
+            let candidate = count == 0 ? rule.name : FileNaming.alternative(rule.name, count)
+            do throws(DownloadError) {
+                try requireUnwritten()
+                try rename(to: candidate, replacing: rule.replaces)
+                try requireFolderInPlace()
+                return candidate
+            } catch .fileFailed(.exists, let path) {
+                guard rule.renames else { throw .fileFailed(.exists, path: path) }
+            }
+        }
+        throw .fileFailed(.exists, path: FileNaming.path(folder, rule.name))
+    }
+
+    package func status() throws(DownloadError) -> FileStatus.Info {
+        guard let status = FileStatus.of(descriptor: descriptor) else { throw .file(errno, "stat", path: path) }
+        return status
+    }
+}

@@ -1,0 +1,56 @@
+import CSystem
+import DownloadCore
+import Foundation
+
+/// Reading of bytes that are in the partial file already.
+extension PartialFile {
+    /// Returns the ranges below `total` for which the file system has no data: the part after the end of the file, and
+    /// the holes inside the file. Holes are found only on file systems that record them exactly. If dlm has written
+    /// there, another program has truncated the file, and later writes may have made the file long again. Each range is
+    /// extended by a margin, because a page that is cut in part is filled with zeros.
+    package func cutOff(before total: Int64, margin: Int64 = cutMargin) throws(DownloadError) -> ByteRanges {
+        let length = try length()
+        var lost = ByteRanges()
+        if length < total { lost.insert(max(0, length - margin)..<total) }
+        var position: Int64 = 0
+        while keepsExactBooks, position < min(length, total) {
+            let hole = dlm_next_hole(descriptor, position)
+            guard hole >= 0, hole < min(length, total) else { break }
+            let data = dlm_next_data(descriptor, hole)
+            position = data > hole ? data : total
+            lost.insert(max(0, hole - margin)..<min(total, position + margin))
+        }
+        return lost
+    }
+
+    /// The margin in bytes. It is at least one block of any file system.
+    package static let cutMargin: Int64 = 64 << 10
+
+    /// Reads bytes that are already written.
+    package func read(_ range: Range<Int64>) throws(DownloadError) -> [UInt8] {
+        var failure: DownloadError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
+            let wanted = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<range.count])
+            do throws(DownloadError) {
+                try read(into: wanted, at: range.lowerBound)
+                count = wanted.count
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    /// Reads already written bytes into the whole of a buffer.
+    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(DownloadError) {
+        var done = 0
+        while done < buffer.count {
+            let count = pread(
+                descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset) + done)
+            if count < 0, errno == EINTR { continue }
+            if count <= 0 { throw .file(count < 0 ? errno : EIO, "read", path: path) }
+            done += count
+        }
+    }
+}

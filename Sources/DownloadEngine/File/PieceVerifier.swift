@@ -1,0 +1,144 @@
+import CSystem
+import DownloadCore
+import Foundation
+import Synchronization
+
+/// Compares the pieces of a partial file with their digests. Each piece is hashed shortly after it is complete, on a
+/// separate queue and not on the write queue.
+final class PieceVerifier: Sendable {
+    private let file: PartialFile
+    private let pieces: PieceHashes
+    private let total: Int64
+    private let queue: DispatchQueue
+    private let failed: @Sendable (Int) -> Void
+    private let isUnwanted: @Sendable () -> Bool
+    /// The bytes of the pieces that were hashed, whether their digests matched or not.
+    private let checked = Mutex(ByteRanges())
+    /// The error of a piece that could not be hashed. ``settle()`` throws it, because such a piece is not proved right.
+    private let failure = Mutex<DownloadError?>(nil)
+    private let isScheduled = Atomic(false)
+    private let isAbandoned = Atomic(false)
+
+    private static let bufferSize = 1 << 18
+
+    /// Makes a verifier.
+    /// - Parameters:
+    ///   - queue: The queue that does the work. Other files share it.
+    ///   - isUnwanted: Called during hashing. Once it returns true, hashing stops, and the remaining pieces are
+    ///     reported neither as right nor as wrong.
+    ///   - failed: Called with the index of each piece whose digest does not match.
+    init(
+        of file: PartialFile, _ pieces: PieceHashes, total: Int64, queue: DispatchQueue,
+        unless isUnwanted: @escaping @Sendable () -> Bool = { false }, failed: @escaping @Sendable (Int) -> Void
+    ) {
+        self.isUnwanted = isUnwanted
+        self.file = file
+        self.pieces = pieces
+        self.total = total
+        self.failed = failed
+        self.queue = DispatchQueue(label: "dlm.pieces", target: queue)
+    }
+
+    func abandon() { isAbandoned.store(true, ordering: .relaxed) }
+
+    /// Hashes the pieces that have become complete since the last call.
+    func advance() {
+        guard !isScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        queue.async { [self] in
+            isScheduled.store(false, ordering: .releasing)
+            check()
+        }
+    }
+
+    /// Marks a piece as not hashed, because it is fetched again.
+    func recheck(_ index: Int) { checked.withLock { $0.remove(pieces.range(index, size: total)) } }
+
+    /// Waits until all complete pieces are hashed and the wrong ones are reported, or until the result is no longer
+    /// wanted. Throws an error if a piece could not be hashed.
+    func settle() async throws(DownloadError) {
+        await withCheckedContinuation { continuation in
+            queue.async { [self] in
+                check()
+                continuation.resume()
+            }
+        }
+        if let failure = failure.withLock({ $0 }) { throw failure }
+    }
+
+    private func check() {
+        let checked = checked.withLock { $0 }
+        for range in file.written.ranges {
+            for rest in checked.missing(in: range).ranges {
+                // Hash the pieces that begin in `rest` and are complete in `range`.
+                var index = Int((rest.lowerBound + pieces.length - 1) / pieces.length)
+                while index < pieces.count {
+                    let piece = pieces.range(index, size: total)
+                    guard piece.upperBound <= range.upperBound else { break }
+                    if piece.lowerBound >= rest.upperBound { break }
+                    do throws(DownloadError) {
+                        guard let isRight = try isRight(index, piece) else { return }
+                        self.checked.withLock { $0.insert(piece) }
+                        if !isRight { failed(index) }
+                    } catch {
+                        return failure.withLock { $0 = error }
+                    }
+                    index += 1
+                }
+            }
+        }
+    }
+
+    private func isRight(_ index: Int, _ range: Range<Int64>) throws(DownloadError) -> Bool? {
+        try Self.isRight(pieces.digest(index), range, file.descriptor, file.path, pieces.algorithm) {
+            isAbandoned.load(ordering: .relaxed) || isUnwanted()
+        }
+    }
+
+    /// Returns the ranges of those pieces of a file whose digests match. The file may be shorter than `total`.
+    static func right(
+        in path: String, _ pieces: PieceHashes, total: Int64, unless isUnwanted: () -> Bool
+    ) throws(DownloadError) -> ByteRanges {
+        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .file(errno, "open", path: path) }
+        defer { close(descriptor) }
+        guard let size = FileStatus.of(descriptor: descriptor)?.size else { throw .file(errno, "stat", path: path) }
+        var right = ByteRanges()
+        for index in 0..<pieces.count {
+            let range = pieces.range(index, size: total)
+            if range.upperBound > size { break }
+            guard
+                let isRight = try isRight(
+                    pieces.digest(index), range, descriptor, path, pieces.algorithm, unless: isUnwanted)
+            else { break }
+            if isRight { right.insert(range) }
+        }
+        return right
+    }
+
+    /// Returns whether the bytes match the digest. Returns nil if the result is no longer wanted.
+    private static func isRight(
+        _ digest: Substring, _ range: Range<Int64>, _ descriptor: Int32, _ path: String,
+        _ algorithm: Checksum.Algorithm, unless isUnwanted: () -> Bool
+    ) throws(DownloadError) -> Bool? {
+        guard let context = dlm_digest_create(algorithm.rawValue) else {
+            throw .unexpected("the OpenSSL library has no \(algorithm.rawValue)")
+        }
+        defer { dlm_digest_free(context) }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bufferSize, alignment: 4096)
+        defer { buffer.deallocate() }
+        var position = range.lowerBound
+        while position < range.upperBound {
+            if isUnwanted() { return nil }
+            let wanted = min(bufferSize, Int(clamping: range.upperBound - position))
+            let count = pread(descriptor, buffer.baseAddress, wanted, off_t(position))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw .file(count < 0 ? errno : EIO, "read", path: path) }
+            if dlm_digest_update(context, buffer.baseAddress, count) != 0 { throw .unexpected("the digest failed") }
+            position += Int64(count)
+        }
+        var out = [UInt8](repeating: 0, count: 64)
+        let count = dlm_digest_finish(context, &out)
+        FaultPoint.reached("pieceHashed")
+        return Checksum(algorithm: algorithm, bytes: out.prefix(count))?.digest == String(digest)
+    }
+}

@@ -1,0 +1,108 @@
+import CSystem
+import DownloadCore
+import Foundation
+
+/// A complete small file that has no name yet (open(2), O_TMPFILE). If the process ends before the file gets a name,
+/// the file disappears with the process.
+final class UnnamedFile: Sendable {
+    /// A folder that is kept open, so that its path can be checked later.
+    final class Folder: Sendable {
+        let path: String
+        let descriptor: Int32
+
+        init(_ path: String) throws(DownloadError) {
+            self.path = path
+            descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            guard descriptor >= 0 else { throw .file(errno, "open", path: path) }
+        }
+
+        deinit { close(descriptor) }
+
+        /// Returns whether the folder has an entry of this name, even if the entry is a link that leads nowhere. Also
+        /// returns true if the check fails.
+        func has(_ name: String) -> Bool {
+            faccessat(descriptor, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT
+        }
+
+        var isInPlace: Bool { FileStatus.leads(path, to: descriptor) }
+
+        func sync() throws(DownloadError) {
+            guard fsync(descriptor) == 0 else { throw .file(errno, "fsync", path: path) }
+        }
+
+        func syncFileSystem() throws(DownloadError) {
+            guard dlm_syncfs(descriptor) == 0 else { throw .file(errno, "syncfs", path: path) }
+        }
+    }
+
+    private let folder: Folder
+    private let made: FileStatus.Info
+    private let descriptor: Int32
+
+    /// Makes the file and writes the bytes to it.
+    init(in folder: Folder, _ bytes: UnsafeRawBufferPointer) throws(DownloadError) {
+        let descriptor = dlm_open_unnamed(folder.descriptor)
+        guard descriptor >= 0 else { throw .file(errno, "open", path: folder.path) }
+        FaultPoint.reached("unnamedCreated")
+        do throws(DownloadError) {
+            try Self.write(bytes, to: descriptor, folder.path)
+            FaultPoint.reached("unnamedWritten")
+            guard let status = FileStatus.of(descriptor: descriptor) else {
+                throw .file(errno, "stat", path: folder.path)
+            }
+            made = status
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        self.folder = folder
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
+
+    private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ folder: String)
+        throws(DownloadError)
+    {
+        var done = 0
+        while done < bytes.count {
+            let count = Glibc.write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
+            if count < 0, errno == EINTR { continue }
+            if count < 0 { throw .file(errno, "write", path: folder) }
+            done += count
+        }
+    }
+
+}
+
+extension UnnamedFile: WholeFile {
+    package var device: UInt64 { made.device }
+    var identity: FileIdentity { made.identity }
+    package var folderKey: FolderKey { FolderKey(path: folder.path, descriptor: folder.descriptor) }
+
+    package func sync() throws(DownloadError) {
+        guard fdatasync(descriptor) == 0 else { throw .file(errno, "fdatasync", path: folder.path) }
+    }
+
+    package func syncFileSystem() throws(DownloadError) { try folder.syncFileSystem() }
+
+    /// Gives the file its final name. The name also counts as taken if a partial file for this name exists.
+    package func takeName(_ rule: NameRule) throws(DownloadError) -> String {
+        if folder.has(FileNaming.partial(rule.name)) {
+            throw .fileFailed(.exists, path: FileNaming.path(folder.path, FileNaming.partial(rule.name)))
+        }
+        guard dlm_link_unnamed(descriptor, folder.descriptor, rule.name) == 0 else {
+            throw .file(errno, "link", path: FileNaming.path(folder.path, rule.name))
+        }
+        return rule.name
+    }
+
+    /// Syncs the folder, and checks that the path still leads to it. One call serves all new files of the folder.
+    package func syncFolder() throws(DownloadError) {
+        try folder.sync()
+        if !folder.isInPlace { throw .fileFailed(.folderMoved, path: folder.path) }
+    }
+
+    /// Returns the status as it was after the bytes were written. No other program can have written to the file.
+    package func status() -> FileStatus.Info { made }
+}

@@ -1,0 +1,347 @@
+import DownloadCore
+import Foundation
+import HTTPTypes
+import Synchronization
+
+/// The receiver of one transfer. It judges the head of the answer, gathers the bytes in pool buffers and hands the
+/// buffers to the disk. The disk writer compares the bytes that are in the file already. A segment without a file keeps
+/// one buffer, then pauses until the runner attaches a file.
+package final class SegmentWriter: TransferSink {
+    /// The number of this connection in the download.
+    package let connection: Int
+    package let judge: ResponseJudge
+    private let disk: DiskWriter
+    private let control: AttemptControl
+    let state: Mutex<State>
+    /// Separate from `state`, because the pool wakes writers while another writer holds the lock of its own state.
+    private let wake = Mutex(Wake())
+
+    /// Makes a writer.
+    /// - Parameters:
+    ///   - file: The target, or nil for the probe, which learns what the file is.
+    ///   - countedFrom: The offset before which bytes are only compared and do not count as received.
+    ///   - countedTo: The offset from which bytes are only compared and do not count as received.
+    package init(
+        connection: Int, judge: ResponseJudge, file: (any SegmentTarget)?, countedFrom: Int64, countedTo: Int64 = .max,
+        disk: DiskWriter, control: AttemptControl
+    ) {
+        self.connection = connection
+        self.judge = judge
+        self.disk = disk
+        self.control = control
+        state = Mutex(
+            State(
+                file: file,
+                range: SegmentRange(position: judge.start, end: judge.end, counted: (countedFrom, countedTo)),
+                answer: AnswerTime(begun: disk.time.now)))
+    }
+
+    deinit {
+        if let buffer = state.withLock({ $0.gathered.buffer }) { disk.pool.give(buffer) }
+    }
+
+    // MARK: For the runner
+
+    package var head: ResponseHead? { state.withLock { $0.head } }
+    package var verdict: ResponseJudge.Verdict? { state.withLock { $0.verdict } }
+    package var refusal: EndedTransfer.Refusal? { state.withLock { $0.refusal } }
+    /// The rest of the range that was asked for, or of an announced whole file. Nil if its end is not known.
+    package var unfinished: Range<Int64>? {
+        state.withLock { $0.range.unfinished(asked: $0.head?.status == 206 ? judge.end : nil) }
+    }
+    package var position: Int64 { state.withLock { $0.range.position } }
+    var countedStart: Int64 { state.withLock { $0.range.countedFrom } }
+    /// The range of new bytes that came, without the bytes that came only to be compared.
+    var brought: Range<Int64> { state.withLock { $0.range.brought } }
+    /// The cookies that were known when the cookies of the head were learned. Nil if they were not learned.
+    var learnedCookies: [String]? {
+        get { state.withLock { $0.learnedCookies } }
+        set { state.withLock { $0.learnedCookies = newValue } }
+    }
+
+    /// Returns the moment at which wanted bytes began to come, and the seconds from the request to this moment. Returns
+    /// them only once; further calls return nil.
+    package func takeAnswer() -> (at: ContinuousClock.Instant, after: Double)? {
+        state.withLock { $0.answer.take() }
+    }
+
+    package func begin(_ transport: any Transport, _ request: TransferRequest) {
+        let transfer = transport.start(request, sink: self)
+        let wake = wake.withLock { wake in
+            if !wake.isFinished { wake.transfer = transfer }
+            return wake
+        }
+        if wake.owesCancel { transfer.cancel() } else if wake.owesResume { transfer.resume() }
+    }
+
+    /// Cancels the transfer. Called on any thread, even while the transfer begins.
+    package func cancel() {
+        let transfer = wake.withLock { wake in
+            wake.owesCancel = true
+            return wake.transfer
+        }
+        transfer?.cancel()
+    }
+
+    /// Ends the transfer as soon as it reaches the offset `end`. The bytes that came are kept. Returns the offset at
+    /// which these bytes end. This offset is after `end` if the transfer is already past `end` and its last bytes are
+    /// not doubtful (see ``doubtful(after:)``).
+    @discardableResult
+    package func shorten(to end: Int64) -> Int64 {
+        let (last, isThere) = state.withLock { state in
+            let (last, isThere) = state.range.shorten(to: end)
+            return (state.head?.fields.value(.transferEncoding) == nil ? last : end, isThere)
+        }
+        if isThere { cancel() }
+        return last
+    }
+
+    /// Reports the next bytes to the runner at once. When these bytes come, the duplicate transfer is not needed.
+    package func tellMove() { state.withLock { $0.tellsMove = true } }
+
+    /// Attaches the file that takes the bytes. A paused transfer continues.
+    package func attach(_ file: any SegmentTarget) {
+        let resumes = state.withLock { state in
+            state.file = file
+            state.gathered.cancelHandOver()
+            if state.isFinished || state.waitsForFile || disk.pool.isContended { submit(&state) }
+            defer { state.waitsForFile = false }
+            return state.waitsForFile
+        }
+        if resumes { resumeTransfer() }
+    }
+
+    /// The head and the size of a file that came whole, without a cut, and is in one buffer.
+    var wholeFile: (head: ResponseHead, size: Int64)? {
+        state.withLock { state in
+            guard let head = state.head, case .body(offset: 0, let end, let total?)? = state.verdict, end == total,
+                state.range.position == total, state.file == nil, state.range.cut == nil
+            else { return nil }
+            return (head, total)
+        }
+    }
+
+    /// Lends the bytes of a whole small file that was never attached to a file.
+    func withWhole<T>(_ body: (UnsafeRawBufferPointer) -> T) -> T {
+        state.withLock { body($0.gathered.bytes) }
+    }
+
+    /// Hands over a partly filled buffer because a checkpoint is due, or asks for a file to put the bytes in.
+    package func flush() {
+        let announces = state.withLock { state in
+            if state.file != nil { submit(&state) }
+            guard state.file == nil, state.gathered.count > 0, !state.isAnnounced, !state.isFinished else {
+                return false
+            }
+            state.isAnnounced = true
+            return true
+        }
+        if announces { control.send(.segmentOpened(self)) }
+    }
+
+    /// Gives the buffer back to the pool if no file was ever attached.
+    package func discard() {
+        let buffer = state.withLock { state -> PoolBuffer? in
+            state.file == nil ? state.gathered.take()?.buffer : nil
+        }
+        if let buffer { disk.pool.give(buffer) }
+    }
+
+    // MARK: The engine's thread
+
+    package func transferDidReceiveHead(_ head: ResponseHead) -> HeadDisposition {
+        let verdict = judge.judge(head)
+        let (disposition, announces): (HeadDisposition, Bool) = state.withLock { state in
+            state.head = head
+            state.verdict = verdict
+            switch verdict {
+            case .body, .newVersion: state.answer.headCame()
+            default: break
+            }
+            switch verdict {
+            case .body(let offset, let end, let total):
+                if state.file != nil, offset != judge.start {
+                    // A later connection that gets the file from its beginning is of no use.
+                    state.refusal = .verdict
+                    return (.refuse, false)
+                }
+                state.range.begin(at: offset, end: end, countsAll: offset != judge.start)
+                return (.accept, announce(&state, total))
+            case .newVersion(let total, _):
+                guard state.file == nil else {
+                    state.refusal = .verdict
+                    return (.refuse, false)
+                }
+                state.range.begin(at: 0, end: total, countsAll: true)
+                return (.accept, announce(&state, total))
+            case .redirect, .askWithoutRange, .current: return (.discard, false)
+            case .failed(.serverRefused), .failed(.authenticationFailed): return (.discard, false)
+            case .changed, .failed:
+                state.refusal = .verdict
+                return (.refuse, false)
+            }
+        }
+        if announces { control.send(.segmentOpened(self)) }
+        return disposition
+    }
+
+    /// Returns whether the segment must ask for a file now. A body that fits in one buffer needs no file before its
+    /// end, and a body of unknown size asks later.
+    private func announce(_ state: inout State, _ total: Int64?) -> Bool {
+        guard state.file == nil, total.map({ $0 > Int64(BufferPool.bufferSize) }) ?? false else { return false }
+        state.isAnnounced = true
+        return true
+    }
+
+    package func transferDidReceive(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
+        let (disposition, announces, count, tellsMove, handOver) = state.withLock { state in
+            let taken = take(bytes, &state)
+            defer { if taken.count > 0 { state.tellsMove = false } }
+            let handOver = disk.pool.isContended ? nextHandOver(&state) : nil
+            return (taken.0, taken.announces, taken.count, taken.count > 0 && state.tellsMove, handOver)
+        }
+        if count > 0 { control.add(received: count) }
+        if tellsMove { control.send(.moved) }
+        if announces { control.send(.segmentOpened(self)) }
+        switch handOver {
+        case .toDisk(let start)?: disk.soon { self.handOver(from: start) }
+        case .ifItIsSlow?:
+            disk.afterWrites(in: .milliseconds(250)) { if self.disk.pool.isContended { self.flush() } }
+        case nil: break
+        }
+        return disposition
+    }
+
+    /// The ways to hand over a partly filled buffer while other transfers wait for a buffer. The hand-over happens a
+    /// little later, when more bytes have come.
+    private enum HandOver {
+        case toDisk(from: Int64)
+        /// Without a file, the segment must get one first. Most small bodies have come whole by then.
+        case ifItIsSlow
+    }
+
+    /// Returns how to hand over the buffer. Nil if there is nothing to hand over, or if that was already arranged.
+    private func nextHandOver(_ state: inout State) -> HandOver? {
+        let position = state.range.position
+        guard state.gathered.needsHandOver(at: position) else { return nil }
+        if state.file == nil, state.isAnnounced || position == state.range.end { return nil }
+        let start = state.gathered.arrangeHandOver(at: position)
+        return state.file == nil ? .ifItIsSlow : .toDisk(from: start)
+    }
+
+    /// Writes the bytes gathered from `start` on, unless they were submitted meanwhile. Called on the write queue,
+    /// after all waiting writes. If the disk is busy, the buffer is full by then.
+    private func handOver(from start: Int64) {
+        let gathered = state.withLock { state -> (any SegmentTarget, PoolBuffer, count: Int)? in
+            guard let file = state.file, let taken = state.gathered.take(from: start, at: state.range.position)
+            else { return nil }
+            return (file, taken.buffer, taken.count)
+        }
+        guard let (file, buffer, count) = gathered else { return }
+        disk.writeNow(buffer, count: count, to: file, at: start)
+    }
+
+    private func take(
+        _ bytes: UnsafeRawBufferPointer, _ state: inout State
+    ) -> (BodyDisposition, announces: Bool, count: Int) {
+        if state.file?.refusesWrites == true {
+            state.refusal = .fileRefused
+            return (.refuse, false, 0)
+        }
+        assert(bytes.count <= GatheredBytes.longestPiece)
+        state.answer.firstByteCame(disk.time)
+        if let refusal = state.range.refusal(of: bytes.count, maximumSize: judge.validation.maximumSize) {
+            state.refusal = refusal
+            return (.refuse, false, 0)
+        }
+        let wanted = state.range.wanted
+        // Room for all bytes is made first, because a pause must not leave a piece half taken.
+        var rest = UnsafeRawBufferPointer(rebasing: bytes.prefix(wanted))
+        guard let second = makeRoom(for: rest.count, &state) else {
+            return (.pause, state.waitsForFile && !state.isAnnounced && announceNow(&state), 0)
+        }
+        let count = state.range.counted(of: rest.count)
+        var spare = second.spare
+        while !rest.isEmpty {
+            if state.gathered.buffer == nil {
+                state.gathered.begin(in: spare)
+                spare = nil
+            }
+            // A buffer that was full before the file came takes no byte, and is handed over now.
+            let part = state.gathered.append(rest, at: state.range.position)
+            state.range.advance(by: part.count)
+            rest = UnsafeRawBufferPointer(rebasing: rest[part.count...])
+            if part.isFull, state.file != nil { submit(&state) } else if part.count == 0 { break }
+        }
+        if let spare { disk.pool.give(spare) }
+        if bytes.count >= wanted {
+            state.refusal = .cut
+            return (.refuse, false, count)
+        }
+        return (.taken, false, count)
+    }
+
+    private func announceNow(_ state: inout State) -> Bool {
+        state.isAnnounced = true
+        return true
+    }
+
+    /// Makes room for the bytes. Returns nil if the transfer must pause. The result has a second buffer if the first
+    /// one will overflow.
+    private func makeRoom(for count: Int, _ state: inout State) -> (spare: PoolBuffer?, Void)? {
+        if count == 0 { return (nil, ()) }
+        if state.gathered.buffer == nil {
+            guard let buffer = takeBuffer() else { return nil }
+            state.gathered.begin(in: buffer)
+        }
+        guard count > state.gathered.room(at: state.range.position) else { return (nil, ()) }
+        guard state.file != nil else {
+            state.waitsForFile = true
+            return nil
+        }
+        guard let spare = takeBuffer() else {
+            // The buffer would lie idle during the pause. Once written, it is free for any waiting transfer.
+            submit(&state)
+            return nil
+        }
+        return (spare, ())
+    }
+
+    private func takeBuffer() -> PoolBuffer? {
+        disk.pool.take { [weak self, pool = disk.pool] in
+            if self?.resumeTransfer() != true { pool.wakeOne() }
+        }
+    }
+
+    private func submit(_ state: inout State) {
+        guard let file = state.file, let (buffer, count) = state.gathered.take() else { return }
+        if count == 0 { return disk.pool.give(buffer) }
+        disk.write(buffer, count: count, to: file, at: state.range.position - Int64(count))
+    }
+
+    /// Resumes the transfer. Returns false if the transfer has ended.
+    @discardableResult
+    private func resumeTransfer() -> Bool {
+        let (transfer, isFinished) = wake.withLock { wake in
+            if wake.transfer == nil { wake.owesResume = true }
+            return (wake.transfer, wake.isFinished)
+        }
+        if isFinished { return false }
+        transfer?.resume()
+        return true
+    }
+
+    package func transferDidFinish(_ result: TransferResult) {
+        wake.withLock { wake in
+            wake.isFinished = true
+            wake.transfer = nil
+        }
+        state.withLock { state in
+            state.isFinished = true
+            if state.file != nil { submit(&state) }
+        }
+        // The pool may have freed a buffer for this segment, which needs none any more.
+        disk.pool.wakeOne()
+        control.send(.segmentFinished(self, result))
+    }
+}

@@ -1,0 +1,221 @@
+import DownloadCore
+import Foundation
+
+/// The events from the queue to the beginning of an attempt.
+extension SessionBook {
+    /// The number of queued records that are read into memory at a time. At most twice as many are kept.
+    static let windowSize = 256
+    /// The maximum number of records that are taken at a time from other origins than the busy ones.
+    static let beyondSize = 64
+    /// The maximum number of complete files that wait for their final names. Each of them has open descriptors.
+    static let finishingLimit = 128
+    /// The maximum number of downloads that are parked or resumed in one call to the store.
+    static let partSize = 500
+
+    var mayBegin: Bool { stopReason == nil && !isFinishing }
+
+    /// Whether no download in memory waits for a slot.
+    var isQueueEmpty: Bool { scheduler.candidateCount == 0 }
+
+    // MARK: Into the queue
+
+    /// Records that a download is queued for this session. If its last attempt is about to end, the download is read
+    /// from the store after the end.
+    mutating func adopt(_ record: DownloadRecord, at date: Date) {
+        switch places[record.id] {
+        case .active: update(record.id) { $0.isQueuedAgain = true }
+        case .queued(var queued):
+            queued.timeLeft = nil
+            move(record.id, to: .queued(queued))
+        case .arriving, .parked, .paused, .unsaved, .changing, nil: offer(QueuedDownload(record), at: date)
+        }
+    }
+
+    /// Keeps the record in memory, or leaves it in the store until there is room in memory.
+    mutating func offer(_ queued: QueuedDownload, at date: Date) {
+        let id = queued.record.id
+        switch places[id] {
+        case .queued, .arriving, .active: return
+        // The caller that makes the change may settle it with an older answer of the store, so the store is read again.
+        case .changing: return queue.leaveToStore()
+        case .parked, .paused, .unsaved, nil: break
+        }
+        if queued.record.request.schedule != nil, queued.record.closedUntil(at: date) != nil {
+            return move(id, to: .arriving(queued))
+        }
+        if scheduler.candidateCount >= 2 * Self.windowSize, queued.isPlain {
+            queue.leaveToStore()
+            let last = scheduler.last { self[queued: $0]?.isPlain ?? true }
+            guard let last, last.follows(id, priority: queued.record.request.priority) else {
+                return move(id, to: nil)
+            }
+            scheduler.remove(last.id)
+            move(last.id, to: nil)
+        }
+        enlist(queued)
+    }
+
+    mutating func enlist(_ queued: QueuedDownload) {
+        let record = queued.record
+        move(record.id, to: .queued(queued))
+        scheduler.add(.init(id: record.id, origin: record.source.origin, priority: record.request.priority))
+    }
+
+    // MARK: Reading the store
+
+    var wantsQueue: Bool { isQueueEmpty && queue.mayHaveMore }
+
+    /// Whether all downloads in memory wait for busy origins, so that downloads from other origins may be next.
+    var wantsBeyond: Bool { !isQueueEmpty && queue.mayHaveMore && !scheduler.canStart }
+
+    /// The busy origins, which are left out when the store is asked for more downloads. Nil if the store is known to
+    /// have no downloads of other origins.
+    var busyOrigins: Set<String>? {
+        let busy = scheduler.saturatedOrigins
+        return queue.isExhausted(without: busy) ? nil : busy
+    }
+
+    /// Handles the store's answer with the next part of the queue. Returns the records that may be offered.
+    mutating func didRead(_ records: [DownloadRecord]) -> [DownloadRecord] {
+        queue.didRead(records, limit: Self.windowSize)
+        return withoutComing(records).filter { !queue.isOutdated($0) }
+    }
+
+    /// Handles the store's answer with downloads from other origins than the busy ones. Returns the records that may be
+    /// put into the queue.
+    mutating func didRead(_ records: [DownloadRecord], without busy: Set<String>) -> some Collection<DownloadRecord> {
+        queue.endReading()
+        let new = withoutComing(records).filter { !queue.isOutdated($0) && isIdle($0.id) }
+        if new.isEmpty { queue.foundNothing(without: busy) }
+        return new.prefix(Self.beyondSize)
+    }
+
+    /// Leaves out the records that another call is about to offer. The store is read again later, in case the other
+    /// call does not offer them.
+    private mutating func withoutComing(_ records: [DownloadRecord]) -> [DownloadRecord] {
+        if !records.contains(where: isComing) { return records }
+        queue.leaveToStore()
+        return records.filter { !isComing($0) }
+    }
+
+    private func isComing(_ record: DownloadRecord) -> Bool {
+        isChanging(record.id) || queue.isBeingAdded(record)
+    }
+
+    /// Returns whether the download has no slot, waits for no slot, and is not being changed.
+    func isIdle(_ id: DownloadID) -> Bool {
+        switch places[id] {
+        case .parked, .paused, .unsaved, nil: true
+        case .queued, .arriving, .active, .changing: false
+        }
+    }
+
+    // MARK: Out of the queue
+
+    /// The step that the next download in the queue needs.
+    enum Start {
+        /// The caller begins an attempt, and reports it at once by ``begin(_:)``.
+        case attempt(QueuedDownload)
+        /// The schedule forbids the download to run. The caller saves this record by ``SessionManager/park(_:)``.
+        case parking(DownloadRecord)
+    }
+
+    /// Whether a download may begin and there is a slot for it.
+    var hasRoom: Bool { mayBegin && scheduler.hasFreeSlot && finishingCount < Self.finishingLimit }
+
+    /// Gives the next download a slot.
+    mutating func start(at date: Date, now: ContinuousClock.Instant) -> Start? {
+        guard mayBegin, let id = scheduler.start() else { return nil }
+        guard let queued = self[queued: id] else {
+            assertionFailure("a candidate without a place")
+            scheduler.ended(id)
+            return nil
+        }
+        if let until = queued.record.closedUntil(at: date) {
+            scheduler.ended(id)
+            move(id, to: .changing(from: .queued(queued)))
+            return .parking(queued.record.waiting(until: until))
+        }
+        if let pause = queued.record.request.pacing {
+            scheduler.hold(queued.record.source.origin, until: now + .seconds(pause))
+        }
+        return .attempt(queued)
+    }
+
+    /// Records that an attempt has begun, or is ready to begin in the slot of another small file.
+    mutating func begin(_ active: ActiveDownload) { move(active.record.id, to: .active(active)) }
+
+    /// Takes the next downloads of an origin that has running downloads. The caller makes each of them ready, and
+    /// reports it by ``begin(_:)``.
+    /// - Parameters:
+    ///   - origin: The origin, or nil for the origin of the first download in the queue.
+    ///   - prepare: Returns the record with which the download is made ready. Nil ends the search.
+    mutating func takeNext(
+        _ limit: Int, of origin: String?, _ prepare: (DownloadRecord) -> DownloadRecord?
+    ) -> [DownloadRecord] {
+        var taken: [DownloadRecord] = []
+        _ = scheduler.next(limit, of: origin) { [places] id in
+            guard case .queued(let queued)? = places[id], queued.isPlain, let record = prepare(queued.record) else {
+                return false
+            }
+            taken.append(record)
+            return true
+        }
+        return taken
+    }
+
+    // MARK: Schedules
+
+    var hasArrivals: Bool { !arrivals.isEmpty }
+
+    /// Takes the next downloads whose schedules were closed when they came. The caller saves the returned records by
+    /// ``SessionManager/park(_:)``.
+    mutating func takeArrivals(at date: Date) -> [DownloadRecord] {
+        let ids = arrivals.prefix(Self.partSize)
+        arrivals.removeFirst(ids.count)
+        var closed: [DownloadRecord] = []
+        for id in ids {
+            guard case .arriving(let queued)? = places[id] else { continue }
+            if let until = queued.record.closedUntil(at: date) {
+                move(id, to: .changing(from: .arriving(queued)))
+                closed.append(queued.record.waiting(until: until))
+            } else {
+                move(id, to: nil)
+                offer(queued, at: date)
+            }
+        }
+        return closed
+    }
+
+    /// Returns the place of a download that was saved as waiting for its schedule.
+    func parkedPlace(_ record: DownloadRecord, now: ContinuousClock.Instant) -> Place? {
+        guard case .waiting(.schedule, let until?) = record.state else { return nil }
+        let timeLeft: Duration? =
+            switch places[record.id] {
+            case .active(let active): active.deadline.map { $0 - now }
+            case .changing(.queued(let queued)), .changing(.arriving(let queued)): queued.timeLeft
+            default: nil
+            }
+        return .parked(
+            ParkedDownload(until: until, progress: DownloadSnapshot(record: record).progress, timeLeft: timeLeft))
+    }
+
+    /// Takes parked downloads that are due, at most ``partSize`` of them.
+    mutating func takeDue(at date: Date) -> [DownloadID] {
+        guard mayBegin, let nextDue, nextDue <= date else { return [] }
+        var due: [DownloadID] = []
+        for (id, place) in places {
+            guard case .parked(let parked) = place, parked.until <= date else { continue }
+            due.append(id)
+            if due.count == Self.partSize { break }
+        }
+        if due.isEmpty { lookForNextDue() }
+        beginChange(of: due)
+        return due
+    }
+
+    /// Finds out when the next parked downloads are due. Called after some were resumed.
+    mutating func lookForNextDue() {
+        nextDue = parked.map(\.until).min()
+    }
+}

@@ -1,0 +1,69 @@
+import DownloadCore
+
+/// The state of reading the queue in the store: how far it was read, and which answers of the store may be out of date.
+/// It is a value and has no side effects.
+struct StoreQueue {
+    /// The position of the last download that was read.
+    private(set) var position: QueuePosition?
+    /// Whether downloads that are not in memory may wait in the store.
+    private(set) var mayHaveMore = false
+    /// A set of origins. Each waiting download that is only in the store belongs to one of them. Nil if no such set is
+    /// known.
+    private var nothingBeyond: Set<String>?
+    /// Whether the store is being asked.
+    private var isReading = false
+    /// Whether a download was left to the store since the store was asked. The answer may lack that download.
+    private var wasLeftTo = false
+    /// The downloads that ended or were changed since the store was asked. The answer may show them as queued.
+    private var departed: Set<DownloadID> = []
+    /// The number of calls in progress that add requests to the store and then put the secrets of the requests into
+    /// memory.
+    var additions = 0
+
+    /// Records that a download waits in the store and has no place in memory.
+    mutating func leaveToStore() {
+        mayHaveMore = true
+        position = nil
+        nothingBeyond = nil
+        wasLeftTo = true
+    }
+
+    mutating func beginReading() {
+        isReading = true
+        wasLeftTo = false
+        departed = []
+    }
+
+    mutating func depart(_ id: DownloadID) {
+        if isReading { departed.insert(id) }
+    }
+
+    /// Handles the store's answer with the next part of the queue.
+    mutating func didRead(_ records: [DownloadRecord], limit: Int) {
+        isReading = false
+        if wasLeftTo { return }
+        mayHaveMore = records.count == limit
+        position = mayHaveMore ? records.last.map { QueuePosition(priority: $0.request.priority, id: $0.id) } : nil
+    }
+
+    /// Ends a read that does not change the position: the store failed, or it was asked for downloads of origins that
+    /// are not busy.
+    mutating func endReading() { isReading = false }
+
+    /// Returns whether the store's answer about this download is out of date.
+    func isOutdated(_ record: DownloadRecord) -> Bool { departed.contains(record.id) }
+
+    /// Returns whether this download has secrets and a call that adds requests is in progress. That call may have the
+    /// secrets. If so, it adds the download to the queue in memory, together with the secrets.
+    func isBeingAdded(_ record: DownloadRecord) -> Bool { additions > 0 && record.request.hasSecrets }
+
+    // MARK: Beyond busy origins
+
+    func isExhausted(without busy: Set<String>) -> Bool { nothingBeyond?.isSubset(of: busy) ?? false }
+
+    /// Records that all downloads that wait only in the store belong to busy origins. Does nothing if a download was
+    /// left to the store meanwhile.
+    mutating func foundNothing(without busy: Set<String>) {
+        if !wasLeftTo { nothingBeyond = busy }
+    }
+}

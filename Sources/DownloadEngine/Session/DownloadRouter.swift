@@ -1,0 +1,185 @@
+import DownloadCore
+
+/// One service through which a command reaches all downloads of a store. A call about a download goes to the session
+/// that works on the download. If no session works on the download, the call goes to the session of this process, or
+/// to the background session if that is to work on the download. The command sees no difference.
+package final class DownloadRouter: DownloadService {
+    /// The session of this process.
+    package let local: SessionManager
+    private let directory: any SessionDirectory
+
+    package init(local: SessionManager, directory: any SessionDirectory) {
+        self.local = local
+        self.directory = directory
+    }
+
+    /// Returns the background session, and starts it if it is not running.
+    package func background() async throws -> any DownloadService { try await directory.startBackground() }
+
+    /// Returns the status of every live session, or an error for a session that does not answer.
+    package func sessions() async -> [(identifier: String, status: Result<SessionStatus, any Error>)] {
+        var answers: [(String, Result<SessionStatus, any Error>)] = []
+        for identifier in directory.liveSessions() {
+            do {
+                answers.append((identifier, .success(try await directory.connect(to: identifier).status())))
+            } catch DownloadError.sessionUnavailable(.notRunning) {
+                continue
+            } catch {
+                answers.append((identifier, .failure(error)))
+            }
+        }
+        return answers
+    }
+
+    // MARK: By owner
+
+    package func change(_ ids: [DownloadID], _ change: DownloadChange) async throws -> [ChangedDownload] {
+        try await route(ids) { [directory] record, owner in
+            // The store keeps no passwords, so the session that will continue the download must get the new password.
+            if owner == nil, case .url(_, .some) = change, let session = record.session,
+                !SessionIdentifier.isForeground(session), directory.isAlive(session)
+            {
+                return .session(session)
+            }
+            return owner ?? .here
+        } perform: { service, ids in
+            try await service.change(ids, change)
+        } id: {
+            $0.snapshot.id
+        }
+    }
+
+    package func remove(_ ids: [DownloadID], deletesFile: Bool) async throws {
+        _ = try await route(ids, Self.owner) { service, ids in
+            try await service.remove(ids, deletesFile: deletesFile)
+            return ids
+        } id: {
+            $0
+        }
+    }
+
+    /// Resumes each download in the live session that owns it. A download without a live owner is resumed in the
+    /// background session, if it belongs to that session or if `overrides` asks for it. Any other download is resumed
+    /// in this process.
+    package func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload] {
+        try await route(ids) { record, owner in
+            if let owner { return owner }
+            let isOfBackground = record.session.map { !SessionIdentifier.isForeground($0) } ?? false
+            // A completed download whose file is present is only returned, which needs no session.
+            let isWork = record.state != .completed || record.lacksFile
+            return isWork && (isOfBackground || overrides.inBackground) ? .background : .here
+        } perform: { service, ids in
+            let claimed = try await service.resume(ids, overrides: overrides)
+            if service is SessionManager { return claimed }
+            return claimed.map { if case .claimed(let record) = $0 { .running(record) } else { $0 } }
+        } id: {
+            $0.record.id
+        }
+    }
+
+    private enum Place: Hashable {
+        case here
+        case session(String)
+        case background
+    }
+
+    private static let owner: @Sendable (DownloadRecord, Place?) -> Place = { _, owner in owner ?? .here }
+
+    /// Calls each session for its downloads, and repeats the calls for downloads that moved to another session
+    /// meanwhile.
+    /// - Parameter place: returns the place that handles a download, given its live owner.
+    private func route<Answer: Sendable>(
+        _ ids: [DownloadID], _ place: (DownloadRecord, Place?) -> Place,
+        perform: (any DownloadService, [DownloadID]) async throws -> [Answer], id: (Answer) -> DownloadID
+    ) async throws -> [Answer] {
+        var answers: [DownloadID: Answer] = [:]
+        var left = ids.firstOccurrences
+        var attempt = 0
+        while !left.isEmpty {
+            attempt += 1
+            let records = try await local.snapshots(.ids(left)).map(\.record)
+            let shares = Dictionary(grouping: records) { place($0, owner(of: $0)) }
+            for (place, records) in shares {
+                do {
+                    let service = try await service(at: place)
+                    for answer in try await perform(service, records.map(\.id)) { answers[id(answer)] = answer }
+                } catch DownloadError.sessionUnavailable(let failure) where attempt < Self.attempts && failure.isMove {
+                    continue
+                }
+            }
+            left = left.filter { answers[$0] == nil }
+        }
+        return ids.firstOccurrences.compactMap { answers[$0] }
+    }
+
+    private static let attempts = 5
+
+    /// Returns the other live session that works on the download or has paused it.
+    private func owner(of record: DownloadRecord) -> Place? {
+        guard let session = record.session, session != local.identifier,
+            record.state.kind.isActive || record.state.kind == .paused, directory.isAlive(session)
+        else { return nil }
+        return .session(session)
+    }
+
+    private func service(at place: Place) async throws -> any DownloadService {
+        switch place {
+        case .here: local
+        case .session(let identifier): try await directory.connect(to: identifier)
+        case .background: try await directory.startBackground()
+        }
+    }
+
+    // MARK: Here
+
+    package func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] { try await local.add(requests) }
+
+    package func snapshots(_ selection: DownloadSelection) async throws -> [DownloadSnapshot] {
+        try await local.snapshots(selection)
+    }
+
+    package func progress() async -> [DownloadProgress] { await local.progress() }
+
+    package func events() async -> DownloadEvents { await local.events() }
+
+    package func log(since cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error> {
+        try await local.log(since: cursor)
+    }
+
+    package func status() async throws -> SessionStatus { try await local.status() }
+
+    /// Configures every live session. If one session does not answer, the others are still configured.
+    package func configure(_ settings: SessionSettings) async throws {
+        try await local.configure(settings)
+        var failure: (any Error)?
+        for identifier in directory.liveSessions() where identifier != local.identifier {
+            do {
+                try await directory.connect(to: identifier).configure(settings)
+            } catch DownloadError.sessionUnavailable(.notRunning) {
+                continue
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    package func shutdown(_ mode: ShutdownMode) async throws { try await local.shutdown(mode) }
+
+    package func pauseAll(_ reason: DownloadState.PauseReason) async { await local.pauseAll(reason) }
+
+    package func close() async {
+        await local.close()
+        directory.close()
+    }
+}
+
+extension SessionFailure {
+    /// Whether the failure means that the download has moved to another session.
+    fileprivate var isMove: Bool {
+        switch self {
+        case .ownedElsewhere, .notRunning, .shuttingDown: true
+        default: false
+        }
+    }
+}

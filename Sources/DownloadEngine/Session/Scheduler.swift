@@ -1,0 +1,173 @@
+import DownloadCore
+
+/// Decides which download may start: by the limits for all downloads and for each origin, then by priority, then by
+/// order. The scheduler is a value and has no side effects.
+package struct Scheduler: Sendable, Equatable {
+    package struct Candidate: Sendable, Equatable {
+        package let id: DownloadID
+        package let origin: String
+        package let priority: Int
+
+        package init(id: DownloadID, origin: String, priority: Int) {
+            self.id = id
+            self.origin = origin
+            self.priority = priority
+        }
+
+        /// Returns whether this candidate starts earlier, all else equal.
+        package func precedes(_ other: Candidate) -> Bool { other.follows(id, priority: priority) }
+
+        /// Returns whether this candidate starts later than the other download, all else equal.
+        func follows(_ other: DownloadID, priority otherPriority: Int) -> Bool {
+            (priority, other) < (otherPriority, id)
+        }
+    }
+
+    /// The maximum number of running downloads, at least 1. When it falls, running downloads continue.
+    package var maxConcurrent: Int { didSet { maxConcurrent = max(1, maxConcurrent) } }
+    /// The maximum number of running downloads that the limit of open files allows.
+    var mostByFiles = Int.max
+    package var maxPerOrigin: Int { didSet { maxPerOrigin = max(1, maxPerOrigin) } }
+    /// The limits for hosts, which replace ``maxPerOrigin``.
+    package var hostLimits: [HostPattern: Int] = [:]
+    /// The waiting downloads by priority, then by order.
+    package private(set) var candidates: [Candidate] = []
+    package private(set) var running: [DownloadID: String] = [:]
+    private var perOrigin: [String: Int] = [:]
+    /// The downloads between two attempts, with their origins. Each of them stays in memory.
+    package private(set) var retrying: [DownloadID: String] = [:]
+    private var retryingPerOrigin: [String: Int] = [:]
+    /// The origins from which no download may start yet, with the times at which this ends.
+    private var holds: [String: ContinuousClock.Instant] = [:]
+
+    package init(maxConcurrent: Int, maxPerOrigin: Int) {
+        self.maxConcurrent = max(1, maxConcurrent)
+        self.maxPerOrigin = max(1, maxPerOrigin)
+    }
+
+    package var candidateCount: Int { candidates.count }
+
+    package var hasFreeSlot: Bool {
+        running.count < most && retrying.count < Self.retryingAtMost
+    }
+
+    private var most: Int { min(maxConcurrent, mostByFiles) }
+
+    /// The maximum numbers of downloads between two attempts, for all origins together and for each origin. Starting
+    /// more downloads of a long queue would probably only add failures.
+    static let retryingAtMost = 4096
+    static let retryingPerOriginAtMost = 256
+
+    /// The origins with the maximum number of downloads, and the origins from which no download may start yet.
+    package var saturatedOrigins: Set<String> {
+        Set(perOrigin.filter { $0.value >= limit($0.key) }.keys).union(holds.keys)
+            .union(retryingPerOrigin.filter { $0.value >= Self.retryingPerOriginAtMost }.keys)
+    }
+
+    private func limit(_ origin: String) -> Int {
+        hostLimits.isEmpty ? maxPerOrigin : hostLimits.value(for: SourceURL.host(of: origin)) ?? maxPerOrigin
+    }
+
+    private func isSaturated(_ origin: String) -> Bool {
+        perOrigin[origin, default: 0] >= limit(origin) || holds[origin] != nil
+            || retryingPerOrigin[origin, default: 0] >= Self.retryingPerOriginAtMost
+    }
+
+    /// Records that a download waits for another attempt, until ``doesNotWait(_:)``.
+    package mutating func waits(_ id: DownloadID, for origin: String) {
+        guard retrying.updateValue(origin, forKey: id) == nil else { return }
+        retryingPerOrigin[origin, default: 0] += 1
+    }
+
+    /// Records that a download no longer waits. Does nothing for a download that did not wait.
+    package mutating func doesNotWait(_ id: DownloadID) {
+        guard let origin = retrying.removeValue(forKey: id) else { return }
+        retryingPerOrigin[origin, default: 1] -= 1
+        if retryingPerOrigin[origin] == 0 { retryingPerOrigin[origin] = nil }
+    }
+
+    /// Whether there is a free slot and a download that may use it.
+    package var canStart: Bool {
+        hasFreeSlot && candidates.contains { !isSaturated($0.origin) }
+    }
+
+    /// Returns whether a download waits for the origin.
+    package func hasWaiting(for origin: String) -> Bool { candidates.contains { $0.origin == origin } }
+
+    package func hasFreeSlot(for origin: String) -> Bool { hasFreeSlot && !isSaturated(origin) }
+
+    /// Takes the downloads that would start next, up to the first one that has another origin or does not satisfy
+    /// `isMeant`. They get slots later, by ``pass(from:to:)``.
+    /// - Parameter origin: The origin, or nil for the origin of the first candidate.
+    package mutating func next(_ limit: Int, of origin: String?, where isMeant: (DownloadID) -> Bool) -> [DownloadID] {
+        guard let origin = origin ?? candidates.first?.origin, let count = perOrigin[origin], holds[origin] == nil,
+            count <= self.limit(origin), running.count <= most, retrying.count < Self.retryingAtMost,
+            retryingPerOrigin[origin, default: 0] < Self.retryingPerOriginAtMost
+        else { return [] }
+        let taken = candidates.prefix(limit).prefix { $0.origin == origin && isMeant($0.id) }.map(\.id)
+        candidates.removeFirst(taken.count)
+        return taken
+    }
+
+    /// Returns whether a waiting download would start before this download.
+    package func hasOneBefore(_ id: DownloadID, priority: Int) -> Bool {
+        candidates.first.map { !$0.follows(id, priority: priority) } ?? false
+    }
+
+    /// Gives a slot to a download that is no longer a candidate.
+    package mutating func begin(_ id: DownloadID, of origin: String) {
+        running[id] = origin
+        perOrigin[origin, default: 0] += 1
+    }
+
+    /// Gives the slot of a download whose transfers are over to the next download.
+    package mutating func pass(from id: DownloadID, to next: DownloadID) {
+        running[next] = running.removeValue(forKey: id)
+    }
+
+    package mutating func add(_ candidate: Candidate) {
+        // Most candidates come in order, so the search begins at the end.
+        let before = candidates.lastIndex { !candidate.precedes($0) }
+        candidates.insert(candidate, at: before.map { $0 + 1 } ?? 0)
+    }
+
+    /// Returns the last of the candidates that satisfy `isMeant`, which would start after the others.
+    package func last(where isMeant: (DownloadID) -> Bool) -> Candidate? {
+        candidates.last { isMeant($0.id) }
+    }
+
+    package mutating func remove(_ id: DownloadID) { candidates.removeAll { $0.id == id } }
+
+    /// Takes the next download that the limits allow. The download has a slot until ``ended(_:)``.
+    package mutating func start() -> DownloadID? {
+        guard hasFreeSlot,
+            let index = candidates.firstIndex(where: { !isSaturated($0.origin) })
+        else { return nil }
+        let candidate = candidates.remove(at: index)
+        begin(candidate.id, of: candidate.origin)
+        return candidate.id
+    }
+
+    /// Prevents starts from this origin before `instant`. Running downloads continue.
+    package mutating func hold(_ origin: String, until instant: ContinuousClock.Instant) {
+        holds[origin] = max(holds[origin] ?? instant, instant)
+    }
+
+    /// The earliest time at which downloads may start again from an origin that is held back; nil if no origin is held
+    /// back.
+    package var earliestRelease: ContinuousClock.Instant? { holds.values.min() }
+
+    /// Lets downloads start again from origins whose waiting time is over. Returns whether there were any.
+    package mutating func releaseHolds(at now: ContinuousClock.Instant) -> Bool {
+        let count = holds.count
+        if count > 0 { holds = holds.filter { $0.value > now } }
+        return holds.count < count
+    }
+
+    /// Frees the slot of a download whose transfers are over. Does nothing when called again.
+    package mutating func ended(_ id: DownloadID) {
+        guard let origin = running.removeValue(forKey: id) else { return }
+        perOrigin[origin, default: 1] -= 1
+        if perOrigin[origin] == 0 { perOrigin[origin] = nil }
+    }
+}

@@ -1,0 +1,316 @@
+import DownloadCore
+import Foundation
+
+/// Changes of downloads, and the downloads that wait for their schedules.
+extension SessionManager {
+    /// Changes downloads that are not active and that no other caller changes.
+    /// - Returns: The downloads for which the change made a difference.
+    func changeIdle(_ ids: [DownloadID], _ change: DownloadChange) async throws -> Set<DownloadID> {
+        if ids.isEmpty { return [] }
+        book.beginChange(of: ids)
+        let records: [DownloadRecord]
+        let results: [ChangedRecord]
+        do {
+            records = try await store.records(.ids(ids))
+            results = try await store.change(ids, change, session: identifier)
+        } catch {
+            report { $0.cancelChange(of: ids, at: parts.time.date) }
+            await fill()
+            throw error
+        }
+        for (old, result) in zip(records, results) {
+            if result.didChange { keepSecrets(of: old, after: change) }
+            settle(result, change)
+        }
+        return Set(results.filter(\.didChange).map(\.record.id))
+    }
+
+    /// Applies the consequences of a change that was made in the store.
+    private func settle(_ result: ChangedRecord, _ change: DownloadChange) {
+        var record = result.record
+        secrets.restore(&record)
+        report { $0.endChange(to: record, by: change, didChange: result.didChange, at: parts.time.date) }
+        guard result.didChange else { return }
+        let snapshot = DownloadSnapshot(record: record)
+        switch change {
+        case .pause: broadcaster.send(.didPause(snapshot))
+        case .cancel: broadcaster.send(.didCancel(snapshot))
+        case .priority, .rateLimit, .url, .mirrors: broadcaster.send(.didChange(snapshot))
+        }
+    }
+
+    /// Changes a download that was active when the caller looked at it.
+    func changeRunning(_ id: DownloadID, _ change: DownloadChange) async throws -> Bool {
+        while true {
+            await waitForChanges(of: [id])
+            recallReady()
+            guard let active = book[active: id] else { return try await !changeIdle([id], change).isEmpty }
+            switch change {
+            case .pause: stop(id, .pause(.user))
+            case .cancel: stop(id, .cancel)
+            case .url, .mirrors: stop(id, .change(change))
+            case .priority, .rateLimit:
+                if active.isBackingOff { return await changeBackingOff(id, change) }
+                if let didChange = await active.control.change(change) {
+                    book.update(id) { _ = $0.record.apply(change) }
+                    if didChange { broadcaster.send(.didChange(DownloadSnapshot(record: active.control.record))) }
+                    return didChange
+                }
+            }
+            let left = await wait(book.waitForEnd(of: id, active.control))
+            if let failure = book[unsaved: id]?.failure { throw failure }
+            if let left, Self.shows(left, change) { return true }
+        }
+    }
+
+    /// Returns whether a download that was stopped for a change now shows the change. The end of the download, or the
+    /// change of another caller, may have come first.
+    private static func shows(_ record: DownloadRecord, _ change: DownloadChange) -> Bool {
+        switch change {
+        case .pause: record.state == .paused(.user)
+        case .cancel: record.state == .cancelled
+        case .url(let url, _): record.state.kind.isActive && record.request.url == url
+        case .mirrors(let mirrors): record.state.kind.isActive && record.request.mirrors == mirrors
+        case .priority, .rateLimit: false
+        }
+    }
+
+    /// Changes a download between two attempts. The download keeps waiting even if the store fails, because its next
+    /// save may succeed.
+    private func changeBackingOff(_ id: DownloadID, _ change: DownloadChange) async -> Bool {
+        guard let record = book.beginSavingChange(of: id, change) else { return false }
+        book[active: id]?.control.show(record)
+        _ = await save(record)
+        if report({ $0.endSavingChange(of: id) }) { await delayEnded(id) }
+        broadcaster.send(.didChange(DownloadSnapshot(record: record)))
+        return true
+    }
+
+    /// Keeps the secrets that still belong to the request at its new URL.
+    private func keepSecrets(of record: DownloadRecord, after change: DownloadChange) {
+        guard case .url = change else { return }
+        var full = record
+        secrets.restore(&full)
+        _ = full.apply(change)
+        secrets.keep(full)
+    }
+
+    /// Returns once no caller changes any of these downloads in the store. A different attempt may be active then.
+    func waitForChanges(of ids: [DownloadID]) async {
+        while let waiter = book.waitForChanges(of: ids) { await wait(waiter) }
+    }
+
+    // MARK: Stopping
+
+    /// Stops an attempt, or ends the delay between two attempts. Without a reason, the download is paused with the
+    /// reason of the session's end.
+    func stop(_ id: DownloadID, _ reason: StopReason? = nil) {
+        guard let active = book.stop(id, reason) else { return }
+        active.control.stop()
+        if active.isBackingOff { active.timer?.cancel() }
+    }
+
+    /// Handles the end of a download that was asked to stop.
+    func stopped(_ stopped: DownloadRecord, _ reason: StopReason?) async {
+        var record = stopped
+        switch reason {
+        case nil: await pause(record, book.stopReason ?? .user)
+        case .pause(let reason): await pause(record, reason)
+        case .cancel:
+            record.move(to: .cancelled)
+            record.leaveForeground()
+            let saved = await save(record)
+            leave(saved)
+            announce(saved.record, .didCancel(DownloadSnapshot(record: saved.record)))
+        case .remove:
+            record.move(to: .paused(.user))
+            leave(await save(record))
+        case .park:
+            record.move(to: .waiting(.schedule, until: record.closedUntil(at: parts.time.date) ?? parts.time.date))
+            await park([record])
+        case .change(let change):
+            _ = record.apply(change)
+            secrets.keep(record)
+            if let reason = book.stopReason { return await pause(record, reason) }
+            record.move(to: .queued)
+            let saved = await save(record)
+            leave(saved)
+            announce(saved.record, .didChange(DownloadSnapshot(record: saved.record)))
+            if saved.record.state == .queued { book.offer(QueuedDownload(saved.record), at: parts.time.date) }
+        }
+    }
+
+    /// Sends the event, or a failure if the store could not save the record.
+    private func announce(_ record: DownloadRecord, _ event: DownloadEvent) {
+        broadcaster.send(record.failure.map { .didFail(DownloadSnapshot(record: record), $0) } ?? event)
+    }
+
+    func pause(_ running: DownloadRecord, _ reason: DownloadState.PauseReason) async {
+        var record = running
+        record.move(to: .paused(reason))
+        let stays = reason == .user && isForeground && book.stopReason == nil
+        if !stays { record.leaveForeground() }
+        FaultPoint.reached("pausing")
+        let saved = await save(record)
+        FaultPoint.reached("paused")
+        leave(saved, to: stays && saved.record.failure == nil ? .paused(saved.record) : nil)
+        announce(saved.record, .didPause(DownloadSnapshot(record: saved.record)))
+    }
+
+    // MARK: Records that the store could not save
+
+    /// A record as it is after its save.
+    struct Saved {
+        /// The record, in the failed state if the store could not save it.
+        var record: DownloadRecord
+        /// Whether the store failed, so that the record must be saved again.
+        var isUnsaved = false
+    }
+
+    func save(_ record: DownloadRecord) async -> Saved {
+        var saved = Saved(record: record)
+        saved.record.updated = parts.time.date
+        do {
+            if try await store.save([saved.record], session: identifier).contains(record.id) {
+                saved.record.state = .failed(.sessionUnavailable(.ownedElsewhere(record.id, session: "another")))
+                saved.record.session = nil
+            }
+        } catch {
+            saved.record.state = .failed(error as? DownloadError ?? .unexpected("\(error)"))
+            saved.record.leaveForeground()
+            saved.isUnsaved = true
+        }
+        return saved
+    }
+
+    /// Saves the records that the store could not save before. Otherwise the store would show downloads as running
+    /// although no session runs them.
+    func saveUnsaved() async throws {
+        let records = book.unsaved
+        if records.isEmpty { return }
+        _ = try await store.save(records, session: identifier)
+        report { $0.saved(records) }
+        if records.contains(where: { DueHook($0) != nil }) { hooks.look() }
+    }
+
+    /// Keeps the records of complete files that the store did not save as completed. The store marks them as finishing,
+    /// so the next process that looks at the files finds them complete. The store is asked again until it saves them.
+    func keepUnrecorded(_ records: [DownloadRecord], _ error: DownloadError) {
+        for record in records { report { $0.keepUnsaved(record) } }
+        guard let first = records.first else { return }
+        let what = records.count == 1 ? "\(first.id): \(first.displayName) is" : "\(records.count) downloads are"
+        parts.notice("\(what) complete, but not recorded as such: \(error)")
+    }
+
+    // MARK: Schedules
+
+    /// Saves downloads as waiting for their schedules.
+    func park(_ records: [DownloadRecord]) async {
+        if let reason = book.endsAll {
+            for record in records { await pause(record, reason) }
+            return
+        }
+        for saved in await save(records) {
+            let place = book.parkedPlace(saved.record, now: parts.time.now)
+            leave(saved, to: place)
+            let snapshot = DownloadSnapshot(record: saved.record)
+            broadcaster.send(saved.record.failure.map { .didFail(snapshot, $0) } ?? .didPostpone(snapshot))
+        }
+    }
+
+    func parkArrivals() async {
+        while book.hasArrivals { await park(report { $0.takeArrivals(at: parts.time.date) }) }
+    }
+
+    /// Saves records in one transaction, or one by one if that fails.
+    private func save(_ records: [DownloadRecord]) async -> [Saved] {
+        if records.isEmpty { return [] }
+        let stamped = records.map { record in
+            var record = record
+            record.updated = parts.time.date
+            return record
+        }
+        if let lost = try? await store.save(stamped, session: identifier), lost.isEmpty {
+            return stamped.map { Saved(record: $0) }
+        }
+        var saved: [Saved] = []
+        for record in records { saved.append(await save(record)) }
+        return saved
+    }
+
+    /// Applies schedules and the rate timetable. Called twice a second. The wall clock is used, because it may be set
+    /// and the machine may sleep.
+    func keepTimes() async {
+        let now = parts.time.date
+        if let change = pulse.rateClock.change(at: now) { rateLimit.bytesPerSecond = change }
+        for id in book.closing(at: now) { stop(id, .park) }
+        let due = book.takeDue(at: now)
+        if due.isEmpty { return }
+        await goOn(due)
+        book.lookForNextDue()
+        await fill()
+    }
+
+    private func goOn(_ ids: [DownloadID]) async {
+        let (waiting, failed) = await waitingForTime(ids)
+        report { $0.endClaim(of: failed) }
+        let queued = waiting.map { record in
+            var record = record
+            secrets.restore(&record)
+            record.move(to: .queued)
+            return record
+        }
+        for saved in await save(queued) {
+            if let failure = saved.record.failure {
+                leave(saved)
+                broadcaster.send(.didFail(DownloadSnapshot(record: saved.record), failure))
+            } else {
+                report { $0.goOn(saved.record, at: parts.time.date) }
+            }
+        }
+    }
+
+    /// Returns the downloads that the store still shows as waiting for their schedules, and the ids of downloads that
+    /// the store could not read. The book forgets the others.
+    private func waitingForTime(_ ids: [DownloadID]) async -> (records: [DownloadRecord], failed: [DownloadID]) {
+        var (records, failed): ([DownloadRecord], [DownloadID]) = ([], [])
+        if let all = try? await store.records(.ids(ids)) {
+            records = all
+        } else {
+            // A download is gone from the store, or the store fails, so the records are read one by one.
+            for id in ids {
+                do { records += try await store.records(.ids([id])) } catch DownloadError.noSuchDownload {
+                    continue
+                } catch { failed.append(id) }
+            }
+        }
+        records = records.filter { record in
+            if case .waiting(.schedule, _) = record.state { record.session == identifier } else { false }
+        }
+        let known = Set(records.map(\.id) + failed)
+        report { $0.forget(ids.filter { !known.contains($0) }) }
+        return (records, failed)
+    }
+
+    /// Pauses the parked downloads at the end of the session. The session that continues them checks their schedules
+    /// again.
+    func pauseParked(_ reason: DownloadState.PauseReason) async {
+        var ids = book.takeParked()[...]
+        while !ids.isEmpty {
+            let part = Array(ids.prefix(SessionBook.partSize))
+            ids = ids.dropFirst(part.count)
+            let (waiting, failed) = await waitingForTime(part)
+            report { $0.forget(failed) }
+            let paused = waiting.map { record in
+                var record = record
+                record.move(to: .paused(reason))
+                record.leaveForeground()
+                return record
+            }
+            for saved in await save(paused) {
+                leave(saved)
+                broadcaster.send(.didPause(DownloadSnapshot(record: saved.record)))
+            }
+        }
+    }
+}

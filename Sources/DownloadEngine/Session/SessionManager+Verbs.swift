@@ -1,0 +1,283 @@
+import CSystem
+import DownloadCore
+import Foundation
+
+/// The requests to a session, from its own process or another process.
+extension SessionManager {
+    package func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
+        let isFirst = works == nil
+        try begin()
+        // A session with few downloads ends too soon to gain from giving back the memory of its start.
+        if isFirst, isForeground, requests.count >= Self.manyRequests { dlm_forget_code() }
+        try await saveUnsaved()
+        let added = try await handOver(requests)
+        await fill()
+        return added
+    }
+
+    private static let manyRequests = 100
+
+    private func handOver(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
+        book.queue.additions += 1
+        defer { book.queue.additions -= 1 }
+        let added = try await store.add(requests, session: identifier)
+        FaultPoint.reached("afterAdd")
+        startTicker()
+        broadcaster.sendAdded(added.lazy.filter { $0.kind != .joined }.map(\.record))
+        let haveSecrets = requests.contains { $0.hasSecrets }
+        let date = parts.time.date
+        // The loop uses indices, because a copy of each element would be expensive.
+        for index in added.indices where added[index].kind != .joined {
+            // A new download without secrets has no older secrets that must be replaced.
+            if haveSecrets || added[index].kind != .inserted { secrets.keep(added[index].record) }
+            if case .paused = added[index].record.state {
+                book.addPaused(added[index].record)
+                broadcaster.send(.didPause(DownloadSnapshot(record: added[index].record)))
+            } else {
+                book.adopt(added[index].record, at: date)
+            }
+        }
+        return added
+    }
+
+    package func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload] {
+        try begin()
+        for id in ids {
+            if let active = book[active: id], active.stopReason != nil {
+                await wait(book.waitForEnd(of: id, active.control))
+            }
+        }
+        try await saveUnsaved()
+        try await store.releaseDeadSessions()
+        var claimed = try await takeOver(ids, overrides)
+        await fill()
+        // A background session that has just started may already run one of these downloads, without the secrets that
+        // are given now. Such an attempt fails at once, and its download is claimed afterwards.
+        let lacking = claimed.compactMap { lacksSecrets($0, overrides) ? $0.record.id : nil }
+        if lacking.isEmpty { return claimed }
+        for active in lacking.compactMap({ book[active: $0] }) {
+            await wait(book.waitForEnd(of: active.record.id, active.control))
+        }
+        for download in try await takeOver(lacking, overrides) {
+            guard let index = claimed.firstIndex(where: { $0.record.id == download.record.id }) else { continue }
+            claimed[index] = download
+        }
+        await fill()
+        return claimed
+    }
+
+    /// Returns whether this session has begun a download without secrets that are given now.
+    private func lacksSecrets(_ download: ClaimedDownload, _ overrides: RequestOverrides) -> Bool {
+        guard case .running(var record) = download, record.session == identifier else { return false }
+        secrets.restore(&record)
+        return !record.request.missingSecrets.isEmpty && overrides.applied(to: record.request).missingSecrets.isEmpty
+    }
+
+    private func takeOver(_ ids: [DownloadID], _ overrides: RequestOverrides) async throws -> [ClaimedDownload] {
+        await waitForChanges(of: ids)
+        recallReady()
+        let taken = book.beginClaim(of: ids)
+        defer { report { $0.endClaim(of: taken) } }
+        let claimed = try await claim(ids)
+        startTicker()
+        let records = claimed.compactMap { download -> DownloadRecord? in
+            guard case .claimed(var record) = download else { return nil }
+            secrets.restore(&record)
+            record.request = overrides.applied(to: record.request)
+            secrets.keep(record)
+            return record
+        }
+        // Records are saved, because a record that waits in the store until there is room must come back with the new
+        // options.
+        if overrides.changesRequests { _ = try await store.save(records, session: identifier) }
+        let alone = Set(taken)
+        for record in records {
+            broadcaster.send(.didResume(DownloadSnapshot(record: record)))
+            report {
+                alone.contains(record.id)
+                    ? $0.claimed(record, at: parts.time.date) : $0.adopt(record, at: parts.time.date)
+            }
+        }
+        return claimed
+    }
+
+    /// Claims downloads, including completed downloads whose files are gone. These are fetched again.
+    private func claim(_ ids: [DownloadID]) async throws -> [ClaimedDownload] {
+        var claimed = try await store.claim(ids, session: identifier)
+        let lost = claimed.indices.filter { index in
+            guard case .completed(let record) = claimed[index] else { return false }
+            return record.lacksFile
+        }
+        if lost.isEmpty { return claimed }
+        let again = try await store.claim(
+            lost.map { claimed[$0].record.id }, session: identifier, includingCompleted: true)
+        for (index, download) in zip(lost, again) { claimed[index] = download }
+        return claimed
+    }
+
+    package func change(_ ids: [DownloadID], _ change: DownloadChange) async throws -> [ChangedDownload] {
+        try await saveUnsaved()
+        try await store.releaseDeadSessions()
+        let ids = ids.firstOccurrences
+        _ = try await store.records(.ids(ids))
+        await waitForChanges(of: ids)
+        recallReady()
+        let running = ids.filter(book.activeIDs.contains)
+        var changed = try await changeIdle(ids.filter { !book.activeIDs.contains($0) }, change)
+        for id in running where try await changeRunning(id, change) { changed.insert(id) }
+        await fill()
+        return try await snapshots(.ids(ids)).map {
+            ChangedDownload(snapshot: $0, didChange: changed.contains($0.id))
+        }
+    }
+
+    package func remove(_ ids: [DownloadID], deletesFile: Bool) async throws {
+        _ = try await store.records(.ids(ids))
+        var stopped: [DownloadID: DownloadRecord] = [:]
+        while true {
+            await waitForChanges(of: ids)
+            recallReady()
+            let running = ids.compactMap { book[active: $0] }
+            if running.isEmpty { break }
+            for active in running { stop(active.record.id, .remove) }
+            for active in running {
+                stopped[active.record.id] = await wait(book.waitForEnd(of: active.record.id, active.control))
+            }
+        }
+        book.beginChange(of: ids)
+        let removed: [DownloadRecord]
+        do {
+            removed = try await store.remove(ids, session: identifier) { DownloadRemoval.deletePartial(of: $0) }
+        } catch {
+            report { $0.cancelChange(of: ids, at: parts.time.date) }
+            for record in stopped.values where record.state == .paused(.user) {
+                if book.stopReason == nil { book.addPaused(record) }
+                broadcaster.send(.didPause(DownloadSnapshot(record: record)))
+            }
+            await fill()
+            throw error
+        }
+        FaultPoint.reached("removing")
+        report { $0.forget(ids) }
+        for record in removed { broadcaster.send(.didRemove(DownloadSnapshot(record: record))) }
+        for record in removed { try DownloadRemoval.deleteFiles(of: record, deletesFile: deletesFile) }
+        await fill()
+    }
+
+    // MARK: Questions
+
+    package func snapshots(_ selection: DownloadSelection) async throws -> [DownloadSnapshot] {
+        try await store.releaseDeadSessions()
+        learnSlots()
+        var attended: [String: Bool] = [identifier: works != nil]
+        return try await store.records(selection).map { record in
+            var snapshot =
+                book[active: record.id].flatMap { active in
+                    // The store shows a ready file as queued.
+                    if active.stage == .ready { return nil }
+                    return DownloadSnapshot(record: active.control.record, progress: active.progress)
+                } ?? DownloadSnapshot(record: record)
+            if let session = record.session {
+                let lives = attended[session] ?? parts.isAlive(session)
+                attended[session] = lives
+                snapshot.isAttended = lives
+                if !lives { snapshot.record.leaveForeground() }
+            } else {
+                snapshot.isAttended = false
+            }
+            return snapshot
+        }
+    }
+
+    package func progress() -> [DownloadProgress] {
+        learnSlots()
+        return book.actives.filter { $0.stage != .ready }.map(\.progress) + book.progressAtRest
+    }
+
+    package func events() -> DownloadEvents { broadcaster.stream() }
+
+    /// Returns the events without ``DownloadEvent/didAdd(_:)``, of which there may be a million at once.
+    package func eventsOfWork() -> DownloadEvents { broadcaster.stream(hearsAdded: false) }
+
+    package func log(since cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error> {
+        let reader = try await EventLogReader(store: store, since: cursor, time: parts.time)
+        return AsyncThrowingStream { try await reader.next() }
+    }
+
+    /// Throws while the session ends, so that a caller waits for the next session.
+    package func checkAvailability() async throws {
+        if book.stopReason != nil { throw DownloadError.sessionUnavailable(.shuttingDown) }
+    }
+
+    package func status() async throws -> SessionStatus {
+        try await checkAvailability()
+        learnSlots()
+        let states = book.actives.map(\.record.state.kind) + book.progressAtRest.map(\.state.kind)
+        return SessionStatus(
+            identifier: identifier, pid: getpid(), version: parts.version, started: started,
+            running: states.count { $0 == .running }, waiting: states.count { $0 == .waiting },
+            queued: try await store.queuedCount(session: identifier),
+            settings: SessionSettings(
+                maxConcurrent: book.scheduler.maxConcurrent, maxPerHost: book.scheduler.maxPerOrigin,
+                rateLimit: rateLimit.bytesPerSecond),
+            isFinishing: book.isFinishing)
+    }
+
+    // MARK: The session itself
+
+    package func configure(_ settings: SessionSettings) async throws {
+        if let limit = settings.maxConcurrent { book.scheduler.maxConcurrent = limit }
+        if let limit = settings.maxPerHost {
+            book.scheduler.maxPerOrigin = limit
+            book.scheduler.hostLimits = [:]
+        }
+        // Ready files are recalled, because slots that are passed on keep their old number.
+        recallReady()
+        if let limit = settings.rateLimit { rateLimit.bytesPerSecond = limit > 0 ? limit : nil }
+        await fill()
+    }
+
+    package func shutdown(_ mode: ShutdownMode) async throws { shutdownRequest.yield(mode) }
+
+    // MARK: Resume data
+
+    /// Resumes a download of which the caller kept the record. If the store does not know the download, it is added,
+    /// together with the resume data of the record.
+    package func resume(_ kept: DownloadRecord, overrides: RequestOverrides) async throws -> DownloadRecord {
+        var id = kept.id
+        if try await !knows(kept) {
+            var request = kept.request
+            request.startsPaused = true
+            guard let added = try await add([request]).first else { throw DownloadError.noSuchDownload(id) }
+            if added.kind == .joined { return added.record }
+            id = added.record.id
+            if added.kind == .inserted { try await putBack(kept, as: added.record) }
+        }
+        guard let claimed = try await resume([id], overrides: overrides).first else {
+            throw DownloadError.noSuchDownload(id)
+        }
+        return claimed.record
+    }
+
+    /// Returns whether the store has this download. The number alone does not prove this, because it means another
+    /// download in another store.
+    private func knows(_ kept: DownloadRecord) async throws -> Bool {
+        let record: DownloadRecord?
+        do { record = try await store.records(.ids([kept.id])).first } catch DownloadError.noSuchDownload {
+            record = nil
+        }
+        guard let record else { return false }
+        let (known, asked) = (record.request.destination, kept.request.destination)
+        return record.request.url == kept.request.url && known.folder == asked.folder
+            && known.fileName == asked.fileName
+    }
+
+    private func putBack(_ kept: DownloadRecord, as added: DownloadRecord) async throws {
+        var record = added
+        record.request.startsPaused = kept.request.startsPaused
+        record.fileName = kept.fileName
+        record.isFinishing = kept.isFinishing
+        record.resume = kept.resume
+        _ = try await store.save([record], session: identifier)
+    }
+}

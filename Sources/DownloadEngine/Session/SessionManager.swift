@@ -1,0 +1,319 @@
+import CSystem
+import DownloadCore
+import Foundation
+
+/// The owner of the downloads that run in this process. ``SessionBook`` decides what follows from each event. The
+/// session manager asks the store, runs attempts, answers callers and publishes events.
+package actor SessionManager: DownloadService {
+    /// The parts of a session that are created when it begins: with ``start()`` for a background session, otherwise
+    /// with the first call that adds or resumes downloads.
+    struct Works {
+        let context: AttemptContext
+        let smallFiles: SmallFileLane
+        /// The task that starts the server for other processes. Its value is a function that stops the server.
+        let serving: Task<@Sendable () async -> Void, any Error>
+        var ticker: Task<Void, Never>?
+        /// The timer for the earliest moment at which an origin that had to wait may start downloads again; nil if this
+        /// is not before the next tick.
+        var holdTimer: HoldTimer?
+    }
+
+    /// The one timer of a session for origins that must wait before they may start downloads again.
+    struct HoldTimer {
+        let end: ContinuousClock.Instant
+        let task: Task<Void, Never>
+    }
+
+    /// The state that the tick keeps from one run to the next: the number of the tick, the time that the machine has
+    /// slept, and the limit that the timetable set last.
+    struct Pulse {
+        var number = 0
+        var sleep = SleepWatch()
+        var rateClock: RateClock
+    }
+
+    /// The state of ``fill()``: whether it runs, and whether another run was requested meanwhile.
+    enum Filling { case idle, busy, wantedAgain }
+
+    nonisolated let parts: SessionParts
+    nonisolated var store: any DownloadStore { parts.store }
+    nonisolated var isForeground: Bool { SessionIdentifier.isForeground(parts.identifier) }
+    /// The name of this session for other sessions.
+    package nonisolated var identifier: String { parts.identifier }
+    let started: Date
+    var works: Works?
+    /// The places of the downloads that are in memory. Other queued downloads are only rows in the store, so a million
+    /// of them cost no memory.
+    var book: SessionBook
+    /// The waiting callers, by their numbers in the book.
+    var waiting: [SessionBook.Waiter: CheckedContinuation<DownloadRecord?, Never>] = [:]
+    var filling = Filling.idle
+    /// The secrets of requests that wait in the store, which does not keep secrets.
+    var secrets = SecretKeeper()
+    let broadcaster = EventBroadcaster()
+    let hooks: HookWorkers
+    let rateLimit: RateLimit
+    var pulse: Pulse
+    private let historyAge: Double?
+    /// The shutdown modes that clients request. The code that runs the session applies them.
+    package nonisolated let shutdownRequests: AsyncStream<ShutdownMode>
+    nonisolated let shutdownRequest: AsyncStream<ShutdownMode>.Continuation
+
+    package init(
+        parts: SessionParts, maxConcurrent: Int, maxPerHost: Int, hostLimits: [HostPattern: Int] = [:],
+        rateLimit: Int64? = nil, timetable: RateTimetable = RateTimetable(), historyAge: Double? = nil
+    ) {
+        self.parts = parts
+        started = parts.time.date
+        var scheduler = Scheduler(maxConcurrent: maxConcurrent, maxPerOrigin: maxPerHost)
+        scheduler.hostLimits = hostLimits
+        book = SessionBook(identifier: parts.identifier, scheduler: scheduler)
+        hooks = HookWorkers(parts.hooks, store: parts.store, session: parts.identifier, notice: parts.notice)
+        pulse = Pulse(rateClock: RateClock(timetable, usual: rateLimit))
+        self.rateLimit = RateLimit(rateLimit)
+        self.historyAge = historyAge
+        (shutdownRequests, shutdownRequest) = AsyncStream.makeStream()
+    }
+
+    var context: AttemptContext? { works?.context }
+    var smallFiles: SmallFileLane? { works?.smallFiles }
+
+    // MARK: The book
+
+    /// Reports an event to the book, and answers the callers whose waits are over.
+    @discardableResult
+    func report<Result>(_ event: (inout SessionBook) -> Result) -> Result {
+        defer { if book.hasAnswers { answerWaiters() } }
+        return event(&book)
+    }
+
+    private func answerWaiters() {
+        for answer in book.takeAnswers() {
+            waiting.removeValue(forKey: answer.waiter)?.resume(returning: answer.record)
+        }
+    }
+
+    /// Waits until the book has answered the waiter. Returns at once if the waiter is nil.
+    @discardableResult
+    func wait(_ waiter: SessionBook.Waiter?) async -> DownloadRecord? {
+        guard let waiter else { return nil }
+        return await withCheckedContinuation { waiting[waiter] = $0 }
+    }
+
+    // MARK: Beginning
+
+    /// Starts a background session: takes the lock, answers clients, and continues where its predecessor stopped.
+    package func start() async throws {
+        try begin()
+        _ = try await works?.serving.value
+        try await store.releaseDeadSessions()
+        try await store.requeue(session: identifier)
+        startTicker()
+        book.queue.leaveToStore()
+        await fill()
+    }
+
+    func begin() throws {
+        if !book.mayBegin { throw DownloadError.sessionUnavailable(.shuttingDown) }
+        guard works == nil else { return }
+        let transport = try parts.resources.start()
+        book.scheduler.mostByFiles = FreeDescriptors.downloads()
+        if !isForeground { dlm_forget_code() }
+        let isCrowded = book.scheduler.maxConcurrent >= Self.crowd
+        let pool = isCrowded ? BufferPool(capacity: BufferPool.crowdedCapacity) : BufferPool()
+        let disk = DiskWriter(pool: pool, time: parts.time)
+        let context = AttemptContext(
+            session: identifier, transport: transport, store: store, disk: disk, time: parts.time,
+            committer: Committer(
+                store: store, session: identifier, time: parts.time,
+                unrecorded: { [weak self] records, error in await self?.keepUnrecorded(records, error) }),
+            requests: SessionRequests(
+                userAgent: "dlm/\(parts.version)", rateLimit: rateLimit,
+                cookies: SessionCookies(areShared: isForeground), isCrowded: isCrowded),
+            watchesWriters: parts.watchesWriters, strictHosts: parts.strictHosts,
+            stream: parts.stream, adapter: parts.adapter, links: parts.hooks,
+            transfersEnded: { [weak self] id, control in Task { await self?.transfersEnded(id, control) } },
+            announce: { [broadcaster] event in broadcaster.send(event) })
+        let serving = Task { [parts, isForeground] in
+            // Many `get` commands end before any client could connect, and need no server.
+            if isForeground { try await parts.time.sleep(for: Self.quiet) }
+            do {
+                return try await parts.resources.serve(self)
+            } catch {
+                parts.notice("other processes cannot reach this session: \(error)")
+                throw error
+            }
+        }
+        works = Works(
+            context: context,
+            smallFiles: SmallFileLane(
+                context: context, mostByFiles: book.scheduler.mostByFiles, calls: callsOfSmallFiles),
+            serving: serving)
+    }
+
+    /// Starts the tick. Called only after downloads were added, claimed or queued again. Otherwise the tick could
+    /// remove an old download that this session is about to claim.
+    func startTicker() {
+        guard works != nil, works?.ticker == nil else { return }
+        hooks.look()
+        works?.ticker = Task { [weak self, time = parts.time] in
+            while !Task.isCancelled {
+                await self?.clearHistory()
+                for _ in 0..<Self.ticksPerHour where !Task.isCancelled {
+                    // Only cancellation ends the sleep early. After one more tick, the cancellation ends the loop, too.
+                    try? await time.sleep(for: Self.tickLength)
+                    await self?.tick()
+                }
+            }
+        }
+    }
+
+    static let tickLength = Duration.milliseconds(500)
+    private static let ticksPerHour = 7200
+    /// The number of ticks between two looks for hooks that dead sessions have left.
+    private static let ticksBetweenLooks = 20
+    /// The number of ticks between two reads of the kernel's routes, if no event causes a read.
+    private static let ticksBetweenQuestions = 10
+    /// If `maxConcurrent` is at least this number, the buffer pool is smaller and each transfer uses less memory.
+    private static let crowd = 200
+    private static let checkpointsAtOnce = 200
+    /// The time from the beginning of a foreground session until it answers clients. Clients that find its lock wait
+    /// that long.
+    private static let quiet = Duration.milliseconds(150)
+
+    private func tick() async {
+        // If the store is still full, it is asked again at the next tick.
+        try? await saveUnsaved()
+        learnSlots()
+        let running = book.actives.filter { $0.stage == .running || $0.stage == .whole }
+        // If many downloads run, they take turns, because each checkpoint writes a row.
+        let turns = 1 + running.count / Self.checkpointsAtOnce
+        pulse.number += 1
+        for active in running where Int(active.record.id) % turns == pulse.number % turns { active.control.tick() }
+        if pulse.number % Self.ticksBetweenLooks == 0 { hooks.look() }
+        watchNetwork()
+        await keepTimes()
+        let isReleased = book.scheduler.releaseHolds(at: parts.time.now)
+        if isReleased || book.wantsQueue { await fill() } else { setHoldTimer() }
+    }
+
+    /// Wakes downloads when this machine's network is back, and drops connections when it changes. If nothing has
+    /// changed and no download waits, this method costs one system call.
+    private func watchNetwork() {
+        let network = parts.network
+        let slept = pulse.sleep.hasSlept(network.timeAsleep())
+        let waiting = book.actives.filter { $0.record.state.waitsForNetwork }
+        guard slept || !waiting.isEmpty || book.actives.contains(where: { $0.record.state == .running }) else { return }
+        let isNews = network.hasChanged() || slept
+        if isNews, let usable = network.usableAddresses() { context?.transport.leave(slept ? [] : usable) }
+        if waiting.isEmpty || !isNews && pulse.number % Self.ticksBetweenQuestions != 0 { return }
+        var known: [NetworkPath: Bool] = [:]
+        for active in waiting {
+            let path = NetworkPath(active.record)
+            let isDown = known[path] ?? NetworkOutage.isDown(path, network)
+            known[path] = isDown
+            if !isDown { active.timer?.cancel() }
+        }
+    }
+
+    // MARK: History
+
+    /// The number of events that are kept for clients that were disconnected.
+    private static let eventsKept = 1_000_000
+    /// The maximum number of downloads that are forgotten in one transaction. Other users of the store wait for one
+    /// transaction at most. The end of the session also waits until the partial files of these downloads are deleted.
+    private static let historyPart = 500
+
+    /// Forgets the downloads that ended longer ago than the configuration says, and deletes their partial files.
+    private func clearHistory() async {
+        do {
+            while let historyAge, book.stopReason == nil {
+                let limit = parts.time.date.addingTimeInterval(-historyAge)
+                let removed = try await store.removeEnded(before: limit, limit: Self.historyPart)
+                if removed.isEmpty { break }
+                for record in removed { forget(record) }
+            }
+            try await store.dropEvents(keeping: Self.eventsKept)
+        } catch {
+            parts.notice("the history cannot be cleared: \(error)")
+        }
+    }
+
+    private func forget(_ record: DownloadRecord) {
+        // The session publishes no event, because these are not its downloads. The store has already recorded the
+        // removal in its log.
+        do {
+            try DownloadRemoval.deleteFiles(of: record, deletesFile: false)
+        } catch {
+            parts.notice("\(record.id): removed, but its partial file could not be deleted: \(error)")
+        }
+    }
+
+    // MARK: The end
+
+    package func pauseAll(_ reason: DownloadState.PauseReason) async {
+        book.stopReason = reason
+        hooks.end()
+        // Downloads that are being changed come back to the queue first.
+        await waitForChanges(of: book.changing)
+        recallReady()
+        let waiting = report { $0.dropQueue() }
+        for id in book.activeIDs { stop(id) }
+        await withTaskGroup { group in
+            for record in waiting { group.addTask { await self.pause(record, reason) } }
+        }
+        await wait(book.waitUntilIdle())
+        await pauseParked(reason)
+        // If the store is still full, it shows these downloads as running. After this session they count as
+        // interrupted.
+        try? await saveUnsaved()
+        guard isForeground else { return }
+        // Downloads that never started only change their state. If the store fails, only the reason is lost: the next
+        // process finds them and shows them as interrupted.
+        try? await store.pauseQueued(session: identifier, reason: reason)
+        let paused = report { $0.takePaused() }.map { record in
+            var record = record
+            record.session = nil
+            return record
+        }
+        // If this save fails, the next process still finds that the session has ended, because its lock is free.
+        _ = try? await store.save(paused, session: identifier)
+    }
+
+    /// Starts no more downloads, and waits until the running downloads have ended. A ``pauseAll(_:)`` meanwhile ends
+    /// the wait.
+    package func finish() async {
+        book.isFinishing = true
+        recallReady()
+        for active in book.actives where active.isBackingOff { stop(active.record.id, .pause(.terminate)) }
+        await wait(book.waitUntilIdle())
+        await hooks.wait()
+    }
+
+    package func close() async {
+        if !book.activeIDs.isEmpty { await pauseAll(book.stopReason ?? .user) }
+        // Hooks of ended downloads run to their ends; a signal meanwhile ends them.
+        await hooks.wait()
+        if !book.activeIDs.isEmpty { await pauseAll(book.stopReason ?? .user) }
+        book.stopReason = book.stopReason ?? .user
+        hooks.end()
+        works?.holdTimer?.task.cancel()
+        works?.ticker?.cancel()
+        // The tick may still be deleting the partial files of downloads that it has just forgotten.
+        await works?.ticker?.value
+        shutdownRequest.finish()
+        works?.serving.cancel()
+        // If the server has not started, there is nothing to stop. Either its failure was already reported, or the
+        // session closes before the server was to start.
+        if let stopServing = try? await works?.serving.value { await stopServing() }
+        await deleteUnfinished()
+        if let context {
+            context.transport.shutdown()
+            context.strictHosts?.flush()
+            works = nil
+            parts.resources.end()
+        }
+        await store.close()
+        broadcaster.finish()
+    }
+}

@@ -1,0 +1,38 @@
+import DownloadCore
+import HTTPTypes
+
+/// The settings of a session that it adds to the requests of its downloads.
+package struct SessionRequests: Sendable {
+    /// The user agent that is sent with every request, unless the user set another.
+    let userAgent: String
+    /// The limit of the whole session.
+    var rateLimit = RateLimit()
+    /// The cookies that servers set; nil if cookies are kept for one attempt only.
+    var cookies: SessionCookies?
+    /// Whether the transfers must use little memory; see ``TransferRequest/isOneOfMany``.
+    var isCrowded = false
+
+    /// Returns the cookies of a download.
+    func memory(of record: DownloadRecord) -> CookieMemory? {
+        cookies?.memory(of: record.id, record.request.secretFiles, user: record.request.credential?.user)
+    }
+
+    /// Returns the rate limits that apply to a download.
+    func limits(for control: AttemptControl) -> [RateLimit] { [rateLimit, control.rateLimit] }
+
+    /// Returns a request for a download, without a range.
+    func request(
+        _ route: RequestRoute, of download: DownloadRequest, _ secrets: LoadedSecrets, for control: AttemptControl,
+        prefersMultiplexing: Bool
+    ) -> TransferRequest {
+        var request = TransferRequest(route, of: download, secrets, userAgent: userAgent)
+        // If the user gave a checksum, the server's digest is not used, so it is not requested.
+        if download.checksum == nil, let name = HTTPField.Name.wantReprDigest, request.fields.value(name) == nil {
+            request.fields.append(HTTPField(name: name, value: ServerDigest.wanted))
+        }
+        request.rateLimits = limits(for: control)
+        request.isOneOfMany = isCrowded
+        request.prefersMultiplexing = download.multiplexes(byDefault: prefersMultiplexing)
+        return request
+    }
+}

@@ -1,0 +1,122 @@
+import DownloadCore
+import Foundation
+import Synchronization
+
+/// The short way of complete small files from memory to the committer. The files that have come are taken together, and
+/// each of them is written to a file without a name. If this fails for a file, the file continues as an ordinary
+/// attempt.
+final class SmallFileLane: Sendable {
+    struct Calls: Sendable {
+        /// Continues a file as an ordinary attempt, which keeps the bytes that have come.
+        let goOn: @Sendable (sending AttemptTask) -> Void
+        /// Begins a new ordinary attempt for each download. The bytes that had come are given up.
+        let begin: @Sendable ([DownloadRecord]) async -> Void
+        /// Reports that slots were passed on or are free (``ReadyFiles``).
+        let slotsMoved: @Sendable () async -> Void
+        /// Reports the files that are completed, or that another session owns now.
+        let ended: @Sendable ([SmallFileAttempt]) async -> Void
+    }
+
+    let context: AttemptContext
+    let ready = ReadyFiles()
+    private let calls: Calls
+    private let writing = DispatchQueue(label: "dlm.small", qos: .userInitiated)
+    private let arrived = Backlog<SmallFileAttempt>()
+    /// Whether the short way is possible. False if the bytes go to a stream or the session has an adapter, and after
+    /// the file system has refused a file without a name.
+    private let isPossible: Atomic<Bool>
+
+    /// The number of files that have come and have no names yet. Each of them uses a buffer, and later a descriptor.
+    private let pending = Atomic(0)
+    private let pendingAtMost: Int
+
+    /// - Parameter mostByFiles: The number of downloads that the limit of open files allows.
+    init(context: AttemptContext, mostByFiles: Int, calls: Calls) {
+        pendingAtMost = min(512, mostByFiles)
+        self.context = context
+        // Only ordinary attempts ask an adapter.
+        isPossible = Atomic(context.stream == nil && context.adapter == nil)
+        self.calls = calls
+    }
+
+    func goOn(_ attempt: sending AttemptTask) { calls.goOn(attempt) }
+
+    var isUsable: Bool { isPossible.load(ordering: .relaxed) }
+
+    /// Whether so many files wait for their names that another file should not begin.
+    var isFull: Bool { pending.load(ordering: .relaxed) >= pendingAtMost }
+
+    /// Adds a file whose bytes have all come. Called on an engine's thread.
+    func add(_ attempt: SmallFileAttempt) {
+        pending.add(1, ordering: .relaxed)
+        if ready.passOn(the: attempt, isFull: isFull) { Task { await calls.slotsMoved() } }
+        if arrived.add([attempt]) { writing.async { self.write() } }
+    }
+
+    // MARK: Writing
+
+    private func write() {
+        var folders: [String: UnnamedFile.Folder] = [:]
+        while true {
+            let arrived = arrived.take()
+            if arrived.isEmpty { return }
+            let jobs = arrived.compactMap { job(of: $0, &folders) }
+            pending.subtract(arrived.count - jobs.count, ordering: .relaxed)
+            if !jobs.isEmpty { context.committer.add(jobs) }
+        }
+    }
+
+    /// Writes a file without a name, and returns the job for the committer. Returns nil if the file continues as an
+    /// ordinary attempt.
+    private func job(of attempt: SmallFileAttempt, _ folders: inout [String: UnnamedFile.Folder]) -> Committer.Job? {
+        do throws(DownloadError) {
+            if isUsable, let job = try attempt.write(in: folder(of: attempt.started.request.destination, &folders)) {
+                return job
+            }
+        } catch {
+            if case .fileFailed(.system, _) = error { isPossible.store(false, ordering: .relaxed) }
+        }
+        attempt.leave()
+        return nil
+    }
+
+    private func folder(of destination: Destination, _ folders: inout [String: UnnamedFile.Folder])
+        throws(DownloadError) -> UnnamedFile.Folder
+    {
+        // The check that the path still leads to this folder is made later, when the files have their names.
+        if let folder = folders[destination.folder] { return folder }
+        if destination.createsFolders { try FileStatus.makeFolder(destination.folder) }
+        let folder = try UnnamedFile.Folder(destination.folder)
+        folders[destination.folder] = folder
+        return folder
+    }
+
+    // MARK: Ends
+
+    /// Handles the jobs that the committer has ended. Files that got no name, or whose name is not durable, begin
+    /// again.
+    func settled(_ files: [(attempt: SmallFileAttempt, job: Committer.Job)]) async {
+        pending.subtract(files.count, ordering: .relaxed)
+        var begun: [DownloadRecord] = []
+        var ended: [SmallFileAttempt] = []
+        for (attempt, job) in files {
+            switch job.failure {
+            case nil: ended.append(attempt)
+            case .sessionUnavailable? where job.isNamed: ended.append(attempt)
+            case .fileFailed(.exists, _)?: begun.append(attempt.anew(job))
+            case .fileFailed? where job.isRefusedName:
+                isPossible.store(false, ordering: .relaxed)
+                begun.append(attempt.anew(job))
+            case .some: begun.append(attempt.anew(job))
+            }
+            attempt.settle(job)
+        }
+        if !begun.isEmpty { await calls.begin(begun) }
+        if !ended.isEmpty { await calls.ended(ended) }
+    }
+}
+
+extension Committer.Job {
+    /// Whether the file was complete and recorded as finishing, but did not get its name.
+    fileprivate var isRefusedName: Bool { record.isFinishing && !isNamed }
+}

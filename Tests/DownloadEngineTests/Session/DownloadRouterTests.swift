@@ -1,0 +1,261 @@
+import DownloadTestSupport
+import Foundation
+import Synchronization
+import Testing
+
+@testable import DownloadCore
+@testable import DownloadEngine
+
+/// The sessions of one store in one process, which find each other without sockets.
+private final class Neighbours: SessionDirectory {
+    private struct State {
+        var services: [String: any DownloadService] = [:]
+        var stopped: Set<String> = []
+        var calls: [String] = []
+        var background: (any DownloadService)?
+    }
+
+    private let state = Mutex(State())
+
+    var calls: [String] { state.withLock(\.calls) }
+
+    func open(_ manager: SessionManager) { state.withLock { $0.services[manager.identifier] = Far(manager) } }
+    func offerBackground(_ manager: SessionManager) { state.withLock { $0.background = Far(manager) } }
+    func forget(_ identifier: String) { state.withLock { $0.services[identifier] = nil } }
+    /// Lets a session stop answering, although it is alive.
+    func stop(_ identifier: String) { _ = state.withLock { $0.stopped.insert(identifier) } }
+
+    func isAlive(_ identifier: String) -> Bool { state.withLock { $0.services[identifier] != nil } }
+    func liveSessions() -> [String] { state.withLock { $0.services.keys.sorted() } }
+
+    func connect(to identifier: String) async throws -> any DownloadService {
+        try state.withLock { state in
+            state.calls.append("connect \(identifier)")
+            guard let service = state.services[identifier] else {
+                throw DownloadError.sessionUnavailable(.notRunning(identifier))
+            }
+            if state.stopped.contains(identifier) {
+                throw DownloadError.sessionUnavailable(.notAnswering(identifier, message: ""))
+            }
+            return service
+        }
+    }
+
+    func startBackground() async throws -> any DownloadService {
+        try state.withLock { state in
+            state.calls.append("start")
+            guard let service = state.background else {
+                throw DownloadError.sessionUnavailable(.startFailed(message: "none"))
+            }
+            state.services[SessionIdentifier.background] = service
+            return service
+        }
+    }
+
+    func close() {}
+}
+
+/// A session as another process sees it. This type hides the `SessionManager`, because the router treats a
+/// `SessionManager` as the session of its own process.
+private struct Far: DownloadService {
+    let manager: SessionManager
+
+    init(_ manager: SessionManager) { self.manager = manager }
+
+    func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] { try await manager.add(requests) }
+    func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload] {
+        try await manager.resume(ids, overrides: overrides)
+    }
+    func change(_ ids: [DownloadID], _ change: DownloadChange) async throws -> [ChangedDownload] {
+        try await manager.change(ids, change)
+    }
+    func remove(_ ids: [DownloadID], deletesFile: Bool) async throws {
+        try await manager.remove(ids, deletesFile: deletesFile)
+    }
+    func snapshots(_ selection: DownloadSelection) async throws -> [DownloadSnapshot] {
+        try await manager.snapshots(selection)
+    }
+    func progress() async -> [DownloadProgress] { await manager.progress() }
+    func events() async -> DownloadEvents { await manager.events() }
+    func log(since cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error> {
+        try await manager.log(since: cursor)
+    }
+    func status() async throws -> SessionStatus { try await manager.status() }
+    func configure(_ settings: SessionSettings) async throws { try await manager.configure(settings) }
+    func shutdown(_ mode: ShutdownMode) async throws { try await manager.shutdown(mode) }
+    func pauseAll(_ reason: DownloadState.PauseReason) async {}
+    func close() async {}
+}
+
+@Suite("DownloadRouter", .inTurn, .timeLimit(.minutes(1)))
+struct DownloadRouterTests {
+    private static let content = Content(seed: 5, size: 600_000)
+    private static let reply = FaultReply(content, etag: "\"a\"")
+
+    /// Returns a script in which the first request of each session stalls after 400,000 bytes.
+    private static func script() -> FakeTransport.Script {
+        { _, asked in .reply(asked.number == 1 ? reply.with { $0.cut = .stall(after: 400_000) } : reply) }
+    }
+
+    /// A session that runs a download, another session with a router, and the directory that connects them.
+    private struct Town {
+        let directory = Neighbours()
+        let owner: SessionBench
+        let visitor: SessionBench
+        let router: DownloadRouter
+
+        init(owner name: String = "owner") async throws {
+            let directory = directory
+            let store = InMemoryDownloadStore(isAlive: { directory.isAlive($0) })
+            owner = try await SessionBench(
+                store: store, session: name, isAlive: { directory.isAlive($0) }, DownloadRouterTests.script())
+            visitor = try await SessionBench(
+                after: owner, session: "visitor", isAlive: { directory.isAlive($0) }
+            ) { _, _ in .reply(reply) }
+            router = DownloadRouter(local: visitor.manager, directory: directory)
+            directory.open(owner.manager)
+            directory.open(visitor.manager)
+        }
+    }
+
+    @Test("A download of another session is paused, changed and resumed there")
+    func elsewhere() async throws {
+        let town = try await Town()
+        let id = try await town.owner.add()
+        #expect(await town.owner.transport.taken.wait { $0 == 400_000 })
+        #expect(try await town.router.pause([id]).map(\.didChange) == [true])
+        #expect(try await town.owner.record(id).state == .paused(.user))
+        #expect(try await town.router.change([id], .priority(4)).map(\.didChange) == [true])
+        let resumed = try await town.router.resume([id], overrides: RequestOverrides())
+        guard case .running? = resumed.first else {
+            Issue.record("\(resumed)")
+            return
+        }
+        #expect(await town.owner.events.wait { $0.contains { $0.word == "complete" } })
+        #expect(try town.owner.holds("file.bin", Self.content))
+        #expect(town.visitor.transport.requests.isEmpty)
+    }
+
+    @Test("If a download of another session is cancelled here, it ends there, and its session announces the end")
+    func cancelledElsewhere() async throws {
+        let town = try await Town()
+        let id = try await town.owner.add()
+        #expect(await town.owner.transport.taken.wait { $0 == 400_000 })
+        #expect(try await town.router.cancel([id]).map(\.didChange) == [true])
+        #expect(try await town.owner.ending(of: id).state == .cancelled)
+        #expect(town.owner.words(id) == ["add", "start 0", "cancel"])
+        // The bytes stay for a resume.
+        #expect(town.owner.folder.names() == ["file.bin.part"])
+        #expect(await town.owner.manager.book.activeIDs.isEmpty)
+        #expect(town.visitor.words(id) == [])
+    }
+
+    @Test("If the session of a download has ended, the download is changed and resumed in the local session")
+    func nobody() async throws {
+        let town = try await Town()
+        let id = try await town.owner.add()
+        #expect(await town.owner.transport.taken.wait { $0 == 400_000 })
+        await town.owner.manager.pauseAll(.terminate)
+        town.directory.forget(town.owner.manager.identifier)
+        #expect(try await town.router.pause([id]).map(\.didChange) == [true])
+        #expect(try await town.router.cancel([id]).first?.snapshot.record.state == .cancelled)
+        let resumed = try await town.router.resume([id], overrides: RequestOverrides())
+        guard case .claimed? = resumed.first else {
+            Issue.record("\(resumed)")
+            return
+        }
+        #expect(try await town.visitor.ending(of: id, times: 3).state == .completed)
+        #expect(town.visitor.ranges == [rest(from: 400_000)])
+        #expect(try town.visitor.holds("file.bin", Self.content))
+    }
+
+    @Test("A download of the background session is resumed there, and the session is started if necessary")
+    func background() async throws {
+        let town = try await Town(owner: SessionIdentifier.background)
+        let id = try await town.owner.add()
+        #expect(await town.owner.transport.taken.wait { $0 == 400_000 })
+        await town.owner.manager.pauseAll(.terminate)
+        town.directory.forget(SessionIdentifier.background)
+        let next = try await SessionBench(after: town.owner, session: SessionIdentifier.background) { _, _ in
+            .reply(Self.reply)
+        }
+        town.directory.offerBackground(next.manager)
+        let resumed = try await town.router.resume([id], overrides: RequestOverrides())
+        guard case .running? = resumed.first else {
+            Issue.record("\(resumed)")
+            return
+        }
+        #expect(try await next.ending(of: id).state == .completed)
+        #expect(next.ranges == [rest(from: 400_000)])
+        #expect(town.visitor.transport.requests.isEmpty)
+    }
+
+    @Test("A download without a session goes to the background session if the resume asks for that")
+    func wanted() async throws {
+        let town = try await Town()
+        let id = try await town.visitor.add()
+        #expect(try await town.visitor.ending(of: id).state == .completed)
+        let other = try await town.owner.add("/other")
+        #expect(await town.owner.transport.taken.wait { $0 == 400_000 })
+        _ = try await town.owner.manager.cancel([other])
+        let background = try await SessionBench(after: town.owner, session: SessionIdentifier.background) { _, _ in
+            .reply(Self.reply)
+        }
+        town.directory.offerBackground(background.manager)
+        var overrides = RequestOverrides()
+        overrides.inBackground = true
+        let answers = try await town.router.resume([other, id], overrides: overrides)
+        #expect(answers.map(\.record.id) == [other, id])
+        guard case .completed = answers[1] else {
+            Issue.record("\(answers[1])")
+            return
+        }
+        #expect(try await background.ending(of: other).state == .completed)
+    }
+
+    @Test("If the owner of a download does not answer, this is an error, and the owner keeps the download")
+    func silent() async throws {
+        let town = try await Town()
+        let id = try await town.owner.add()
+        #expect(await town.owner.transport.taken.wait { $0 == 400_000 })
+        town.directory.stop(town.owner.manager.identifier)
+        let failure = DownloadError.sessionUnavailable(
+            .notAnswering(town.owner.manager.identifier, message: ""))
+        await #expect(throws: failure) { try await town.router.pause([id]) }
+        await #expect(throws: failure) { try await town.router.remove([id], deletesFile: false) }
+        await #expect(throws: failure) { try await town.router.resume([id], overrides: RequestOverrides()) }
+        #expect(try await town.owner.record(id).session == town.owner.manager.identifier)
+        await town.owner.manager.close()
+    }
+
+    @Test("If a download that another session runs is removed here, it stops there")
+    func remove() async throws {
+        let town = try await Town()
+        let id = try await town.owner.add()
+        #expect(await town.owner.transport.taken.wait { $0 == 400_000 })
+        try await town.router.remove([id], deletesFile: false)
+        #expect(town.owner.folder.names() == [])
+        #expect(await town.owner.events.wait { $0.last?.word == "remove" })
+        await #expect(throws: DownloadError.noSuchDownload(id)) { try await town.router.pause([id]) }
+    }
+
+    @Test("A call with an unknown id changes nothing anywhere")
+    func unknown() async throws {
+        let town = try await Town()
+        let id = try await town.owner.add()
+        #expect(await town.owner.transport.taken.wait { $0 == 400_000 })
+        await #expect(throws: DownloadError.noSuchDownload(77)) { try await town.router.cancel([id, 77]) }
+        #expect(town.directory.calls.isEmpty)
+        await town.owner.manager.close()
+    }
+
+    @Test("A rate limit for all sessions reaches every live session")
+    func configure() async throws {
+        let town = try await Town()
+        let before = try await town.owner.manager.status().settings.rateLimit
+        try await town.router.configure(SessionSettings(rateLimit: 5))
+        #expect(before == nil)
+        #expect(try await town.owner.manager.status().settings.rateLimit == 5)
+        #expect(try await town.visitor.manager.status().settings.rateLimit == 5)
+    }
+}

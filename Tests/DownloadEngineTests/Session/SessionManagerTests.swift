@@ -1,0 +1,213 @@
+import DownloadTestSupport
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+
+@testable import DownloadCore
+@testable import DownloadEngine
+
+/// The queue, its order and its limits.
+@Suite("SessionManager: what runs when", .inTurn, .timeLimit(.minutes(1)))
+struct SessionManagerTests {
+    private static let content = Content(seed: 1, size: 300_000)
+    private static let stalling = FaultReply(content, etag: "\"a\"").with { $0.cut = .stall(after: 200_000) }
+
+    @Test("No more downloads run than permitted, in total and for each origin")
+    func limits() async throws {
+        let bench = try await SessionBench(maxConcurrent: 5, maxPerHost: 2) { _, _ in .reply(Self.stalling) }
+        let hosts = ["a", "a", "a", "a", "b", "b", "b", "c"]
+        _ = try await bench.manager.add(
+            try hosts.enumerated().map { index, host in
+                var request = try bench.request()
+                request.url = try SourceURL.parse("http://\(host).example/\(index).bin").get().url
+                return request
+            })
+        #expect(await bench.transport.taken.wait { $0 == 5 * 200_000 })
+        #expect(
+            bench.transport.requests.map(\.url.host).sorted() == [
+                "a.example", "a.example", "b.example", "b.example", "c.example",
+            ])
+        #expect(await bench.manager.progress().count == 5)
+        await bench.manager.pauseAll(.user)
+        #expect(bench.transport.requests.count == 5)
+    }
+
+    @Test("The higher priority starts first, then the older download")
+    func order() async throws {
+        let bench = try await SessionBench(maxConcurrent: 1) { _, _ in .reply(FaultReply(Content("x"))) }
+        let added = try await bench.manager.add(
+            try [0, 5, 5, -1, 0].enumerated().map { index, priority in
+                try bench.request("/\(index)") { $0.priority = priority }
+            })
+        for download in added { _ = try await bench.ending(of: download.record.id) }
+        #expect(bench.transport.requests.map(\.url.path) == ["/1", "/2", "/0", "/4", "/3"])
+    }
+
+    @Test("When a download has all its bytes, it gives its slot to the next one while its file is being finished")
+    func finishingNeedsNoSlot() async throws {
+        let gate = Gate()
+        let store = SaveLog(
+            .init(beforeSave: { records in
+                if records.contains(where: { $0.isFinishing && $0.id == 1 }) { await gate.pass() }
+            }))
+        let bench = try await SessionBench(store: store, maxConcurrent: 1) { _, _ in .reply(FaultReply(Content("x"))) }
+        let ids = try await bench.manager.add([try bench.request("/a"), try bench.request("/b")]).map(\.record.id)
+        #expect(await bench.transport.waitForRequests(2))
+        gate.open()
+        for id in ids { #expect(try await bench.ending(of: id).state == .completed) }
+    }
+
+    @Test("A filled gap is not the end of a download: the slot is kept until every byte is there")
+    func gapsKeepTheSlot() async throws {
+        let content = Content(seed: 2, size: 3_000_000)
+        let reply = FaultReply(content, etag: "\"a\"")
+        let bench = try await SessionBench(maxConcurrent: 1) { request, asked in
+            // The small gap is filled, and the large gap stalls.
+            .reply(asked.number == 1 ? reply : reply.with { $0.cut = .stall(after: 1000 + Overlap.joined) })
+        }
+        let id = try await bench.takeOver(try bench.request("/a")) { record in
+            let file = try PartialFile.open(folder: bench.folder.path, name: "a", mode: .create)
+            for range in [0..<100_000, 150_000..<1_000_000] as [Range<Int64>] {
+                content.bytes(range).withUnsafeBytes { file.write($0, at: range.lowerBound) }
+            }
+            file.unlock()
+            record.fileName = "a"
+            record.resume.total = content.size
+            record.resume.validators = Validators(etag: EntityTag(opaque: "a"))
+            record.resume.file = file.identity
+            record.resume.device = file.device
+            record.resume.bootID = FileStatus.bootID
+            record.resume.written = file.written
+        }
+        let compared = Overlap.resumed + 2 * Overlap.joined
+        #expect(await bench.transport.taken.wait { $0 == 51_000 + compared })
+        try await bench.add("/b")
+        #expect(await bench.manager.book[active: id]?.stage == .running)
+        #expect(bench.ranges == ["83616-150511", "999488-"])
+        await bench.manager.pauseAll(.user)
+        #expect(try await bench.ending(of: id).resume.written.count == 100_000 + 850_000 + 51_000)
+    }
+
+    @Test("The same request again joins the running download")
+    func joins() async throws {
+        let bench = try await SessionBench(serving: Self.stalling)
+        let id = try await bench.add()
+        #expect(await bench.transport.taken.wait { $0 == 200_000 })
+        let again = try await bench.manager.add([try bench.request()])
+        #expect(again.map(\.kind) == [.joined])
+        #expect(again.map(\.record.id) == [id])
+        await bench.manager.pauseAll(.user)
+        #expect(bench.transport.requests.count == 1)
+        _ = try await bench.ending(of: id)
+        #expect(bench.words(id) == ["add", "start 0", "pause"])
+    }
+
+    @Test("If there are more downloads than fit into the queue's window, all complete, even those with a retry")
+    func beyondTheWindow() async throws {
+        let failed = Mutex<Set<String>>([])
+        let bench = try await SessionBench(maxConcurrent: 3) { request, _ in
+            let isFirst = failed.withLock { $0.insert(request.url.path).inserted }
+            let number = Int(request.url.path.dropFirst()) ?? 0
+            return .reply(isFirst && number.isMultiple(of: 7) ? FaultReply(status: 503) : FaultReply(Content("x")))
+        }
+        for chunk in 0..<3 {
+            _ = try await bench.manager.add((0..<400).map { try bench.request("/\(chunk * 400 + $0)") })
+        }
+        #expect(await bench.ends.wait(atMost: .seconds(50)) { $0.count == 1200 })
+        #expect(bench.folder.names().count == 1200)
+        #expect(!bench.events.value.contains { $0.word == "fail" })
+        #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
+    }
+
+    @Test("If a download ends while the store reads the queue, it is not begun again")
+    func endedWhileLoading() async throws {
+        let gate = Gate()
+        let store = SaveLog()
+        let answered = Observed(0)
+        let bench = try await SessionBench(store: store, maxConcurrent: 2) { _, _ in .reply(FaultReply(Content("x"))) }
+        // The download is still queued in the store when the store reads the queue, and the store answers late.
+        store.change { trouble in
+            trouble.beforeSave = { records in
+                if records.contains(where: { $0.id == 512 && $0.state == .running }) {
+                    _ = await answered.wait { $0 > 0 }
+                }
+            }
+            trouble.afterQueued = { records in
+                guard records.contains(where: { $0.id == 512 }) else { return }
+                answered.update { $0 += 1 }
+                await gate.pass()
+            }
+        }
+        let ids = try await bench.manager.add((0..<600).map { try bench.request("/\($0)") }).map(\.record.id)
+        #expect(await bench.ends.wait { $0[512] == 1 })
+        gate.open()
+        for id in ids { #expect(try await bench.ending(of: id).state == .completed) }
+        #expect(bench.transport.requests.count == 600)
+        #expect(!bench.events.value.contains { $0.word == "fail" })
+    }
+
+    @Test("After a failure to read the queue, the store is asked again")
+    func storeFailsToLoad() async throws {
+        let bench = try await SessionBench(store: FailingQueue(failures: 2), maxConcurrent: 4) { _, _ in
+            .reply(FaultReply(Content("x")))
+        }
+        let ids = try await bench.manager.add((0..<520).map { try bench.request("/\($0)") }).map(\.record.id)
+        for id in ids { #expect(try await bench.ending(of: id).state == .completed) }
+    }
+
+    @Test("Every stream gets all events in the same order, and ends with the session")
+    func streams() async throws {
+        let bench = try await SessionBench(serving: FaultReply(Content("x")))
+        let streams = [await bench.manager.events(), await bench.manager.events()]
+        let ids = try await bench.manager.add((0..<20).map { try bench.request("/\($0)") }).map(\.record.id)
+        for id in ids { _ = try await bench.ending(of: id) }
+        await bench.manager.close()
+        var heard: [[String]] = []
+        for stream in streams {
+            var words: [String] = []
+            for await event in stream { words.append("\(event.snapshot.id) \(event.word)") }
+            heard.append(words)
+        }
+        #expect(heard[0] == heard[1])
+        #expect(heard[0].count == 60)
+        for id in ids {
+            #expect(heard[0].filter { $0.hasPrefix("\(id) ") } == ["\(id) add", "\(id) start 0", "\(id) complete"])
+        }
+        var late = await bench.manager.events().makeAsyncIterator()
+        #expect(await late.next() == nil)
+    }
+
+    @Test("A closed session accepts no more downloads", arguments: [true, false])
+    func closed(hasRun: Bool) async throws {
+        let bench = try await SessionBench(serving: FaultReply(Content("x")))
+        if hasRun { _ = try await bench.ending(of: try await bench.add()) }
+        await bench.manager.close()
+        await #expect(throws: DownloadError.sessionUnavailable(.shuttingDown)) { try await bench.add("/other") }
+    }
+}
+
+/// A gate at which every caller waits until the gate is opened.
+final class Gate: Sendable {
+    private let isOpen = Observed(false)
+
+    func open() { isOpen.update { $0 = true } }
+    func pass() async { _ = await isOpen.wait(atMost: .seconds(30)) { $0 } }
+}
+
+/// A store whose first reads of the queue fail.
+private final class FailingQueue: ForwardingStore {
+    let inner: any DownloadStore = InMemoryDownloadStore()
+    private let failures: Mutex<Int>
+
+    init(failures: Int) { self.failures = Mutex(failures) }
+
+    func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadRecord] {
+        let fails = failures.withLock { failures in
+            failures -= 1
+            return failures >= 0
+        }
+        if fails { throw DownloadError.unexpected("the store is locked") }
+        return try await inner.queued(session: session, after: position, limit: limit)
+    }
+}
