@@ -14,10 +14,11 @@ struct IntentRow: Sendable {
     /// Returns nil if the row of the download must be written instead, because the download has a partial file, an
     /// earlier completion or another state.
     init?(_ record: DownloadRecord) {
+        guard record.isFinishing, record.state == .running, record.completed == nil, let name = record.fileName else {
+            return nil
+        }
         let data = record.resume
-        guard record.isFinishing, record.state == .running, record.completed == nil, data.written.isEmpty,
-            let total = data.total, total > 0, let name = record.fileName
-        else { return nil }
+        guard data.written.isEmpty, let total = data.total, total > 0 else { return nil }
         id = record.id
         fileName = name
         self.total = total

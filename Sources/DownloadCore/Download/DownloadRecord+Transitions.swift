@@ -12,6 +12,12 @@ extension DownloadRecord {
         if case .failed(let error) = state { error } else { nil }
     }
 
+    /// Marks the file as whole, verified and synced, so that it may get its final name.
+    package mutating func beginFinishing() {
+        isFinishing = true
+        resume.durable = resume.written
+    }
+
     /// Marks the download as completed: its file has the final name, and no session runs it.
     package mutating func complete(at time: Date) {
         isFinishing = false

@@ -156,6 +156,10 @@ package struct DownloadRecord: Sendable, Equatable {
         }
     }
 
+    // Other modules would copy the whole request to read one of its properties.
+    package var priority: Int { request.priority }
+    package var rateLimit: Int64? { request.rateLimit }
+
     /// The number of bytes on disk.
     package var received: Int64 { resume.written.count }
 

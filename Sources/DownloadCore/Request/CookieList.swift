@@ -30,7 +30,7 @@ package struct CookieList: Sendable, Equatable {
 
     /// Returns the lines that may be for the host. The result may contain a few lines too many, but not the thousands
     /// of lines that a browser exports.
-    package func lines(for host: String) -> [String] { lines.filter { Self.fits($0, host) } }
+    func lines(for host: String) -> [String] { lines.filter { Self.fits($0, host) } }
 
     /// Records what a transfer changed. Transfers that run at the same time do not undo each other's changes.
     mutating func learn(_ known: TransferResult.KnownCookies) {
@@ -55,7 +55,7 @@ package struct CookieList: Sendable, Equatable {
 
     /// The cookies' values. dlm hides these values when it shows or stores text that a server sent. Values of less than
     /// 8 bytes are left out, because other text often contains them.
-    package var values: [String] {
+    var values: [String] {
         lines.compactMap { Self.fields($0).last.map { String(Substring($0)) } }.filter { $0.utf8.count >= 8 }
     }
 

@@ -87,5 +87,5 @@ package struct LoadedSecrets: Sendable, Equatable {
     }
 
     /// The secret values. dlm hides these values when it shows or stores text that a server sent.
-    package var values: [String] { (netrc?.passwords ?? []) + (token.map { [$0] } ?? []) + cookies.values }
+    var values: [String] { (netrc?.passwords ?? []) + (token.map { [$0] } ?? []) + cookies.values }
 }

@@ -35,8 +35,8 @@ package struct RateTimetable: Sendable, Equatable {
 /// The changes of a session's limit by its timetable. A limit that the user sets between two changes stays until the
 /// next change.
 package struct RateClock: Sendable {
-    package let timetable: RateTimetable
-    package let usual: Int64?
+    let timetable: RateTimetable
+    let usual: Int64?
     private var last: Int64??
 
     package init(_ timetable: RateTimetable, usual: Int64?) {

@@ -10,7 +10,7 @@ public struct DownloadEvents: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> Iterator { Iterator(groups: groups.makeAsyncIterator()) }
 
     public struct Iterator: AsyncIteratorProtocol {
-        package var groups: AsyncStream<[DownloadEvent]>.Iterator
+        var groups: AsyncStream<[DownloadEvent]>.Iterator
         private var group: ArraySlice<DownloadEvent> = []
 
         init(groups: AsyncStream<[DownloadEvent]>.Iterator) { self.groups = groups }

@@ -10,10 +10,10 @@ struct RedirectingRequest: Sendable {
     /// The judge that decides which answers are redirects, and which answers have a body to keep.
     var judge = ResponseJudge(start: 0, end: nil, asksRange: false)
     /// The maximum size of the body in bytes. A longer body is not read to its end.
-    package let largest: Int
+    let largest: Int
     /// Whether credentials are sent. False if the URL comes from a third party, because the request's credentials are
     /// for one origin only.
-    package var sendsCredentials = true
+    var sendsCredentials = true
     /// The cookies of the session. Nil if cookies that servers set are forgotten with the answer.
     var memory: CookieMemory?
     /// Makes further changes to each request. The properties that all requests of a download share are already set.
@@ -23,14 +23,14 @@ struct RedirectingRequest: Sendable {
     static let limit = Duration.seconds(60)
 
     /// One request and its answer.
-    package struct Step: Sendable {
+    struct Step: Sendable {
         let url: SourceURL
         let answer: CollectedAnswer
     }
 
-    package struct Outcome: Sendable {
+    struct Outcome: Sendable {
         /// The redirects that were followed, in order.
-        package var redirects: [Step] = []
+        var redirects: [Step] = []
         /// The answer that is not a followed redirect.
         var last: Step
         /// The verdict on the last answer. The verdict is an error if the answer is a redirect that was refused, and

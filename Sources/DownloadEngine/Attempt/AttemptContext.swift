@@ -30,7 +30,7 @@ package struct AttemptContext: Sendable {
 
 extension AttemptContext {
     /// Returns the cookies of a download.
-    func memory(of record: DownloadRecord) -> CookieMemory? { requests.memory(of: record) }
+    func memory(of id: DownloadID, _ download: DownloadRequest) -> CookieMemory? { requests.memory(of: id, download) }
 
     /// Returns a request for a download, without a range.
     func request(

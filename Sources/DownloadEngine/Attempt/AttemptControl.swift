@@ -77,10 +77,11 @@ package final class AttemptControl: Sendable {
     package let rateLimit: RateLimit
 
     package init(record: DownloadRecord) {
-        received = Atomic(record.received)
-        total = Atomic(record.resume.total ?? -1)
+        let present = record.present
+        received = Atomic(present.received)
+        total = Atomic(present.total ?? -1)
         shown = Mutex(record)
-        rateLimit = RateLimit(record.request.rateLimit)
+        rateLimit = RateLimit(record.rateLimit)
     }
 
     /// The messages for the attempt's task.

@@ -130,7 +130,7 @@ package final class AttemptTask: AttemptPhase {
     private func requireAllowed() throws(DownloadError) { try record.request.requireAllowed() }
 
     @inline(never)
-    private func rememberCookies() { attempt.transfers.secrets.remember(context.memory(of: record)) }
+    private func rememberCookies() { attempt.transfers.secrets.remember(context.memory(of: record.id, record.request)) }
 
     /// Returns true when all bytes are in the partial file, or false if there is nothing to fetch.
     private func fetch() async throws -> Bool {

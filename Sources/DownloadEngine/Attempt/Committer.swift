@@ -104,10 +104,7 @@ package final class Committer: Sendable {
     /// Saves the `completed` jobs as completed, marks the `finishing` jobs as about to get their names, and answers the
     /// clients of the completed jobs. A `finishing` job that could not be saved has the failure afterwards.
     private func save(completed: [Job], finishing: [Job]) async {
-        for job in finishing {
-            job.record.isFinishing = true
-            job.record.resume.durable = job.record.resume.written
-        }
+        for job in finishing { job.record.beginFinishing() }
         if !completed.isEmpty { FaultPoint.reached("beforeCompleted") }
         if !finishing.isEmpty { FaultPoint.reached("beforeFinishingMark") }
         do {

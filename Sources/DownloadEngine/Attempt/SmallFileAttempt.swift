@@ -21,6 +21,8 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
 
     /// The record at the beginning of the attempt.
     let started: DownloadRecord
+    /// The request of the record, which would be copied each time it is read from the record.
+    let request: DownloadRequest
     let control: AttemptControl
     let origin: String
     private let prefersMultiplexing: Bool
@@ -39,6 +41,7 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
 
     init(_ record: DownloadRecord, origin: String, prefersMultiplexing: Bool, _ lane: SmallFileLane) {
         started = record
+        request = record.request
         self.record = record
         control = AttemptControl(record: record)
         self.origin = origin
@@ -56,10 +59,10 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
     /// - Returns: False if the file has become an ordinary attempt before its turn.
     @discardableResult
     func begin() -> Bool {
-        let (asked, context) = (started.request, lane.context)
-        let end = asked.connections > 1 ? Probe.firstLease : nil
+        let context = lane.context
+        let end = request.connections > 1 ? Probe.firstLease : nil
         var judge = ResponseJudge(start: 0, end: end, asksRange: true)
-        judge.validation = asked.validation
+        judge.validation = request.validation
         let scout = SegmentWriter(
             connection: 0, judge: judge, file: nil, countedFrom: 0, disk: context.disk, control: control)
         let begins = stage.withLock { stage in
@@ -69,16 +72,16 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
         }
         guard begins else { return false }
         begun = context.time.date
-        let route = RequestRoute(asked.url, of: asked, upgradedBy: context.strictHosts)
+        let route = RequestRoute(request.url, of: request, upgradedBy: context.strictHosts)
         self.route = route
-        memory = context.memory(of: record)
-        var request = context.request(
-            route, of: asked, LoadedSecrets(memory: memory), for: control, prefersMultiplexing: prefersMultiplexing)
-        request.range = "0-\(end.map { "\($0 - 1)" } ?? "")"
-        if let turned = request.network.turned(min(started.attempts.count, DownloadRecord.attemptsKept - 1)) {
-            request.network = turned
+        memory = context.memory(of: id, request)
+        var transfer = context.request(
+            route, of: request, LoadedSecrets(memory: memory), for: control, prefersMultiplexing: prefersMultiplexing)
+        transfer.range = "0-\(end.map { "\($0 - 1)" } ?? "")"
+        if let turned = transfer.network.turned(min(started.attempts.count, DownloadRecord.attemptsKept - 1)) {
+            transfer.network = turned
         }
-        scout.begin(context.transport, request)
+        scout.begin(context.transport, transfer)
         return true
     }
 
@@ -146,9 +149,8 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
             // engine's thread.
             ServerDigest.checksum(of: head) == nil, !Metalink.isDocument(head), !MirrorLinks.mayDescribe(head)
         else { return nil }
-        let asked = started.request
-        lane.context.strictHosts?.learn(head, route.url, of: asked)
-        let name = asked.destination.name(of: head, from: asked.url)
+        lane.context.strictHosts?.learn(head, route.url, of: request)
+        let name = request.destination.name(of: head, from: request.url)
         guard FileNaming.path(folder.path, name).utf8.count < PATH_MAX else { return nil }
         let file = try scout.withWhole { bytes in
             Result { () throws(DownloadError) in try UnnamedFile(in: folder, bytes) }
@@ -157,11 +159,11 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
         control.attend(nil)
         control.close()
         record.fileName = name
-        note(asked, head, size, file.identity)
+        note(head, size, file.identity)
         return Committer.Job(record: record, file: file, rule: NameRule(name: name), client: .lane(self))
     }
 
-    private func note(_ request: DownloadRequest, _ head: ResponseHead, _ size: Int64, _ file: FileIdentity) {
+    private func note(_ head: ResponseHead, _ size: Int64, _ file: FileIdentity) {
         var resume = ResumeData()
         resume.total = size
         resume.validators = Validators(head: head, now: lane.context.time.date)

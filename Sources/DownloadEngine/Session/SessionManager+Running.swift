@@ -178,7 +178,7 @@ extension SessionManager {
     /// Gives free slots to the next small files, unless other downloads come first by now.
     private func startReady() {
         guard let smallFiles, let first = smallFiles.ready.first else { return }
-        if book.scheduler.hasOneBefore(first.id, priority: first.started.request.priority) { return recallReady() }
+        if book.scheduler.hasOneBefore(first.id, priority: first.started.priority) { return recallReady() }
         while hasRoom, book.scheduler.hasFreeSlot(for: first.origin), let attempt = smallFiles.ready.takeFirst() {
             book.takeSlot(for: attempt.id)
             attempt.begin()
@@ -196,7 +196,7 @@ extension SessionManager {
             return SmallFileRule.permits(record) ? record : nil
         }
         let files = records.map { record in
-            let attempt = attempt(record, smallFiles, prefersMultiplexing: record.request.url.scheme == "https")
+            let attempt = attempt(record, smallFiles, prefersMultiplexing: record.source.scheme == "https")
             book.begin(ActiveDownload(record, attempt.control, .ready))
             return attempt
         }
@@ -209,7 +209,7 @@ extension SessionManager {
         var running = record
         running.move(to: .running)
         return SmallFileAttempt(
-            running, origin: record.request.url.origin, prefersMultiplexing: prefersMultiplexing, smallFiles)
+            running, origin: record.source.origin, prefersMultiplexing: prefersMultiplexing, smallFiles)
     }
 
     private func prefersMultiplexing(_ record: DownloadRecord) -> Bool {

@@ -13,8 +13,8 @@ package struct SessionRequests: Sendable {
     var isCrowded = false
 
     /// Returns the cookies of a download.
-    func memory(of record: DownloadRecord) -> CookieMemory? {
-        cookies?.memory(of: record.id, record.request.secretFiles, user: record.request.credential?.user)
+    func memory(of id: DownloadID, _ download: DownloadRequest) -> CookieMemory? {
+        cookies?.memory(of: id, download.secretFiles, user: download.credential?.user)
     }
 
     /// Returns the rate limits that apply to a download.

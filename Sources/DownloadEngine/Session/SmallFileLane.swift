@@ -70,7 +70,7 @@ final class SmallFileLane: Sendable {
     /// ordinary attempt.
     private func job(of attempt: SmallFileAttempt, _ folders: inout [String: UnnamedFile.Folder]) -> Committer.Job? {
         do throws(DownloadError) {
-            if isUsable, let job = try attempt.write(in: folder(of: attempt.started.request.destination, &folders)) {
+            if isUsable, let job = try attempt.write(in: folder(of: attempt.request.destination, &folders)) {
                 return job
             }
         } catch {

@@ -40,13 +40,13 @@ extension SessionBook {
         case .changing: return queue.leaveToStore()
         case .parked, .paused, .unsaved, nil: break
         }
-        if queued.record.request.schedule != nil, queued.record.closedUntil(at: date) != nil {
+        if queued.record.closedUntil(at: date) != nil {
             return move(id, to: .arriving(queued))
         }
         if scheduler.candidateCount >= 2 * Self.windowSize, queued.isPlain {
             queue.leaveToStore()
             let last = scheduler.last { self[queued: $0]?.isPlain ?? true }
-            guard let last, last.follows(id, priority: queued.record.request.priority) else {
+            guard let last, last.follows(id, priority: queued.record.priority) else {
                 return move(id, to: nil)
             }
             scheduler.remove(last.id)
@@ -58,7 +58,7 @@ extension SessionBook {
     mutating func enlist(_ queued: QueuedDownload) {
         let record = queued.record
         move(record.id, to: .queued(queued))
-        scheduler.add(.init(id: record.id, origin: record.source.origin, priority: record.request.priority))
+        scheduler.add(.init(id: record.id, origin: record.source.origin, priority: record.priority))
     }
 
     // MARK: Reading the store
