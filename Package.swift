@@ -144,7 +144,7 @@ let package = Package(
         .target(
             name: "DownloadTestSupport",
             dependencies: [
-                "CDownloadSystem", "CTestSupport", "DownloadCore", "DownloadEngine",
+                "CDownloadSystem", "CTestSupport", "DownloadCore",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "Tests/DownloadTestSupport", swiftSettings: swiftSettings),

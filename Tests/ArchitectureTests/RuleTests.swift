@@ -75,6 +75,10 @@ struct Sample: Sendable, CustomTestStringConvertible {
         Sample(.imports, "Sources/DownloadKit/A.swift", "import DownloadCore\nimport GRDB\nimport CCurl", [2, 3]),
         Sample(
             .imports, program, "import DownloadKit\nimport DownloadCore\nimport CurlTransport\nimport GRDB", [2, 3, 4]),
+        Sample(.imports, curl, "import DownloadEngine", [1]), Sample(.imports, core, "import DownloadEngine", [1]),
+        Sample(.imports, "Sources/DownloadStorage/A.swift", "import DownloadCore\nimport DownloadEngine", [2]),
+        Sample(.imports, "Sources/DownloadControl/A.swift", "import DownloadEngine", [1]),
+        Sample(.imports, "Sources/DownloadEngine/A.swift", "import DownloadCore\nimport CurlTransport", [2]),
         Sample(.imports, "Sources/Unknown/A.swift", "import Foundation", [1]),
         Sample(.imports, "Tests/DownloadCoreTests/A.swift", "import GRDB", []),
     ]

@@ -1,6 +1,6 @@
 import DownloadCore
-import Foundation
 import DownloadTestSupport
+import Foundation
 import Testing
 
 @testable import DownloadControl
@@ -72,6 +72,28 @@ struct AddDocumentTests {
             "urls", "folder", "headers", "user", "password", "checksum", "insecure", "options", "groups",
         ]
         #expect(others.isDisjoint(with: names) && !names.contains("brief"))
+    }
+
+    @Test("docs/api.md describes every field of a request")
+    func documented() throws {
+        let root = (0..<3).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
+        let page = try String(contentsOf: root.appending(path: "docs/api.md"), encoding: .utf8)
+        let sent = try WireAdd(groups: [WireGroup(.unusual(secrets: true))]).json()
+        let names = Self.names(in: try JSONSerialization.jsonObject(with: sent))
+        #expect(names.isSuperset(of: ["urls", "acceptsUnverified", "minimumTLS"]))
+        // The page has the fields of `options` with the name of this object. `body` is empty, and its bytes are in `data`.
+        for name in names.subtracting(["options", "body"]) {
+            #expect(["`\(name)`", "\"\(name)\"", "`options.\(name)`"].contains { page.contains($0) }, "\(name)")
+        }
+    }
+
+    /// Returns the names of all fields in a JSON value.
+    private static func names(in value: Any) -> Set<String> {
+        switch value {
+        case let object as [String: Any]: object.values.map(names).reduce(Set(object.keys)) { $0.union($1) }
+        case let array as [Any]: array.map(names).reduce([]) { $0.union($1) }
+        default: []
+        }
     }
 
     /// The names of fields must stay, because other programs use them.

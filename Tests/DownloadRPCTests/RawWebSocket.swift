@@ -62,11 +62,13 @@ final class RawWebSocket: Sendable {
         return messages
     }
 
-    /// Waits for a message that contains a text, and returns the message.
-    func message(with text: String) async -> String? {
-        let isThere: @Sendable (RawClient.Received) -> Bool = { Self.messages($0).contains { $0.text.contains(text) } }
-        guard await client.received.wait(until: isThere) else { return nil }
-        return Self.messages(client.received.value).first { $0.text.contains(text) }?.text
+    /// Waits for a message that contains all texts, and returns the message.
+    func message(with texts: String...) async -> String? {
+        let found: @Sendable (RawClient.Received) -> String? = { received in
+            Self.messages(received).map(\.text).first { text in texts.allSatisfy(text.contains) }
+        }
+        guard await client.received.wait(until: { found($0) != nil }) else { return nil }
+        return found(client.received.value)
     }
 
     func isClosed() async -> Bool { await client.received.wait(until: \.isClosed) }

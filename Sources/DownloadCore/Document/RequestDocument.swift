@@ -48,8 +48,8 @@ extension RequestDocument {
 
     /// The request with which every request is compared: a document contains the differences, and in
     /// each object that differs also the fields that older versions of dlm require. This request is
-    /// part of the format, so its values are never changed, even if defaults change. A new field gets its first
-    /// default here.
+    /// part of the format, so its values are never changed. If the default of a property changes, its first default
+    /// stays here.
     package static let baseline: DownloadRequest = {
         var request = DownloadRequest(
             url: placeholder,

@@ -80,7 +80,7 @@ extension DownloadRecord {
 
     /// Returns the value of the `Content-Disposition` field, which may name the file. Returns nil if the user wants the
     /// name in the URL, or if the answer came from a mirror.
-    package func disposition(_ head: ResponseHead) -> String? { isMirror ? nil : request.destination.disposition(head) }
+    func disposition(_ head: ResponseHead) -> String? { isMirror ? nil : request.destination.disposition(head) }
 
     /// Throws if the size of a source differs from the size that the user or a Metalink document gave.
     package func requireSize(_ total: Int64?) throws(DownloadError) {

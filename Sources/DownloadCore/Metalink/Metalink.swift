@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// The contents of a Metalink document (RFC 5854, or the older version 3): files with their sources and digests.
 package struct Metalink: Sendable, Equatable {
     package struct File: Sendable, Equatable {
@@ -37,7 +39,7 @@ package struct Metalink: Sendable, Equatable {
     static let mostFiles = 10_000
     static let mostSkipped = 20
     /// The media types of documents.
-    package static let types = ["application/metalink4+xml", "application/metalink+xml"]
+    static let types = ["application/metalink4+xml", "application/metalink+xml"]
 }
 
 extension Metalink.File {
@@ -62,4 +64,12 @@ extension Metalink.File {
     }
 
     private static let deepest = 16
+}
+
+extension Metalink {
+    /// Returns whether the answer is a document, by its media type.
+    package static func isDocument(_ head: ResponseHead) -> Bool {
+        guard let type = head.fields.value(.contentType), type.utf8.count < 100 else { return false }
+        return type.utf8.contains(UInt8(ascii: "+")) && ResponseJudge.mediaType(head).map(types.contains) ?? false
+    }
 }

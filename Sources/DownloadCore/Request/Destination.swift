@@ -50,7 +50,7 @@ extension Destination {
 
     /// Returns the value of the `Content-Disposition` field, which may name the file, or nil if the user wants the name
     /// in the URL.
-    package func disposition(_ head: ResponseHead) -> String? {
+    func disposition(_ head: ResponseHead) -> String? {
         takesServerName ? head.fields.values(.contentDisposition).first : nil
     }
 }

@@ -3,7 +3,7 @@ import Glibc
 /// A reader for the files in which a request's secrets are.
 enum SecretFile {
     /// The maximum size in bytes. A larger file is probably the wrong file.
-    package static let largest = 4 << 20
+    static let largest = 4 << 20
 
     static func read(_ path: String) throws(DownloadError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)

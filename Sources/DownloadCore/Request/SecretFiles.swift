@@ -15,7 +15,7 @@ package struct SecretFiles: Codable, Sendable, Equatable {
 
     package init() {}
 
-    package var isEmpty: Bool { self == SecretFiles() }
+    var isEmpty: Bool { self == SecretFiles() }
 
     /// Replaces the files that `other` names.
     mutating func take(_ other: SecretFiles) {

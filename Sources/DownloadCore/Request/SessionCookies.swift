@@ -42,7 +42,7 @@ package final class CookieMemory: Sendable {
     private static let mostOfDomain = 300
 
     /// Returns the lines with all changes for the host.
-    package func applied(to lines: [String], for host: String) -> [String] {
+    func applied(to lines: [String], for host: String) -> [String] {
         changes.withLock { changes in
             if changes.isEmpty { return lines }
             var lines = lines

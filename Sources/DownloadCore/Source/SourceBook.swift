@@ -16,7 +16,7 @@ package struct SourceBook: Codable, Sendable, Equatable {
     package init() {}
 
     /// The states of the sources for a download that starts over.
-    package var startedOver: SourceBook {
+    var startedOver: SourceBook {
         var book = self
         book.owner = nil
         for index in standings.indices { book.standings[index].received = 0 }

@@ -14,7 +14,7 @@ struct InMemoryEventLog {
         return Array(events.dropFirst(Int(seen)).prefix(max(0, limit)))
     }
 
-    package mutating func drop(keeping count: Int) {
+    mutating func drop(keeping count: Int) {
         events.removeFirst(max(0, events.count - max(0, count)))
     }
 

@@ -46,16 +46,16 @@ package struct EndedTransfer: Sendable, Equatable {
     /// The verdict on the head of the answer, or nil if no head came.
     var verdict: ResponseJudge.Verdict?
     /// The reason why the sink ended the transfer, or nil if the sink did not end it.
-    package var refusal: Refusal?
+    var refusal: Refusal?
     /// Whether the range was shortened after it was requested.
-    package var isCut: Bool
+    var isCut: Bool
     /// Whether all requested bytes have come. Always false if the size of the file is unknown.
-    package var hasAll: Bool
+    var hasAll: Bool
     /// The maximum size in bytes that the user allows, if the sink checks it.
     var maximumSize: Int64?
     /// The error for a body that continues after its Content-Length. Nil if a digest proves the file, or if the user
     /// accepts an unverified file.
-    package var excess: DownloadError?
+    var excess: DownloadError?
 
     package init(
         result: TransferResult, verdict: ResponseJudge.Verdict?, refusal: Refusal? = nil, isCut: Bool = false,

@@ -1,6 +1,5 @@
 import DownloadCore
 import Foundation
-import HTTPTypes
 
 /// The unchanged file of an earlier completed run of a download. The new run may keep this file instead of fetching it.
 struct EarlierCompletion {

@@ -1,5 +1,4 @@
 import DownloadCore
-import HTTPTypes
 
 /// The step for an answer that is a Metalink document: the file that the document describes is downloaded instead.
 struct MetalinkAnswer: AttemptPhase {
@@ -44,12 +43,5 @@ struct MetalinkAnswer: AttemptPhase {
         record.request.checksum = record.request.checksum ?? file.checksum
         record.request.describedName = path.name
         record.resume.sources = nil
-    }
-}
-
-extension Metalink {
-    static func isDocument(_ head: ResponseHead) -> Bool {
-        guard let type = head.fields.value(.contentType), type.utf8.count < 100 else { return false }
-        return type.utf8.contains(UInt8(ascii: "+")) && ResponseJudge.mediaType(head).map(types.contains) ?? false
     }
 }

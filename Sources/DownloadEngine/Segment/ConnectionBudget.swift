@@ -1,5 +1,3 @@
-import DownloadCore
-
 /// The division of the connections with one host among all downloads of a session. Each download gets at least one
 /// connection. The rest of the limit is divided evenly among the downloads that want more.
 struct ConnectionBudget: Sendable, Equatable {

@@ -1,5 +1,3 @@
-import DownloadCore
-
 /// The times and the speed of a connection's requests, in seconds of the planner's time. A burst is the start of an
 /// answer, whose bytes say nothing about the speed.
 struct ConnectionPace: Sendable {

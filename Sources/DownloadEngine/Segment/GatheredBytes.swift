@@ -1,5 +1,3 @@
-import DownloadCore
-
 /// The bytes of a transfer that are gathered in a pool buffer and were not yet handed to the disk. They end before the
 /// offset that the methods call `position`.
 struct GatheredBytes {

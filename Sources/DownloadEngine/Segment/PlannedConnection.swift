@@ -1,5 +1,3 @@
-import DownloadCore
-
 /// One connection as the planner sees it. Its territory is [position, end), and its running request is for [position,
 /// leaseEnd).
 struct PlannedConnection: Sendable {

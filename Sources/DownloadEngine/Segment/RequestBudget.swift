@@ -1,5 +1,3 @@
-import DownloadCore
-
 /// The limit for requests of one attempt that make no progress. Each of them uses up a part of the budget, whatever
 /// part of the file it asks for. Each request that makes progress gives one part back. So a server that answers with
 /// too few bytes, or with none, gets a few requests and not hundreds.

@@ -1,5 +1,3 @@
-import DownloadCore
-
 /// The target of a segment's bytes: a partial file or a stream.
 package protocol SegmentTarget: AnyObject, Sendable {
     /// Whether the target takes no more writes.

@@ -12,7 +12,7 @@ extension SegmentWriter {
         var range: SegmentRange
         var answer: AnswerTime
         var gathered = GatheredBytes()
-        /// Whether the next bytes are reported to the runner.
+        /// Whether the next bytes are reported to the attempt.
         var tellsMove = false
         var learnedCookies: [String]?
         var isAnnounced = false

@@ -5,7 +5,7 @@ import Synchronization
 
 /// The receiver of one transfer. It judges the head of the answer, gathers the bytes in pool buffers and hands the
 /// buffers to the disk. The disk writer compares the bytes that are in the file already. A segment without a file keeps
-/// one buffer, then pauses until the runner attaches a file.
+/// one buffer, then pauses until the attempt attaches a file.
 package final class SegmentWriter: TransferSink {
     /// The number of this connection in the download.
     package let connection: Int
@@ -40,7 +40,7 @@ package final class SegmentWriter: TransferSink {
         if let buffer = state.withLock({ $0.gathered.buffer }) { disk.pool.give(buffer) }
     }
 
-    // MARK: For the runner
+    // MARK: For the attempt
 
     package var head: ResponseHead? { state.withLock { $0.head } }
     package var verdict: ResponseJudge.Verdict? { state.withLock { $0.verdict } }
@@ -96,7 +96,7 @@ package final class SegmentWriter: TransferSink {
         return last
     }
 
-    /// Reports the next bytes to the runner at once. When these bytes come, the duplicate transfer is not needed.
+    /// Reports the next bytes to the attempt at once. When these bytes come, the duplicate transfer is not needed.
     package func tellMove() { state.withLock { $0.tellsMove = true } }
 
     /// Attaches the file that takes the bytes. A paused transfer continues.

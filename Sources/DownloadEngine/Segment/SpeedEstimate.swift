@@ -1,4 +1,3 @@
-import DownloadCore
 import Foundation
 
 /// The recent speed of a connection in bytes per second. Older observations lose weight, so that the estimate neither

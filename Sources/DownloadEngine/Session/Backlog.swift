@@ -1,4 +1,3 @@
-import DownloadCore
 import Synchronization
 
 /// A list of elements that several threads fill and one worker empties. The worker takes all elements at once. A caller

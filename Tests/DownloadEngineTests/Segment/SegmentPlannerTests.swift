@@ -1,5 +1,5 @@
-import Foundation
 import DownloadTestSupport
+import Foundation
 import Testing
 
 @testable import DownloadCore

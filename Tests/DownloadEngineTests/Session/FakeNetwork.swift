@@ -1,7 +1,6 @@
 import Synchronization
 
 @testable import DownloadCore
-@testable import DownloadEngine
 
 /// A machine with a network until a test takes the network away.
 final class FakeNetwork: LocalNetwork {

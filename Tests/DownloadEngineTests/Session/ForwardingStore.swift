@@ -1,5 +1,4 @@
 import DownloadCore
-import DownloadEngine
 import Foundation
 
 /// A store that forwards every call to another store, except the calls that it implements.

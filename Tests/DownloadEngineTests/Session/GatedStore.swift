@@ -1,5 +1,4 @@
 import DownloadCore
-import DownloadEngine
 import DownloadTestSupport
 import Foundation
 import Synchronization

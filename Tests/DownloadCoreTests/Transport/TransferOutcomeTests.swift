@@ -2,7 +2,6 @@ import DownloadTestSupport
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadEngine
 
 @Suite("TransferOutcome: the meaning of an ended transfer", .inTurn)
 struct TransferOutcomeTests {
@@ -78,22 +77,6 @@ struct TransferOutcomeTests {
             #expect(ended.ending == .failed(EndedTransfer.overlong))
             ended.excess = nil
             #expect(ended.outcome == .complete && ended.ending == .complete)
-        }
-    }
-
-    @Test("A failed transfer has its error; a complete transfer or a cut one has none")
-    func errors() {
-        for outcome in [TransferOutcome.complete, .cut] { #expect(outcome.error == nil) }
-        guard case .stopped? = TransferOutcome.stopped.error as? RoundEnd else {
-            Issue.record("a transfer that was stopped ends the attempt")
-            return
-        }
-        guard case .changed("newer")? = TransferOutcome.changed(why: "newer").error as? RoundEnd else {
-            Issue.record("another version ends the round")
-            return
-        }
-        for outcome in [TransferOutcome.lost(Self.busy), .declined(Self.busy), .failed(Self.busy)] {
-            #expect(outcome.error as? DownloadError == Self.busy)
         }
     }
 }

@@ -1,38 +1,39 @@
 import DownloadCore
+import DownloadTestSupport
 import Foundation
 
 /// A server and the network, as the planner's tests see them. Time is a number, and the same seed gives the same run.
-package struct SimulatedServer: Sendable {
+struct SimulatedServer: Sendable {
     /// The speed of a connection in bytes per second. It is the median of a log-normal distribution; each `period` has
     /// another random speed.
-    package var speed = 1_250_000.0
-    package var sigma = 0.7
-    package var period = 5.0
+    var speed = 1_250_000.0
+    var sigma = 0.7
+    var period = 5.0
     /// The probability that a connection stops for a period.
-    package var stalls = 0.0
-    package var roundTrip = 0.1
+    var stalls = 0.0
+    var roundTrip = 0.1
     /// The maximum additional delay of an answer, in seconds. Each answer has a random delay up to this value.
-    package var hesitation = 0.0
+    var hesitation = 0.0
     /// The additional delay of every answer, in seconds.
-    package var delay = 0.0
+    var delay = 0.0
     /// The maximum number of connections. Further connections are answered with 503.
-    package var limit = Int.max
+    var limit = Int.max
     /// The number of bytes that are sent at once at the beginning of each answer.
-    package var burst: Int64 = 0
+    var burst: Int64 = 0
     /// The size in bytes of the pieces that the server sends. Servers that limit the speed send in such pieces.
-    package var piece: Int64 = 1
+    var piece: Int64 = 1
     /// The speed that all connections share, in bytes per second.
-    package var line = Double.infinity
+    var line = Double.infinity
     /// The probability that a connection breaks within a second.
-    package var losses = 0.0
-    package var seed: UInt64 = 1
+    var losses = 0.0
+    var seed: UInt64 = 1
     /// The speed of each connection in bytes per second. If empty, the speeds are random.
-    package var lanes: [Double] = []
+    var lanes: [Double] = []
 
-    package init() {}
+    init() {}
 
     /// Returns the speed of one connection in the period of this time.
-    package func speed(of slot: Int, at time: Double) -> Double {
+    func speed(of slot: Int, at time: Double) -> Double {
         if !lanes.isEmpty { return lanes[slot % lanes.count] }
         var random = SplitMix64(seed: seed &* 1_000_003 &+ UInt64(slot) &* 7919 &+ UInt64(time / period) &* 104_729)
         // The first numbers of neighbouring seeds are similar.
@@ -43,7 +44,7 @@ package struct SimulatedServer: Sendable {
     }
 
     /// Returns the seconds that this many connections need if they are never idle.
-    package func ideal(size: Int64, connections: Int) -> Double {
+    func ideal(size: Int64, connections: Int) -> Double {
         var (left, periods) = (Double(size), 0.0)
         while true {
             let sum = (0..<min(connections, limit)).reduce(0) { $0 + speed(of: $1, at: (periods + 0.5) * period) }

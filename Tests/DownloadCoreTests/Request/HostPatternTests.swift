@@ -2,7 +2,6 @@ import DownloadTestSupport
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadEngine
 
 @Suite("HostPattern", .inTurn)
 struct HostPatternTests {
@@ -58,19 +57,5 @@ struct HostPatternTests {
         let clock = ContinuousClock.now
         #expect(!pattern.matches(String(repeating: "a", count: 4000)))
         #expect(ContinuousClock.now - clock < .seconds(30))
-    }
-
-    @Test("The scheduler limits the downloads of a host by its closest pattern")
-    func scheduler() {
-        var scheduler = Scheduler(maxConcurrent: 100, maxPerOrigin: 2)
-        if let pattern = HostPattern("*.example.org") { scheduler.hostLimits = [pattern: 1] }
-        let origins = ["https://a.example.org:443", "https://example.org:443", "http://[::1]:80"]
-        for id in 1...9 { scheduler.add(.init(id: Int64(id), origin: origins[id % 3], priority: 0)) }
-        var started: [DownloadID] = []
-        while let id = scheduler.start() { started.append(id) }
-        #expect(started == [1, 2, 3, 4, 5])
-        #expect(scheduler.saturatedOrigins == Set(origins))
-        scheduler.ended(3)
-        #expect(scheduler.start() == 6)
     }
 }

@@ -1,20 +1,21 @@
 import DownloadCore
 import DownloadEngine
+import DownloadTestSupport
 import Foundation
 
 /// One download from a simulated server. The planner makes the decisions.
-package struct SimulatedDownload {
-    package private(set) var time = 0.0
-    package private(set) var requests = 0
-    package private(set) var cuts = 0
-    package private(set) var mostConnections = 0
+struct SimulatedDownload {
+    private(set) var time = 0.0
+    private(set) var requests = 0
+    private(set) var cuts = 0
+    private(set) var mostConnections = 0
     /// The number of bytes that were fetched twice, whether the planner declared them or not.
-    package private(set) var repeated: Int64 = 0
-    package private(set) var undeclared: Int64 = 0
-    package private(set) var refusals = 0
-    package private(set) var complaints: [String] = []
-    package private(set) var steps: [(at: Double, connections: Int)] = []
-    package private(set) var knowledge: HostKnowledge?
+    private(set) var repeated: Int64 = 0
+    private(set) var undeclared: Int64 = 0
+    private(set) var refusals = 0
+    private(set) var complaints: [String] = []
+    private(set) var steps: [(at: Double, connections: Int)] = []
+    private(set) var knowledge: HostKnowledge?
 
     private struct Request {
         let connection: Int
@@ -40,7 +41,7 @@ package struct SimulatedDownload {
     /// The speeds of the slots in one period, by the number of the slot.
     private var speeds: (period: Int, ofSlots: [Int: Double]) = (-1, [:])
 
-    package static func run(
+    static func run(
         _ server: SimulatedServer, size: Int64, wish: Int?, automaticLimit: Int = SegmentPlanner.automaticLimit,
         knowledge: HostKnowledge? = nil, step: Double = 0.01
     ) -> SimulatedDownload {
