@@ -39,14 +39,19 @@ package final class SQLiteDownloadStore: DownloadStore {
         if records.isEmpty { return [] }
         try refuseWhenClosed()
         do {
-            let rows: [SaveCommitter.SavedRow] = try records.map { record in
-                if let intent = IntentRow(record) { return .intent(intent) }
-                if let done = DoneRow(record) { return .done(done) }
-                return .whole(try DownloadRow(record, coder: coder))
-            }
-            return try await committer.save(rows, session: session, durably: durably)
+            return try await committer.save(try rows(of: records), session: session, durably: durably)
         } catch {
             throw failure.error(error)
+        }
+    }
+
+    /// Synchronous, to keep the large rows out of the frames of waiting tasks (see `AttemptPhase`).
+    @inline(never)
+    private func rows(of records: [DownloadRecord]) throws -> [SaveCommitter.SavedRow] {
+        try records.map { record in
+            if let intent = IntentRow(record) { return .intent(intent) }
+            if let done = DoneRow(record) { return .done(done) }
+            return .whole(try DownloadRow(record, coder: coder))
         }
     }
 

@@ -15,7 +15,7 @@ package struct SecretFiles: Codable, Sendable, Equatable {
 
     package init() {}
 
-    var isEmpty: Bool { self == SecretFiles() }
+    package var isEmpty: Bool { self == SecretFiles() }
 
     /// Replaces the files that `other` names.
     mutating func take(_ other: SecretFiles) {

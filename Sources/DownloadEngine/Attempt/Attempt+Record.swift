@@ -11,9 +11,14 @@ extension Attempt {
         do {
             lost = try await context.store.save([other ?? record], session: context.session, durably: durably)
         } catch {
-            throw error as? DownloadError ?? .unexpected("\(error)")
+            throw Self.failure(from: error)
         }
         if lost.contains(record.id) { throw disowned }
+    }
+
+    @inline(never)
+    private static func failure(from error: any Error) -> DownloadError {
+        error as? DownloadError ?? .unexpected("\(error)")
     }
 
     /// Applies a change that the session sent while the attempt runs. The caller gets the answer after the store was
@@ -69,6 +74,7 @@ extension Attempt {
         checkpoints.enterReceived(into: &record)
     }
 
+    @inline(never)
     func recordOutcome(_ outcome: String) {
         record.lastAttempt.ended = context.time.date
         record.lastAttempt.outcome = outcome
@@ -101,6 +107,7 @@ extension Attempt {
 
     /// Starts the download over, because the source has another file than the bytes on disk. If the source is a mirror
     /// that is still being checked, throws an error instead, because the mirror is then the wrong one.
+    @inline(never)
     func replace(why: String) async throws(DownloadError) {
         if sourceCheck != nil, record.isMirror { throw .verificationFailed(.otherMirror(why)) }
         try await startOver(why: why)

@@ -9,9 +9,9 @@ package final class AttemptTask: AttemptPhase {
         case completed
         /// The attempt was asked to stop. Its record has the resume data, which the session saves next.
         case stopped
-        case failed(DownloadError, retryAfter: ServerPause?)
+        indirect case failed(DownloadError, retryAfter: ServerPause?)
         /// The attempt failed, but the program of the hook `urlCommand` has printed a new URL for the download.
-        case renewed(DownloadError)
+        indirect case renewed(DownloadError)
     }
 
     let attempt: Attempt
@@ -37,9 +37,8 @@ package final class AttemptTask: AttemptPhase {
     package var record: DownloadRecord { attempt.record }
 
     package func run() async -> Outcome {
-        attempt.record.attempts.append(AttemptRecord(started: started))
-        if record.attempts.count > DownloadRecord.attemptsKept { attempt.record.attempts.removeFirst() }
-        let alarm = attempt.deadline.map { attempt.send(.timeIsUp, at: $0) }
+        recordBeginning()
+        let alarm = makeAlarm()
         let outcome: Outcome
         do {
             try await work()
@@ -49,12 +48,26 @@ package final class AttemptTask: AttemptPhase {
             outcome = await end(with: error)
         }
         alarm?.cancel()
-        // The file is closed here explicitly. Other code may retain the file object a little longer, but the next
-        // attempt must be able to open the file.
-        attempt.local.close()
-        attempt.transfers.sources.leaveHosts()
+        release()
         await attempt.close()
         return outcome
+    }
+
+    @inline(never)
+    private func makeAlarm() -> Task<Void, Never>? { attempt.deadline.map { attempt.send(.timeIsUp, at: $0) } }
+
+    /// Closes the file explicitly. Other code may retain the file object a little longer, but the next attempt must be
+    /// able to open the file.
+    @inline(never)
+    private func release() {
+        attempt.local.close()
+        attempt.transfers.sources.leaveHosts()
+    }
+
+    @inline(never)
+    private func recordBeginning() {
+        attempt.record.attempts.append(AttemptRecord(started: started))
+        if record.attempts.count > DownloadRecord.attemptsKept { attempt.record.attempts.removeFirst() }
     }
 
     private func work() async throws {
@@ -63,7 +76,7 @@ package final class AttemptTask: AttemptPhase {
         if let stream = context.stream {
             return try await StreamDelivery(attempt: attempt, probe: probe, stream: stream).run()
         }
-        if record.request.repairs, try await Repair(attempt: attempt).run() { return }
+        if repairs, try await Repair(attempt: attempt).run() { return }
         if needsResumption {
             switch try await Resumption(attempt: attempt).run() {
             case .unfinished: break
@@ -80,6 +93,8 @@ package final class AttemptTask: AttemptPhase {
         reportTransfersEnded()
         if isFetched { try await commit() }
     }
+
+    private var repairs: Bool { @inline(never) get { record.request.repairs } }
 
     /// Whether an earlier attempt chose a name for the file, and the partial file is not open.
     private var needsResumption: Bool { @inline(never) get { file == nil && record.fileName != nil } }
@@ -113,10 +128,11 @@ package final class AttemptTask: AttemptPhase {
     @inline(never)
     private func prepare() async throws(DownloadError) {
         try requireSecrets()
-        await LinkRenewal(attempt: attempt).renewExpired()
+        let renewal = LinkRenewal(attempt: attempt)
+        if renewal.isDue { await renewal.renew() }
         // The URL may have changed since the download was added.
         try requireAllowed()
-        attempt.transfers.secrets = try await LoadedSecrets.load(record.request.secretFiles, context.time)
+        if hasSecretFiles { try await loadSecrets() }
         rememberCookies()
     }
 
@@ -128,6 +144,13 @@ package final class AttemptTask: AttemptPhase {
 
     @inline(never)
     private func requireAllowed() throws(DownloadError) { try record.request.requireAllowed() }
+
+    private var hasSecretFiles: Bool { @inline(never) get { !record.request.secretFiles.isEmpty } }
+
+    @inline(never)
+    private func loadSecrets() async throws(DownloadError) {
+        attempt.transfers.secrets = try await LoadedSecrets.load(record.request.secretFiles, context.time)
+    }
 
     @inline(never)
     private func rememberCookies() { attempt.transfers.secrets.remember(context.memory(of: record.id, record.request)) }
@@ -155,16 +178,19 @@ package final class AttemptTask: AttemptPhase {
         if !probe.isBegun { try attempt.obeyStop() }
         if keepsUnasked { return .current }
         if let existing = try naming.checkBeforehand() { return existing }
-        if record.request.url.known == .file {
+        if isLocal {
             return try await LocalCopy(attempt: attempt, probe: probe).run(naming)
         }
         guard let answer = try await probe.run() else { return .current }
         if let why = whyReplaced(by: answer) { try await attempt.replace(why: why) }
         try learn(from: answer)
         if let existing = try await naming.openFile(for: answer) { return existing }
-        try await Fetch(attempt, answer).run()
+        try await Fetch.begin(attempt, answer).run()
         return nil
     }
+
+    /// Whether the source is a file of this machine.
+    private var isLocal: Bool { @inline(never) get { record.request.url.known == .file } }
 
     /// Whether the file of an earlier completed run is kept without a request. If so, records the file as current.
     private var keepsUnasked: Bool {

@@ -19,18 +19,21 @@ final class Fetch: AttemptPhase {
     var patience = 5
     var lastError: DownloadError?
 
-    init(_ attempt: Attempt, _ answer: ProbeAnswer) async throws(DownloadError) {
+    /// Begins a fetch: the probe's transfer writes to the file from now on.
+    static func begin(_ attempt: Attempt, _ answer: ProbeAnswer) async throws(DownloadError) -> Fetch {
         guard let target = attempt.local.file else { throw .unexpected("a transfer without a file") }
         let plan = FetchPlan(attempt: attempt, answer: answer, target: target)
-        self.attempt = attempt
-        self.answer = answer
-        self.target = target
-        sources = plan.makeSources()
-        attempt.transfers.sources = sources
-        target.proveJoins(answer.head.status == 206 && Self.comparesOverlaps(attempt))
-        answer.segment.attach(target)
-        attempt.transfers.probe = nil
-        await plan.recallHost()
+        plan.attach()
+        if plan.needsKnowledge { await plan.recallHost() }
+        return Fetch(plan)
+    }
+
+    @inline(never)
+    private init(_ plan: FetchPlan) {
+        attempt = plan.attempt
+        answer = plan.answer
+        target = plan.target
+        sources = attempt.transfers.sources
         plan.joinHosts(sources)
         planner = plan.makePlanner(sources)
         started = attempt.context.time.now

@@ -10,9 +10,18 @@ struct FetchPlan: AttemptPhase {
     private var origin: String { answer.url.origin }
     private var sendsPart: Bool { answer.head.status == 206 }
 
+    /// Attaches the file to the probe's transfer, and gives the attempt its sources.
+    @inline(never)
+    func attach() {
+        attempt.transfers.sources = makeSources()
+        target.proveJoins(sendsPart && Fetch.comparesOverlaps(attempt))
+        answer.segment.attach(target)
+        attempt.transfers.probe = nil
+    }
+
     /// Returns the source of the answer. Adds other sources if their bytes can be proved (RFC 6249 section 5). The
     /// proof is a strong ETag that all sources have, the digest of the file, or the digests of its pieces.
-    func makeSources() -> SourcePool {
+    private func makeSources() -> SourcePool {
         let others = otherSources()
         let sources = SourcePool(
             [record.source] + others, first: answer.segment.connection, route: answer.route,
@@ -38,13 +47,18 @@ struct FetchPlan: AttemptPhase {
         return record.request.sources.filter { $0 != source && !book.standing(of: $0.string).isFinal }
     }
 
-    /// Reads from the store what earlier sessions learned about the host. The store is not asked if this session knows
-    /// the host already, or if the result makes no difference.
+    /// Whether knowledge about the host makes a difference, and this session has none.
+    var needsKnowledge: Bool {
+        @inline(never) get {
+            !answer.isWhole && !record.request.hasFixedConnections
+                && record.resume.total.map { $0 >= ConnectionRamp.leastSize } ?? false
+                && context.hosts.knowledge(of: origin, at: context.time.date) == nil
+        }
+    }
+
+    /// Reads from the store what earlier sessions learned about the host.
+    @inline(never)
     func recallHost() async {
-        guard !answer.isWhole, !record.request.hasFixedConnections,
-            record.resume.total.map({ $0 >= ConnectionRamp.leastSize }) ?? false,
-            context.hosts.knowledge(of: origin, at: context.time.date) == nil
-        else { return }
         // If the store fails, only time is lost.
         context.hosts.recall(try? await context.store.knowledge(ofHost: origin), of: origin)
     }

@@ -5,15 +5,18 @@ import Foundation
 struct LinkRenewal: AttemptPhase {
     let attempt: Attempt
 
-    /// Replaces the URL before it is requested, if the URL itself shows that it has expired or will expire within
-    /// seconds. If the command gives no other URL, the old URL is requested anyway.
-    @inline(never)
-    func renewExpired() async {
-        guard let expiry = LinkExpiry.date(of: record.request.url),
-            expiry.timeIntervalSince(context.time.date) < LinkExpiry.margin
-        else { return }
-        _ = await renew(status: nil)
+    /// Whether the URL itself shows that it has expired or will expire within seconds.
+    var isDue: Bool {
+        @inline(never) get {
+            LinkExpiry.date(of: record.request.url).map {
+                $0.timeIntervalSince(context.time.date) < LinkExpiry.margin
+            } ?? false
+        }
     }
+
+    /// Replaces the URL before it is requested. If the command gives no other URL, the old URL is requested anyway.
+    @inline(never)
+    func renew() async { _ = await renew(status: nil) }
 
     /// Returns the outcome of an attempt whose failure may be due to an expired URL.
     func outcome(of failure: DownloadError) async -> AttemptTask.Outcome {

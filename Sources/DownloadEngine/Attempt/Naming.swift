@@ -28,6 +28,7 @@ final class Naming: AttemptPhase {
     init(_ attempt: Attempt) { self.attempt = attempt }
 
     private var destination: Destination { record.request.destination }
+    private var folder: String { @inline(never) get { destination.folder } }
 
     /// Returns the file that has the name already, if the download must not go on because of it. The name is the
     /// requested name, or with `--continue` the name in the URL. Called before a request is sent.
@@ -46,14 +47,19 @@ final class Naming: AttemptPhase {
     func openFile(for answer: ProbeAnswer) async throws(DownloadError) -> ExistingFile? {
         if file == nil, let existing = try await createFile(for: answer) { return existing }
         guard let file else { throw .unexpected("a transfer without a file") }
-        if !answer.isWhole, context.watchesWriters { file.watchWriters() }
-        if let total = record.resume.total {
+        if !answer.isWhole { watchWriters(of: file) }
+        if let total {
             try await context.disk.onWriter { () throws(DownloadError) in try file.reserve(total) }
             FaultPoint.reached("afterReserve")
         }
         announceStart(in: file)
         return nil
     }
+
+    @inline(never)
+    private func watchWriters(of file: PartialFile) { if context.watchesWriters { file.watchWriters() } }
+
+    private var total: Int64? { @inline(never) get { record.resume.total } }
 
     @inline(never)
     private func announceStart(in file: PartialFile) {
@@ -67,7 +73,7 @@ final class Naming: AttemptPhase {
     func rule(for file: PartialFile, modified: Date?) -> NameRule {
         let existing = record.finalPath.flatMap { FileStatus.of($0) }
         return NameRule(
-            name: file.name, replaces: replaces(existing, modified: modified), renames: destination.ifExists == .rename)
+            name: file.name, replaces: replaces(existing, modified: modified), renames: renames)
     }
 
     /// Applies the rule for a name that is taken. Returns nil if the name may be used, or if the user wants an
@@ -132,27 +138,61 @@ final class Naming: AttemptPhase {
     /// Decides the name and makes the partial file. The name is stored before the partial file is made, so that every
     /// partial file on disk belongs to a download in the store.
     private func createFile(for answer: ProbeAnswer) async throws(DownloadError) -> ExistingFile? {
-        let destination = destination
-        if destination.createsFolders {
-            try await context.disk.onWriter { () throws(DownloadError) in
-                try FileStatus.makeFolder(destination.folder)
-            }
-        }
-        let wanted = wantedName(for: answer)
-        let modified = answer.head.fields.value(.lastModified)
-            .flatMap { HTTPDate.parse($0, now: context.time.date) }
-        for count in 0...9999 {
-            let name = count == 0 ? wanted : FileNaming.alternative(wanted, count)
-            let isTaken = FileStatus.of(FileNaming.path(destination.folder, name)) != nil
-            if destination.ifExists == .rename, isTaken { continue }
-            if let existing = try existing(named: name, modified: modified) { return existing }
+        if createsFolders { try await makeFolder() }
+        var candidates = Candidates(wanted: wantedName(for: answer), modified: modified(of: answer))
+        while true {
+            let (name, existing) = try next(&candidates)
+            if let existing { return existing }
             if try await createFile(named: name) { return nil }
-            let path = FileNaming.path(destination.folder, FileNaming.partial(name))
-            guard destination.ifExists == .rename else {
-                throw .fileFailed(PartialFile.whyTaken(path, time: context.time), path: path)
-            }
+            try requireAnother(than: name)
         }
-        throw .fileFailed(.exists, path: FileNaming.path(destination.folder, wanted))
+    }
+
+    /// The names that are tried for a new file, one after another.
+    private struct Candidates {
+        let wanted: String
+        /// The time at which the server's file changed; nil if it is not known.
+        let modified: Date?
+        var count = 0
+    }
+
+    /// Returns the next name, with the file that has the name if the download must not go on because of it.
+    @inline(never)
+    private func next(
+        _ candidates: inout Candidates
+    ) throws(DownloadError) -> (name: String, existing: ExistingFile?) {
+        while candidates.count < 10_000 {
+            let (wanted, count) = (candidates.wanted, candidates.count)
+            let name = count == 0 ? wanted : FileNaming.alternative(wanted, count)
+            candidates.count += 1
+            if renames, FileStatus.of(FileNaming.path(destination.folder, name)) != nil { continue }
+            return (name, try existing(named: name, modified: candidates.modified))
+        }
+        throw .fileFailed(.exists, path: FileNaming.path(destination.folder, candidates.wanted))
+    }
+
+    private var renames: Bool { destination.ifExists == .rename }
+
+    /// Throws if a partial file has the name and the user does not want another name.
+    @inline(never)
+    private func requireAnother(than name: String) throws(DownloadError) {
+        if renames { return }
+        let path = FileNaming.path(destination.folder, FileNaming.partial(name))
+        throw .fileFailed(PartialFile.whyTaken(path, time: context.time), path: path)
+    }
+
+    @inline(never)
+    private func modified(of answer: ProbeAnswer) -> Date? {
+        answer.head.fields.value(.lastModified).flatMap { HTTPDate.parse($0, now: context.time.date) }
+    }
+
+    private var createsFolders: Bool { @inline(never) get { destination.createsFolders } }
+
+    @inline(never)
+    private func makeFolder() async throws(DownloadError) {
+        try await context.disk.onWriter { [folder = folder] () throws(DownloadError) in
+            try FileStatus.makeFolder(folder)
+        }
     }
 
     /// Returns the name for the file. A name that a mirror gives is ignored.
@@ -166,24 +206,34 @@ final class Naming: AttemptPhase {
     /// Makes the partial file for a name.
     /// - Returns: False if a partial file for that name exists already. It belongs to another download, or to none.
     private func createFile(named name: String) async throws(DownloadError) -> Bool {
-        let folder = destination.folder
-        if FileStatus.of(FileNaming.path(folder, FileNaming.partial(name))) != nil { return false }
+        if isPartialTaken(name) { return false }
         record.fileName = name
         do throws(DownloadError) {
             // Without a durable save, a loss of power could leave a partial file that belongs to no download in the
             // store.
             try await attempt.save(durably: true)
             FaultPoint.reached("beforeCreate")
-            let made = try await context.disk.onWriter { [time = context.time] () throws(DownloadError) in
-                defer { FaultPoint.reached("afterCreate") }
-                return try PartialFile.open(folder: folder, name: name, mode: .create, time: time)
-            }
-            attempt.local = LocalFile(made, inherited: ByteRanges())
+            try await open(name)
             return true
         } catch {
             record.fileName = nil
             if case .fileFailed(.partialExists, _) = error { return false }
             throw error
         }
+    }
+
+    @inline(never)
+    private func isPartialTaken(_ name: String) -> Bool {
+        FileStatus.of(FileNaming.path(destination.folder, FileNaming.partial(name))) != nil
+    }
+
+    @inline(never)
+    private func open(_ name: String) async throws(DownloadError) {
+        let made = try await context.disk.onWriter {
+            [folder = folder, time = context.time] () throws(DownloadError) in
+            defer { FaultPoint.reached("afterCreate") }
+            return try PartialFile.open(folder: folder, name: name, mode: .create, time: time)
+        }
+        attempt.local = LocalFile(made, inherited: ByteRanges())
     }
 }

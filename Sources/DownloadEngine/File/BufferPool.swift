@@ -21,8 +21,23 @@ package final class BufferPool: Sendable {
     private struct State: @unchecked Sendable {
         var free: [UnsafeMutableRawPointer] = []
         var made = 0
+        /// The transfers that wait, in order, behind some of those that were woken last.
         var waiters: [@Sendable () -> Void] = []
+        /// The index of the next waiter to wake.
         var nextWaiter = 0
+
+        /// Removes those that were woken as soon as they are half of the array. So a removal costs little on average,
+        /// and they stay in memory only for a short time even if other transfers wait at all times.
+        mutating func takeWaiter() -> (@Sendable () -> Void)? {
+            guard nextWaiter < waiters.count else { return nil }
+            let waiter = waiters[nextWaiter]
+            nextWaiter += 1
+            if 2 * nextWaiter >= waiters.count {
+                waiters.removeFirst(nextWaiter)
+                nextWaiter = 0
+            }
+            return waiter
+        }
     }
 
     private let state = Mutex(State())
@@ -61,16 +76,9 @@ package final class BufferPool: Sendable {
     /// Wakes the next waiter, if a buffer is free. Also called by a waiter that was woken and no longer needs a buffer.
     package func wakeOne() {
         let waiter: (@Sendable () -> Void)? = state.withLock { state in
-            guard !state.free.isEmpty, state.nextWaiter < state.waiters.count else { return nil }
-            defer {
-                state.nextWaiter += 1
-                waiting.subtract(1, ordering: .relaxed)
-                if state.nextWaiter == state.waiters.count {
-                    state.waiters.removeAll(keepingCapacity: true)
-                    state.nextWaiter = 0
-                }
-            }
-            return state.waiters[state.nextWaiter]
+            guard !state.free.isEmpty, let waiter = state.takeWaiter() else { return nil }
+            waiting.subtract(1, ordering: .relaxed)
+            return waiter
         }
         waiter?()
     }

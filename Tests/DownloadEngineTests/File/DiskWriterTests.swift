@@ -102,6 +102,30 @@ struct DiskWriterTests {
         #expect(woken.withLock { $0 } == [0, 1, 2])
     }
 
+    @Test("A task that was woken is released, even while another task waits at all times")
+    func releasesWoken() throws {
+        /// A value of which the test counts the copies in memory.
+        final class Waiter: Sendable {
+            let count: Observed<Int>
+            init(_ count: Observed<Int>) {
+                self.count = count
+                count.update { $0 += 1 }
+            }
+            deinit { count.update { $0 -= 1 } }
+        }
+        let pool = BufferPool(capacity: 1)
+        let held = try #require(pool.take {})
+        let waiting = Observed(0)
+        let wait = { (waiter: Waiter) in _ = pool.take { withExtendedLifetime(waiter) {} } }
+        wait(Waiter(waiting))
+        for _ in 0..<100 {
+            wait(Waiter(waiting))
+            pool.give(held)
+            #expect(pool.take {}?.bytes == held.bytes)
+        }
+        #expect(waiting.value <= 4)
+    }
+
     @Test("A woken task may take the buffer at once")
     func takeWhenWoken() throws {
         let pool = BufferPool(capacity: 1)
