@@ -213,7 +213,7 @@ final class CurlLoop: @unchecked Sendable {
     /// Returns the size of libcurl's buffer in bytes. libcurl before 8.7 has a buffer for each transfer, so the
     /// buffers are small if there are many transfers.
     private func bufferSize(for request: TransferRequest, on multi: MultiHandle) -> Int {
-        if request.isOneOfMany { return active.count < 32 ? 16 << 10 : 4 << 10 }
+        if request.isOneOfMany { return active.count < 32 ? 16 << 10 : active.count < 512 ? 4 << 10 : 2 << 10 }
         if let rate = request.lowestRate, rate < 8_000_000 { return 16 << 10 }
         return switch active.count {
         case ..<4 where multi === bulk: 512 << 10

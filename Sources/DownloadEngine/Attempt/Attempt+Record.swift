@@ -6,14 +6,20 @@ extension Attempt {
     /// - Parameter other: The record to save instead of the attempt's own record.
     func save(_ other: DownloadRecord? = nil, durably: Bool = false) async throws(DownloadError) {
         await finishCheckpoint()
-        record.updated = context.time.date
-        let lost: Set<DownloadID>
+        let records = records(other)
         do {
-            lost = try await context.store.save([other ?? record], session: context.session, durably: durably)
+            let lost = try await context.store.save(records, session: context.session, durably: durably)
+            if !lost.isEmpty { throw disowned }
         } catch {
             throw Self.failure(from: error)
         }
-        if lost.contains(record.id) { throw disowned }
+    }
+
+    /// Returns the array for the store.
+    @inline(never)
+    private func records(_ other: DownloadRecord?) -> [DownloadRecord] {
+        record.updated = context.time.date
+        return [other ?? record]
     }
 
     @inline(never)

@@ -48,12 +48,15 @@ final class Naming: AttemptPhase {
         if file == nil, let existing = try await createFile(for: answer) { return existing }
         guard let file else { throw .unexpected("a transfer without a file") }
         if !answer.isWhole { watchWriters(of: file) }
-        if let total {
-            try await context.disk.onWriter { () throws(DownloadError) in try file.reserve(total) }
-            FaultPoint.reached("afterReserve")
-        }
+        if let total { try await reserve(total, in: file) }
         announceStart(in: file)
         return nil
+    }
+
+    @inline(never)
+    private func reserve(_ total: Int64, in file: PartialFile) async throws(DownloadError) {
+        try await context.disk.onWriter { () throws(DownloadError) in try file.reserve(total) }
+        FaultPoint.reached("afterReserve")
     }
 
     @inline(never)
@@ -205,9 +208,10 @@ final class Naming: AttemptPhase {
 
     /// Makes the partial file for a name.
     /// - Returns: False if a partial file for that name exists already. It belongs to another download, or to none.
+    @inline(never)
     private func createFile(named name: String) async throws(DownloadError) -> Bool {
         if isPartialTaken(name) { return false }
-        record.fileName = name
+        setName(name)
         do throws(DownloadError) {
             // Without a durable save, a loss of power could leave a partial file that belongs to no download in the
             // store.
@@ -216,11 +220,14 @@ final class Naming: AttemptPhase {
             try await open(name)
             return true
         } catch {
-            record.fileName = nil
+            setName(nil)
             if case .fileFailed(.partialExists, _) = error { return false }
             throw error
         }
     }
+
+    @inline(never)
+    private func setName(_ name: String?) { record.fileName = name }
 
     @inline(never)
     private func isPartialTaken(_ name: String) -> Bool {

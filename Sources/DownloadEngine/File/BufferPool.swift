@@ -43,11 +43,17 @@ package final class BufferPool: Sendable {
     private let state = Mutex(State())
     private let capacity: Int
     private let waiting = Atomic(0)
+    /// The number of buffers that are not free.
+    private let used = Atomic(0)
 
     package init(capacity: Int = BufferPool.standardCapacity) { self.capacity = capacity }
 
     /// Whether transfers wait for a buffer. If so, other transfers hand buffers to the disk before they are full.
     var isContended: Bool { waiting.load(ordering: .relaxed) > 0 }
+
+    /// Whether more than half of the buffers are in use. If so, transfers arrange to hand over their buffers, so that
+    /// these are free soon after another transfer has found no buffer.
+    var isScarce: Bool { 2 * used.load(ordering: .relaxed) > capacity }
 
     deinit {
         state.withLock { state in for bytes in state.free { bytes.deallocate() } }
@@ -57,9 +63,13 @@ package final class BufferPool: Sendable {
     /// buffer may be free.
     package func take(whenFree: @escaping @Sendable () -> Void) -> PoolBuffer? {
         state.withLock { state in
-            if let bytes = state.free.popLast() { return PoolBuffer(bytes: bytes) }
+            if let bytes = state.free.popLast() {
+                used.add(1, ordering: .relaxed)
+                return PoolBuffer(bytes: bytes)
+            }
             if state.made < capacity {
                 state.made += 1
+                used.add(1, ordering: .relaxed)
                 return PoolBuffer(bytes: .allocate(byteCount: Self.bufferSize, alignment: 4096))
             }
             state.waiters.append(whenFree)
@@ -70,6 +80,7 @@ package final class BufferPool: Sendable {
 
     package func give(_ buffer: PoolBuffer) {
         state.withLock { $0.free.append(buffer.bytes) }
+        used.subtract(1, ordering: .relaxed)
         wakeOne()
     }
 

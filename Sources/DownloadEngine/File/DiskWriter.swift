@@ -12,8 +12,14 @@ package final class DiskWriter: Sendable {
     package let digests = DispatchQueue(label: "dlm.digest", qos: .userInitiated, attributes: .concurrent)
     package let pool: BufferPool
     package let time: any TimeSource
-    private let round = Mutex<[@Sendable () -> Void]>([])
+    private let round = Mutex(Round())
     private static let roundTime = Duration.milliseconds(20)
+
+    /// The actions that are run together.
+    private struct Round {
+        var actions: [@Sendable () -> Void] = []
+        var isScheduled = false
+    }
 
     package init(pool: BufferPool, time: any TimeSource = SystemTime()) {
         self.pool = pool
@@ -42,23 +48,30 @@ package final class DiskWriter: Sendable {
         time.schedule(after: delay, on: writes, action)
     }
 
-    /// Runs the action like ``afterWrites(_:)``, within about 20 ms. All actions of these 20 ms run together, because
+    /// Runs the action like ``afterWrites(_:)``, within about 20 ms or when ``hurry()`` is called. All actions of these 20 ms run together, because
     /// many small jobs on the queue cost more than one.
     func soon(_ action: @escaping @Sendable () -> Void) {
-        let isFirst = round.withLock { round in
-            round.append(action)
-            return round.count == 1
+        let isScheduled = round.withLock { round in
+            round.actions.append(action)
+            defer { round.isScheduled = true }
+            return round.isScheduled
         }
-        if !isFirst { return }
+        if isScheduled { return }
         time.schedule(after: Self.roundTime, on: writes) { [self] in
-            let actions = round.withLock { round in
-                defer { round = [] }
-                return round
-            }
-            // This job may have waited in the queue while another write and its action were added. Queueing the actions
-            // again makes sure that each of them runs after its write.
-            writes.async { for action in actions { action() } }
+            round.withLock { $0.isScheduled = false }
+            hurry()
         }
+    }
+
+    /// Runs the actions that were given to ``soon(_:)`` now, after all writes that were handed over so far.
+    func hurry() {
+        let actions = round.withLock { round in
+            defer { round.actions = [] }
+            return round.actions
+        }
+        // When the time of a round has passed, the call of this method may have waited in the queue while another write
+        // and its action were added. Queueing the actions again makes sure that each of them runs after its write.
+        if !actions.isEmpty { writes.async { for action in actions { action() } } }
     }
 
     /// Waits until all writes that were handed over so far are done.

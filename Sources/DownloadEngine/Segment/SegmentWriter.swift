@@ -197,7 +197,7 @@ package final class SegmentWriter: TransferSink {
         let (disposition, announces, count, tellsMove, handOver) = state.withLock { state in
             let taken = take(bytes, &state)
             defer { if taken.count > 0 { state.tellsMove = false } }
-            let handOver = disk.pool.isContended ? nextHandOver(&state) : nil
+            let handOver = handsOver(state) ? nextHandOver(&state) : nil
             return (taken.0, taken.announces, taken.count, taken.count > 0 && state.tellsMove, handOver)
         }
         if count > 0 { control.add(received: count) }
@@ -212,8 +212,13 @@ package final class SegmentWriter: TransferSink {
         return disposition
     }
 
+    /// Whether other transfers wait for a buffer, or may wait soon.
+    private func handsOver(_ state: State) -> Bool {
+        disk.pool.isContended || state.file != nil && disk.pool.isScarce
+    }
+
     /// The ways to hand over a partly filled buffer while other transfers wait for a buffer. The hand-over happens a
-    /// little later, when more bytes have come.
+    /// little later, when more bytes have come, or as soon as a transfer has to wait.
     private enum HandOver {
         case toDisk(from: Int64)
         /// Without a file, the segment must get one first. Most small bodies have come whole by then.
@@ -308,9 +313,11 @@ package final class SegmentWriter: TransferSink {
     }
 
     private func takeBuffer() -> PoolBuffer? {
-        disk.pool.take { [weak self, pool = disk.pool] in
+        let buffer = disk.pool.take { [weak self, pool = disk.pool] in
             if self?.resumeTransfer() != true { pool.wakeOne() }
         }
+        if buffer == nil { disk.hurry() }
+        return buffer
     }
 
     private func submit(_ state: inout State) {

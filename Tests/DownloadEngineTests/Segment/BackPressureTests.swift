@@ -108,7 +108,7 @@ struct BackPressureTests {
 
     @Test("A writer writes its partly filled buffer while other writers wait for buffers")
     func handedOn() async throws {
-        let bench = try WriterBench(buffers: 1)
+        let bench = try WriterBench(buffers: 4)
         let file = try bench.file()
         let content = Content(seed: 6, size: 200)
         let (first, second) = (bench.writer(0..<100, file: file), bench.writer(100..<200, file: file, connection: 1))
@@ -117,6 +117,7 @@ struct BackPressureTests {
         _ = first.transferDidReceiveHead(.part(0..<100, of: 200))
         _ = second.transferDidReceiveHead(.part(100..<200, of: 200))
         #expect(first.deliver(content.bytes(0..<50)).answer == .taken)
+        let others = try (0..<3).map { _ in try #require(bench.disk.pool.take {}) }
         #expect(second.deliver(content.bytes(100..<200)).answer == .pause)
         #expect(first.deliver(content.bytes(50..<60)).answer == .taken)
         #expect(await waiting.calls.wait { $0.resumes == 1 })
@@ -129,6 +130,31 @@ struct BackPressureTests {
         await bench.drain()
         #expect(file.written == ByteRanges([0..<200]))
         #expect(try bench.bytes(0..<200, of: file) == content.bytes(0..<200))
+        for other in others { bench.disk.pool.give(other) }
+        #expect(bench.poolIsWhole())
+    }
+
+    @Test("A writer that finds no buffer gets one at once, although nothing more comes for the partly filled buffers")
+    func atOnce() async throws {
+        // With this clock no time passes.
+        let bench = try WriterBench(buffers: 4, time: ManualTime())
+        let file = try bench.file()
+        let content = Content(seed: 8, size: 500)
+        let writers = (0..<5).map { index in
+            let start = Int64(index) * 100
+            return bench.writer(start..<start + 100, file: file, connection: index)
+        }
+        let transfers = try writers.map { try $0.begin() }
+        for (index, writer) in writers.enumerated() {
+            let start = Int64(index) * 100
+            _ = writer.transferDidReceiveHead(.part(start..<start + 100, of: 500))
+            #expect(writer.deliver(content.bytes(start..<start + 50)).answer == (index < 4 ? .taken : .pause))
+        }
+        #expect(await transfers[4].calls.wait { $0.resumes == 1 })
+        #expect(writers[4].deliver(content.bytes(400..<450)).answer == .taken)
+        for writer in writers { writer.finish(.cancelled) }
+        await bench.drain()
+        #expect(file.written == ByteRanges((0..<5).map { Int64($0) * 100..<Int64($0) * 100 + 50 }))
         #expect(bench.poolIsWhole())
     }
 

@@ -15,10 +15,10 @@ final class WriterBench: Sendable {
     let control: AttemptControl
     private let capacity: Int
 
-    init(buffers capacity: Int = 4) throws {
+    init(buffers capacity: Int = 4, time: any TimeSource = SystemTime()) throws {
         folder = try TemporaryFolder()
         self.capacity = capacity
-        disk = DiskWriter(pool: BufferPool(capacity: capacity))
+        disk = DiskWriter(pool: BufferPool(capacity: capacity), time: time)
         let url = try SourceURL.parse("http://example.org/file").get().url
         control = AttemptControl(
             record: DownloadRecord(
