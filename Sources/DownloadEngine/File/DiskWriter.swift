@@ -48,8 +48,8 @@ package final class DiskWriter: Sendable {
         time.schedule(after: delay, on: writes, action)
     }
 
-    /// Runs the action like ``afterWrites(_:)``, within about 20 ms or when ``hurry()`` is called. All actions of these 20 ms run together, because
-    /// many small jobs on the queue cost more than one.
+    /// Runs the action like ``afterWrites(_:)``, within about 20 ms or when ``hurry()`` is called. All actions of these
+    /// 20 ms run together, because many small jobs on the queue cost more than one.
     func soon(_ action: @escaping @Sendable () -> Void) {
         let isScheduled = round.withLock { round in
             round.actions.append(action)
@@ -69,8 +69,8 @@ package final class DiskWriter: Sendable {
             defer { round.actions = [] }
             return round.actions
         }
-        // When the time of a round has passed, the call of this method may have waited in the queue while another write
-        // and its action were added. Queueing the actions again makes sure that each of them runs after its write.
+        // If this is a call at the end of a round, it may have waited in the queue while another write and its action
+        // were added. Queueing the actions again makes sure that each of them runs after its write.
         if !actions.isEmpty { writes.async { for action in actions { action() } } }
     }
 
