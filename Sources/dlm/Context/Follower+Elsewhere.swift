@@ -55,9 +55,24 @@ extension Follower {
                 ledger.withLock { $0.expect(event.id, .elsewhere) }
             }
             let isFollowed = ledger.withLock { $0.elsewhere.contains(event.id) && !$0.isInterrupted }
-            if isFollowed { await followed(event) } else if purpose.isWatch { ledger.withLock { $0.move(event.id) } }
+            if isFollowed {
+                await followed(event)
+            } else if case .watch = purpose {
+                ledger.withLock { $0.miss(event) }
+            }
         }
         try await rest()
+    }
+
+    /// Begins to follow downloads as they were read from the store. Some of their events may have come already.
+    func watched(_ snapshots: [DownloadSnapshot]) async {
+        let missed = ledger.withLock { ledger in
+            for snapshot in snapshots { ledger.expect(snapshot.id, .elsewhere) }
+            return ledger.takeMissed()
+        }
+        await looked(snapshots.filter { missed[$0.id] == nil }, isFirst: true)
+        for event in missed.values.joined().sorted(by: { $0.cursor < $1.cursor }) { await followed(event) }
+        if !missed.isEmpty { await look(at: missed.keys.sorted()) }
     }
 
     private func followed(_ event: LoggedEvent) async {

@@ -208,11 +208,7 @@ final class Follower: Sendable {
         case .claimed(let downloads, let active):
             display.expect(downloads.map(\.record.displayName))
             claimed(downloads, active: active)
-        case .watched(let snapshots):
-            ledger.withLock { ledger in for snapshot in snapshots { ledger.expect(snapshot.id, .elsewhere) } }
-            await looked(snapshots, isFirst: true)
-            let moved = ledger.withLock { $0.elsewhere.intersection($0.moved) }
-            if !moved.isEmpty { await look(at: moved.sorted()) }
+        case .watched(let snapshots): await watched(snapshots)
         case .hasAll: ledger.withLock { $0.hasAll = true }
         case .cannotAsk(let error): try cannotAsk(error)
         case .events(let events): for event in events { handle(event) }

@@ -20,12 +20,14 @@ struct Ledger {
     /// The number of downloads requested so far. Some of them may have no ids yet.
     private(set) var asked = 0
     /// Whether all downloads of the command were requested.
-    var hasAll = false
+    var hasAll = false {
+        didSet { if hasAll { missed = [:] } }
+    }
     /// Whether a signal has come. All downloads are about to stop, and are reported at the end.
     var isInterrupted = false
 
-    /// The downloads that had an event after the log was opened and before this command requested them.
-    private(set) var moved: Set<DownloadID> = []
+    /// The events that came after the log was opened and before this command requested their downloads.
+    private var missed: [DownloadID: [LoggedEvent]] = [:]
     /// Whether the command no longer waits, even if downloads continue.
     var isOver = false
 
@@ -63,8 +65,14 @@ struct Ledger {
     }
 
     /// Records an event of a download that this command may still request.
-    mutating func move(_ id: DownloadID) {
-        if !hasAll { moved.insert(id) }
+    mutating func miss(_ event: LoggedEvent) {
+        if !hasAll { missed[event.id, default: []].append(event) }
+    }
+
+    /// Returns the missed events of the downloads that are followed by now, once.
+    mutating func takeMissed() -> [DownloadID: [LoggedEvent]] {
+        defer { missed = missed.filter { !elsewhere.contains($0.key) } }
+        return missed.filter { elsewhere.contains($0.key) }
     }
 
     /// Stops following a download that has not ended.

@@ -99,6 +99,27 @@ struct WatchTests {
         #expect(events == ["paused", "resumed", "finished"])
     }
 
+    @Test("Changes that come while the downloads are read are reported, too")
+    func early() async throws {
+        let service = FakeService(onLook: { service, id in
+            guard service.state.withLock({ $0.looks[id] == 1 }) else { return }
+            service.changeElsewhere(id, .paused) { $0.state = .paused(.user) }
+            service.changeElsewhere(id, .resumed) { $0.state = .running }
+        })
+        service.change(1) {
+            $0 = .example(id: 1, url: "http://a/f1", state: .running)
+            $0.session = "background"
+        }
+        let (status, captured) = try await WaitTests.following(["watch", "--json", "1"], service, looks: 1) {
+            service, captured in
+            try await captured.waitForOutput("\"resumed\"")
+            service.changeElsewhere(1, .completed) { $0.complete() }
+        }
+        #expect(status == 0)
+        let events = captured.outputLines.compactMap { $0.firstMatch(of: /"event":"([a-z]+)"/)?.1 }
+        #expect(events == ["paused", "resumed", "finished"])
+    }
+
     @Test("Ctrl-C leaves the downloads alone")
     func interrupted() async throws {
         let captured = try CapturedConsole()
