@@ -9,7 +9,7 @@ extension CurlLoop {
     /// libcurl may take the end of a connection for the end of a body. Idle connections are shut down, because
     /// libcurl would otherwise send a request on such a connection and wait for the response. After the shutdown,
     /// libcurl sees that the connection has ended when it is about to reuse the connection.
-    func leave(_ usable: Set<String>) {
+    func dropConnections(except usable: Set<String>) {
         for transfer in Array(active.values) {
             guard let address = transfer.localAddress, !stays(address, usable) else { continue }
             let message = usable.isEmpty ? "this machine slept" : "this machine's address \(address) is gone"

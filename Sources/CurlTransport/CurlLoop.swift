@@ -12,7 +12,7 @@ final class CurlLoop: @unchecked Sendable {
         case startAlone(CurlTransfer)
         case cancel(CurlTransfer)
         case resume(CurlTransfer)
-        case leave(Set<String>)
+        case dropConnections(except: Set<String>)
         case shutdown
 
         /// The transfer that the command starts; nil for other commands.
@@ -164,7 +164,7 @@ final class CurlLoop: @unchecked Sendable {
                 if transfer.sink != nil { begin(transfer, on: bulk, waitsForConnection: false) }
             case .cancel(let transfer): cancel(transfer)
             case .resume(let transfer): resume(transfer)
-            case .leave(let usable): leave(usable)
+            case .dropConnections(let usable): dropConnections(except: usable)
             case .shutdown: isRunning = false
             }
         }

@@ -95,8 +95,8 @@ package final class CurlTransport: Transport {
 
     package func allowance(under limits: [RateLimit]) -> any RateAllowance { LimitedCopy(shared, limits) }
 
-    package func leave(_ usable: Set<String>) {
-        for loop in engines.withLock({ $0.all }) { loop.send(.leave(usable)) }
+    package func dropConnections(except usable: Set<String>) {
+        for loop in engines.withLock({ $0.all }) { loop.send(.dropConnections(except: usable)) }
     }
 
     package func shutdown() {

@@ -18,7 +18,7 @@ package final class TimedTransport: Transport {
 
     package func allowance(under limits: [RateLimit]) -> any RateAllowance { inner.allowance(under: limits) }
 
-    package func leave(_ usable: Set<String>) { inner.leave(usable) }
+    package func dropConnections(except usable: Set<String>) { inner.dropConnections(except: usable) }
 
     package func shutdown() { inner.shutdown() }
 }

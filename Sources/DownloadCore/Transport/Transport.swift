@@ -11,14 +11,14 @@ package protocol Transport: Sendable {
     func allowance(under limits: [RateLimit]) -> any RateAllowance
     /// Ends the transfers and closes the connections whose local address is not in the given set, because no data can
     /// arrive on them any more. The error of these transfers is ``NetworkFailure/networkChanged``.
-    func leave(_ usable: Set<String>)
+    func dropConnections(except usable: Set<String>)
     /// Cancels the running transfers and ends the threads. A transfer that is started later ends at once with
     /// `.cancelled`.
     func shutdown()
 }
 
 extension Transport {
-    package func leave(_ usable: Set<String>) {}
+    package func dropConnections(except usable: Set<String>) {}
 }
 
 /// A handle for a running transfer. Its methods can be called on any thread, and do nothing after the end of the

@@ -45,7 +45,7 @@ final class Attempt {
     @inline(never)
     private func isForPhase(_ message: AttemptControl.Message) throws -> Bool {
         switch message {
-        case .segmentOpened, .moved, .pulse, .delivered, .pieceFailed, .documentCame, .change: return true
+        case .segmentNeedsFile, .moved, .pulse, .delivered, .pieceFailed, .documentCame, .change: return true
         case .segmentFinished(let segment, let result):
             recordEnd(of: segment, result)
             if record.lastAttempt.metrics == nil { record.lastAttempt.metrics = result.metrics }

@@ -5,7 +5,7 @@ import Synchronization
 protocol AttemptAttendant: AnyObject, Sendable {
     /// Handles a message. Called on the sender's thread. Returns false if the attempt's task must handle the message.
     /// From then on, the task receives all messages.
-    func takes(_ message: AttemptControl.Message) -> Bool
+    func handles(_ message: AttemptControl.Message) -> Bool
 }
 
 /// The connection between a running attempt and the rest of the program. The session and the transfers send messages to
@@ -13,7 +13,7 @@ protocol AttemptAttendant: AnyObject, Sendable {
 package final class AttemptControl: Sendable {
     package enum Message: Sendable {
         /// The head was judged, and the segment needs a file: its body is larger than a buffer, or a checkpoint is due.
-        case segmentOpened(SegmentWriter)
+        case segmentNeedsFile(SegmentWriter)
         indirect case segmentFinished(SegmentWriter, TransferResult)
         /// A checkpoint is due.
         case tick
@@ -92,7 +92,7 @@ package final class AttemptControl: Sendable {
     /// Delivers a message.
     /// - Returns: False if the message will never be read.
     private func deliver(_ message: Message) -> Bool {
-        if inbox.withLock({ $0.attendant })?.takes(message) == true { return true }
+        if inbox.withLock({ $0.attendant })?.handles(message) == true { return true }
         let queue = inbox.withLock { inbox in inbox.isClosed ? nil : inbox.open().continuation }
         if case .enqueued? = queue?.yield(message) { return true }
         return false
@@ -103,7 +103,7 @@ package final class AttemptControl: Sendable {
 
     package func tick() { send(.tick) }
 
-    /// Asks the attempt to end. Its resume data is saved first.
+    /// Asks the attempt to end. The session saves its record afterwards.
     package func stop() {
         stops.store(true, ordering: .releasing)
         send(.stop)

@@ -126,7 +126,7 @@ final class Probe: AttemptPhase {
     @inline(never)
     private func step(after segment: SegmentWriter, _ message: AttemptControl.Message) throws -> Step? {
         switch message {
-        case .segmentOpened(let opened) where opened === segment: try judge(segment, nil)
+        case .segmentNeedsFile(let opened) where opened === segment: try judge(segment, nil)
         case .segmentFinished(let finished, let result) where finished === segment: try judge(segment, result)
         default: nil
         }

@@ -85,7 +85,7 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
         return true
     }
 
-    func takes(_ message: AttemptControl.Message) -> Bool {
+    func handles(_ message: AttemptControl.Message) -> Bool {
         if case .segmentFinished(let scout, let result) = message, scout.ended(result).outcome == .complete,
             scout.wholeFile != nil, isWhole(scout)
         {
@@ -97,7 +97,7 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
         if case .tick = message, isFirstTick { return true }
         let isWhole = stage.withLock { if case .whole = $0 { true } else { false } }
         if isWhole, case .change(_, let answer) = message { answer.resume(returning: nil) }
-        if !isWhole { leave() }
+        if !isWhole { becomeOrdinary() }
         return isWhole
     }
 
@@ -120,7 +120,7 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
     }
 
     /// Changes this attempt into an ordinary one, which continues with the bytes that have come.
-    func leave() {
+    func becomeOrdinary() {
         let last = stage.withLock { stage in
             defer { stage = .left }
             return stage

@@ -136,7 +136,7 @@ package final class SegmentWriter: TransferSink {
             state.isAnnounced = true
             return true
         }
-        if announces { control.send(.segmentOpened(self)) }
+        if announces { control.send(.segmentNeedsFile(self)) }
     }
 
     /// Gives the buffer back to the pool if no file was ever attached.
@@ -181,7 +181,7 @@ package final class SegmentWriter: TransferSink {
                 return (.refuse, false)
             }
         }
-        if announces { control.send(.segmentOpened(self)) }
+        if announces { control.send(.segmentNeedsFile(self)) }
         return disposition
     }
 
@@ -202,7 +202,7 @@ package final class SegmentWriter: TransferSink {
         }
         if count > 0 { control.add(received: count) }
         if tellsMove { control.send(.moved) }
-        if announces { control.send(.segmentOpened(self)) }
+        if announces { control.send(.segmentNeedsFile(self)) }
         switch handOver {
         case .toDisk(let start)?: disk.soon { self.handOver(from: start) }
         case .ifItIsSlow?:

@@ -205,7 +205,9 @@ package actor SessionManager: DownloadService {
         let waiting = book.actives.filter { $0.record.state.waitsForNetwork }
         guard slept || !waiting.isEmpty || book.actives.contains(where: { $0.record.state == .running }) else { return }
         let isNews = network.hasChanged() || slept
-        if isNews, let usable = network.usableAddresses() { context?.transport.leave(slept ? [] : usable) }
+        if isNews, let usable = network.usableAddresses() {
+            context?.transport.dropConnections(except: slept ? [] : usable)
+        }
         if waiting.isEmpty || !isNews && pulse.number % Self.ticksBetweenQuestions != 0 { return }
         var known: [NetworkPath: Bool] = [:]
         for active in waiting {

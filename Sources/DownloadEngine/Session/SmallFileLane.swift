@@ -76,7 +76,7 @@ final class SmallFileLane: Sendable {
         } catch {
             if case .fileFailed(.system, _) = error { isPossible.store(false, ordering: .relaxed) }
         }
-        attempt.leave()
+        attempt.becomeOrdinary()
         return nil
     }
 

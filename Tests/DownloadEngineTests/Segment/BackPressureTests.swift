@@ -171,7 +171,7 @@ struct BackPressureTests {
         #expect(writer.deliver(content.bytes(0..<400)).answer == .taken)
         #expect(other.deliver(content.bytes(900..<1000)).answer == .pause)
         #expect(writer.deliver(content.bytes(400..<500)).answer == .taken)
-        guard case .segmentOpened? = await messages.next() else { Issue.record("no message"); return }
+        guard case .segmentNeedsFile? = await messages.next() else { Issue.record("no message"); return }
         let file = try bench.file()
         writer.attach(file)
         #expect(await waiting.calls.wait { $0.resumes == 1 })

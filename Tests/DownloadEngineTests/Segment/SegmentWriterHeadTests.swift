@@ -89,7 +89,7 @@ struct SegmentWriterHeadTests {
         var messages = bench.control.messages.makeAsyncIterator()
         func announced() async -> SegmentWriter? {
             bench.control.tick()
-            if case .segmentOpened(let writer)? = await messages.next() {
+            if case .segmentNeedsFile(let writer)? = await messages.next() {
                 _ = await messages.next()
                 return writer
             }

@@ -49,7 +49,7 @@ final class WatchedTransport: Transport {
     /// The sets of usable addresses that the session passed on.
     let left = Observed<[Set<String>]>([])
 
-    func leave(_ usable: Set<String>) { left.update { $0.append(usable) } }
+    func dropConnections(except usable: Set<String>) { left.update { $0.append(usable) } }
 
     func shutdown() { inner.shutdown() }
 
