@@ -14,18 +14,19 @@ private struct Way: Sendable {
 extension DlmSandbox {
     /// Runs a download in the background until a part is there, kills its session, and resumes it to the end. After
     /// each step, searches the home, the lists of processes, the environment of the programs that dlm runs, and all
-    /// output.
+    /// output. The download is slow until the kill, so that it does not end at the same moment: a program at the end of
+    /// a download never runs if its session is killed when the program is about to begin.
     fileprivate func sweep(_ way: Way, _ content: Content, _ what: String) async throws {
         let search = SecretSearch(sandbox: self)
         try root.write("#!/bin/sh\nenv >'\(root("hooked"))'\ncat >'\(root("told"))'\n", to: "hook")
         #expect(chmod(root("hook"), 0o755) == 0)
         var launch = try launch(
-            ["get", "-b", "-v", "--limit-rate", "3M", "--on-complete", root("hook")] + way.words + [way.url])
+            ["get", "-b", "-v", "--limit-rate", "200k", "--on-complete", root("hook")] + way.words + [way.url])
         launch.environment.merge(way.environment) { _, new in new }
         let handed = try await ChildProcess(launch).result()
         #expect(handed.ending == .exited(0), "\(what) \(handed.stderr)")
         search.expectSilent(handed, what)
-        try await waitToShow(1) { $0.received >= mebibyte }
+        try await waitToShow(1) { $0.received > 0 }
         try search.expectNoTrace("\(what): running")
         try await search.askAll("\(what): running")
         let pid = try #require(try await daemonStatus().pid)
@@ -33,16 +34,15 @@ extension DlmSandbox {
         session.send(SIGKILL)
         #expect(await session.waitForEnd())
         try search.expectNoTrace("\(what): killed")
+        search.expectSilent(try await done("limit", "none", "1"), what)
         launch = try self.launch(["resume", "-v", "1"] + way.again)
         let result = try await ChildProcess(launch).result()
         #expect(result.ending == .exited(0), "\(what) \(result.stderr)")
         search.expectSilent(result, what)
-        // Either the download continues in another background session, which is stopped here, or the download was
-        // complete before the kill.
+        // The download continues in another background session, which is stopped here.
         search.expectSilent(try await done("wait", "1"), what)
         if result.stderr.contains("session background") { try await done("daemon", "stop") }
         try expectFile(content, "file.bin", in: self, what)
-        // A hook that a killed session has started continues by itself, so wait for its files.
         let isHooked = try await ask(in: root.path, { root.exists("hooked") && root.exists("told") }, until: { $0 })
         #expect(isHooked, "\(what)")
         try search.expectNoTrace("\(what): finished")
