@@ -178,9 +178,10 @@ struct ListOptionsTests {
         #expect(first?.map(\.text) == ["http://h/a"] && first?.first?.options.map(\.number) == [2])
         try pipe.fileHandleForWriting.write(contentsOf: Data("  dir=y\nhttp://h/b\n".utf8))
         try pipe.fileHandleForWriting.close()
-        let rest = try await list.next(5)
-        #expect(rest?.map(\.number) == [3, 4] && rest?.last?.options == [])
-        #expect(try await list.next(5) == nil)
+        // A program that another test starts may keep the pipe open for a moment, so the end of the list may come later.
+        var rest: [InputList.Line] = []
+        while let lines = try await list.next(5) { rest += lines }
+        #expect(rest.map(\.number) == [3, 4] && rest.last?.options == [])
     }
 
     @Test("Options stay with their URLs, however the list is split")
