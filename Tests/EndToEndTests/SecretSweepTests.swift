@@ -41,10 +41,11 @@ extension DlmSandbox {
         search.expectSilent(result, what)
         // The download continues in another background session, which is stopped here.
         search.expectSilent(try await done("wait", "1"), what)
-        if result.stderr.contains("session background") { try await done("daemon", "stop") }
         try expectFile(content, "file.bin", in: self, what)
+        // `dlm wait` does not wait for programs, and `dlm daemon stop` ends those that run.
         let isHooked = try await ask(in: root.path, { root.exists("hooked") && root.exists("told") }, until: { $0 })
         #expect(isHooked, "\(what)")
+        if result.stderr.contains("session background") { try await done("daemon", "stop") }
         try search.expectNoTrace("\(what): finished")
         try await search.askAll("\(what): finished")
         search.expectSilent(try await done("doctor"), what)
