@@ -13,6 +13,8 @@ final class EasyHandle {
     private(set) var setupError: CURLcode?
     /// The settings for which the handle was set up.
     var setting: Setting?
+    /// The generation of the ``HandlePool`` for whose request the handle was set up; nil if it was never in the pool.
+    var poolGeneration: Int?
     /// The path of the SSH key for a login without a password; nil for other logins.
     var onlyKey: String?
 

@@ -7,6 +7,8 @@ import DownloadCore
 struct HandlePool {
     private var request: TransferRequest?
     private var setting: EasyHandle.Setting?
+    /// The number of times that `request` and `setting` were replaced.
+    private var generation = 0
     /// The spare handles by the size of their buffers, which changes with the number of running transfers.
     private var handles: [Int: [EasyHandle]] = [:]
     private var headers: HeaderLines?
@@ -42,9 +44,14 @@ struct HandlePool {
         else {
             return
         }
-        if !isKnown(transfer.request, setting) {
-            handles = [:]
-            (self.request, self.setting) = (transfer.request, setting)
+        // A handle that came from the pool is not compared again, which would take 3,000 instructions (callgrind).
+        if handle.poolGeneration != generation {
+            if !isKnown(transfer.request, setting) {
+                handles = [:]
+                (self.request, self.setting) = (transfer.request, setting)
+                generation += 1
+            }
+            handle.poolGeneration = generation
         }
         if handles[setting.bufferSize, default: []].count < Self.most {
             handles[setting.bufferSize, default: []].append(handle)

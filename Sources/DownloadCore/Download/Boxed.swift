@@ -5,9 +5,10 @@
 /// the conformance is first used.
 @propertyWrapper
 package struct Boxed<Value: Sendable>: Sendable {
-    /// The storage. It is changed only by a struct that has the only reference to it.
+    /// The storage. It is changed only by a struct that has the only reference to it, so Swift need not check this at
+    /// run time.
     private final class Box: @unchecked Sendable {
-        var value: Value
+        @exclusivity(unchecked) var value: Value
 
         init(_ value: Value) { self.value = value }
     }

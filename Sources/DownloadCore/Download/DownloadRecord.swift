@@ -37,9 +37,11 @@ package struct DownloadRecord: Sendable, Equatable {
         private static let noResume = Boxed(wrappedValue: ResumeData())
     }
 
-    /// The fields. They are changed only by a record that has the only reference to their storage.
+    /// The fields. They are changed only by a record that has the only reference to their storage. So Swift need not
+    /// check at run time that nobody else uses them. With the same in ``Boxed``, that saves 9,000 instructions for each
+    /// small file (callgrind).
     private final class Storage: @unchecked Sendable {
-        var fields: Fields
+        @exclusivity(unchecked) var fields: Fields
 
         init(_ fields: Fields) { self.fields = fields }
     }

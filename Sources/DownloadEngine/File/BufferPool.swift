@@ -4,6 +4,8 @@ import Synchronization
 /// A buffer on loan from the pool. The code that has the buffer gives it back to the pool or hands it on.
 package struct PoolBuffer: @unchecked Sendable {
     package let bytes: UnsafeMutableRawPointer
+    /// The size in bytes.
+    let size: Int
 }
 
 /// The buffers between the engine threads and the disk. The pool slows transfers down when the disk is slower than the
@@ -17,6 +19,10 @@ package final class BufferPool: Sendable {
     /// The size of a buffer in bytes. It is large enough to make `pwrite` cheap, and small enough to allow many buffers
     /// (docs/internals/attempt.md).
     package static let bufferSize = 256 << 10
+    /// The size of the buffers for small bodies, in bytes (``DiskWriter/smallPool``).
+    static let smallSize = 32 << 10
+    /// The limit of buffers for small bodies, 4 MiB together.
+    static let smallCapacity = 128
 
     private struct State: @unchecked Sendable {
         var free: [UnsafeMutableRawPointer] = []
@@ -42,11 +48,19 @@ package final class BufferPool: Sendable {
 
     private let state = Mutex(State())
     private let capacity: Int
+    private let size: Int
     private let waiting = Atomic(0)
     /// The number of buffers that are not free.
     private let used = Atomic(0)
 
-    package init(capacity: Int = BufferPool.standardCapacity) { self.capacity = capacity }
+    /// - Parameter size: The size of each buffer in bytes.
+    package init(capacity: Int = BufferPool.standardCapacity, size: Int = BufferPool.bufferSize) {
+        self.capacity = capacity
+        self.size = size
+    }
+
+    /// Whether there are buffers that are not free.
+    var lends: Bool { used.load(ordering: .relaxed) > 0 }
 
     /// Whether transfers wait for a buffer. If so, other transfers hand buffers to the disk before they are full.
     var isContended: Bool { waiting.load(ordering: .relaxed) > 0 }
@@ -59,23 +73,32 @@ package final class BufferPool: Sendable {
         state.withLock { state in for bytes in state.free { bytes.deallocate() } }
     }
 
+    /// Takes a buffer, or returns nil if no buffer is free.
+    func take() -> PoolBuffer? { state.withLock { take(&$0) } }
+
     /// Takes a buffer, or returns nil if no buffer is free. After nil, `whenFree` is called once, on any thread, when a
     /// buffer may be free.
     package func take(whenFree: @escaping @Sendable () -> Void) -> PoolBuffer? {
         state.withLock { state in
-            if let bytes = state.free.popLast() {
-                used.add(1, ordering: .relaxed)
-                return PoolBuffer(bytes: bytes)
-            }
-            if state.made < capacity {
-                state.made += 1
-                used.add(1, ordering: .relaxed)
-                return PoolBuffer(bytes: .allocate(byteCount: Self.bufferSize, alignment: 4096))
-            }
+            if let buffer = take(&state) { return buffer }
             state.waiters.append(whenFree)
             waiting.add(1, ordering: .relaxed)
             return nil
         }
+    }
+
+    private func take(_ state: inout State) -> PoolBuffer? {
+        let bytes: UnsafeMutableRawPointer
+        if let free = state.free.popLast() {
+            bytes = free
+        } else if state.made < capacity {
+            state.made += 1
+            bytes = .allocate(byteCount: size, alignment: 4096)
+        } else {
+            return nil
+        }
+        used.add(1, ordering: .relaxed)
+        return PoolBuffer(bytes: bytes, size: size)
     }
 
     package func give(_ buffer: PoolBuffer) {

@@ -20,7 +20,9 @@ struct GatheredBytes {
     }
 
     /// Returns how many more bytes the buffer takes.
-    func room(at position: Int64) -> Int { Self.capacity(from: position - Int64(count)) - count }
+    func room(at position: Int64) -> Int {
+        min(buffer?.size ?? 0, Self.capacity(from: position - Int64(count))) - count
+    }
 
     /// Copies as many of the bytes as the buffer takes. Returns their number, and whether the buffer is full.
     mutating func append(_ bytes: UnsafeRawBufferPointer, at position: Int64) -> (count: Int, isFull: Bool) {

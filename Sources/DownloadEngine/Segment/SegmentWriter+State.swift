@@ -18,6 +18,11 @@ extension SegmentWriter {
         var isAnnounced = false
         var isFinished = false
         var waitsForFile = false
+
+        /// Whether the file is known to fit in a small buffer, and no byte of it has come.
+        var isSmall: Bool {
+            file == nil && range.position == 0 && range.end.map { $0 <= Int64(BufferPool.smallSize) } ?? false
+        }
     }
 
     /// The time at which the wanted bytes began to come. Some servers send the head at once and look for the file

@@ -37,7 +37,7 @@ package final class SegmentWriter: TransferSink {
     }
 
     deinit {
-        if let buffer = state.withLock({ $0.gathered.buffer }) { disk.pool.give(buffer) }
+        if let buffer = state.withLock({ $0.gathered.buffer }) { disk.give(buffer) }
     }
 
     // MARK: For the attempt
@@ -144,7 +144,7 @@ package final class SegmentWriter: TransferSink {
         let buffer = state.withLock { state -> PoolBuffer? in
             state.file == nil ? state.gathered.take()?.buffer : nil
         }
-        if let buffer { disk.pool.give(buffer) }
+        if let buffer { disk.give(buffer) }
     }
 
     // MARK: The engine's thread
@@ -278,7 +278,7 @@ package final class SegmentWriter: TransferSink {
             rest = UnsafeRawBufferPointer(rebasing: rest[part.count...])
             if part.isFull, state.file != nil { submit(&state) } else if part.count == 0 { break }
         }
-        if let spare { disk.pool.give(spare) }
+        if let spare { disk.give(spare) }
         if bytes.count >= wanted {
             state.refusal = .cut
             return (.refuse, false, count)
@@ -296,7 +296,7 @@ package final class SegmentWriter: TransferSink {
     private func makeRoom(for count: Int, _ state: inout State) -> (spare: PoolBuffer?, Void)? {
         if count == 0 { return (nil, ()) }
         if state.gathered.buffer == nil {
-            guard let buffer = takeBuffer() else { return nil }
+            guard let buffer = takeBuffer(small: state.isSmall) else { return nil }
             state.gathered.begin(in: buffer)
         }
         guard count > state.gathered.room(at: state.range.position) else { return (nil, ()) }
@@ -312,7 +312,8 @@ package final class SegmentWriter: TransferSink {
         return (spare, ())
     }
 
-    private func takeBuffer() -> PoolBuffer? {
+    private func takeBuffer(small: Bool = false) -> PoolBuffer? {
+        if let buffer = (small ? disk.smallPool.take() : nil) ?? disk.pool.take() { return buffer }
         let buffer = disk.pool.take { [weak self, pool = disk.pool] in
             if self?.resumeTransfer() != true { pool.wakeOne() }
         }
@@ -322,7 +323,7 @@ package final class SegmentWriter: TransferSink {
 
     private func submit(_ state: inout State) {
         guard let file = state.file, let (buffer, count) = state.gathered.take() else { return }
-        if count == 0 { return disk.pool.give(buffer) }
+        if count == 0 { return disk.give(buffer) }
         disk.write(buffer, count: count, to: file, at: state.range.position - Int64(count))
     }
 

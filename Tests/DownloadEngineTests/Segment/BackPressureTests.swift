@@ -31,6 +31,33 @@ struct BackPressureTests {
         #expect(bench.poolIsWhole())
     }
 
+    @Test("A small body needs no buffer of the pool while there are small buffers; other bodies do")
+    func smallBodies() throws {
+        let bench = try WriterBench(buffers: 1)
+        let held = try #require(bench.disk.pool.take {})
+        let small = Array(repeating: UInt8(7), count: BufferPool.smallSize)
+        func writer(_ total: Int) -> SegmentWriter {
+            let writer = bench.writer()
+            _ = writer.transferDidReceiveHead(.whole(Int64(total)))
+            return writer
+        }
+        let large = writer(small.count + 1)
+        #expect(large.deliver([7]).answer == .pause)
+        let writers = (0..<BufferPool.smallCapacity).map { _ in writer(small.count) }
+        for writer in writers {
+            #expect(writer.deliver(small).answer == .taken)
+            writer.finish()
+            #expect(writer.withWhole { $0.elementsEqual(small) })
+        }
+        let last = writer(1)
+        #expect(last.deliver([7]).answer == .pause)
+        writers[0].discard()
+        #expect(last.deliver([7]).answer == .taken)
+        for writer in writers + [large, last] { writer.discard() }
+        bench.disk.give(held)
+        #expect(bench.poolIsWhole())
+    }
+
     @Test("If a writer is woken before it knows its transfer, it resumes the transfer later")
     func wokenEarly() throws {
         let bench = try WriterBench(buffers: 1)
@@ -166,7 +193,7 @@ struct BackPressureTests {
         let (writer, other) = (bench.writer(), bench.writer(900..<1000, file: try bench.file("other"), connection: 1))
         _ = try writer.begin()
         let waiting = try other.begin()
-        _ = writer.transferDidReceiveHead(.whole(1000))
+        _ = writer.transferDidReceiveHead(.whole(Int64(BufferPool.smallSize) + 1))
         _ = other.transferDidReceiveHead(.part(900..<1000, of: 1000))
         #expect(writer.deliver(content.bytes(0..<400)).answer == .taken)
         #expect(other.deliver(content.bytes(900..<1000)).answer == .pause)
