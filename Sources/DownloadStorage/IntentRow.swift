@@ -5,11 +5,14 @@ import GRDB
 /// table, and stays there until the row of the download is written again. Writing the download's row twice would cost
 /// as much as fetching the file. ``ItemIntents`` has the intents of items.
 struct IntentRow: Sendable {
-    let id: DownloadID
+    /// The record, whose copies cost less than copies of its resume data.
+    private let record: DownloadRecord
     let fileName: String
     let total: Int64
-    let data: ResumeData
     let updated: Int64
+
+    var id: DownloadID { record.id }
+    var resume: ResumeData { record.resume }
 
     /// Returns nil if the row of the download must be written instead, because the download has a partial file, an
     /// earlier completion or another state.
@@ -17,12 +20,11 @@ struct IntentRow: Sendable {
         guard record.isFinishing, record.state == .running, record.completed == nil, let name = record.fileName else {
             return nil
         }
-        let data = record.resume
-        guard data.written.isEmpty, let total = data.total, total > 0 else { return nil }
-        id = record.id
+        let resume = record.resume
+        guard resume.written.isEmpty, let total = resume.total, total > 0 else { return nil }
+        self.record = record
         fileName = name
         self.total = total
-        self.data = data
         updated = DownloadRow.milliseconds(record.updated)
     }
 
@@ -42,7 +44,7 @@ struct IntentRow: Sendable {
         var values = BoundValues(statement)
         try values.bind(fileName)
         try values.bind(total)
-        try values.bind(JSONWriter.object(data.write))
+        try values.bind(JSONWriter.object(resume.write))
         try values.bind(updated)
         try values.bind(id)
         try values.bind(owner)
