@@ -10,7 +10,12 @@ ARGS =
 # With all of ICU's data, half of the program would be this data. dlm needs a tenth of it (scripts/trim-icu.c).
 ICU_DATA = $(CURDIR)/.build/icu/icudata.o
 # Without debug information, the build takes an eighth less time. Backtraces have the names of functions, but no lines.
-RELEASE = DLM_ICU_DATA='$(ICU_DATA)' $(SWIFT) build -c release -debug-info-format none --static-swift-stdlib --product dlm
+RELEASE = DLM_ICU_DATA='$(ICU_DATA)' $(SWIFT) build -c release -debug-info-format none --static-swift-stdlib --product dlm \
+	$(if $(shell $(SWIFT)c -frontend -help-hidden 2>/dev/null | grep -e $(DIRECT)),$(addprefix -Xswiftc ,-Xfrontend $(DIRECT)))
+# With this flag, if the compiler has it, the program makes generic types directly, and not from their names. A type that is
+# made from its name is looked up among all conformances of the program. So dlm get of one byte takes 37 million instructions
+# instead of 51.
+DIRECT = -disable-concrete-type-metadata-mangled-name-accessors
 BINARY = .build/release/dlm
 SOURCES = Package.swift Makefile $(shell find Sources -type f)
 
