@@ -26,6 +26,9 @@ package struct DlmSandbox: Sendable {
         }
     }
 
+    /// Whether the program has fault points. `$DLM_BINARY` is a released program, which has none.
+    package static let hasFaultPoints = ProcessInfo.processInfo.environment["DLM_BINARY"] == nil
+
     package func launch(_ arguments: [String]) throws -> ProcessLaunch {
         var launch = ProcessLaunch(try Self.binary, arguments)
         launch.folder = files
