@@ -10,7 +10,7 @@ class Tools:
 
     def __init__(self, bench):
         self.dlm = bench.binary
-        help_text = subprocess.run([self.dlm, "get", "--help"], capture_output=True, text=True, check=True,
+        help_text = subprocess.run([self.dlm, "get", "--help-all"], capture_output=True, text=True, check=True,
                                    env=bench.environment()).stdout
         self.knows = lambda word: word in help_text
         self.knows_auto = "auto" in help_text.split("--connections", 1)[-1].split("--", 1)[0]
