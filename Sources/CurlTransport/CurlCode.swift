@@ -60,8 +60,8 @@ extension DownloadError {
     static func transport(
         _ code: CURLcode, unixSocket path: String, message: String, errno number: Int32
     ) -> DownloadError {
-        // libcurl gives no error number for a socket with a full backlog. For a path that is too long, libcurl
-        // returns CURLE_COULDNT_RESOLVE_HOST.
+        // libcurl often gives no error number if the backlog of the socket is full, or if the socket closed while
+        // libcurl connected. For a path that is too long, libcurl returns CURLE_COULDNT_RESOLVE_HOST.
         let number =
             switch code {
             case CURLE_COULDNT_CONNECT: number == 0 ? EAGAIN : number

@@ -124,6 +124,27 @@ struct HostilePeerTests {
         end()
     }
 
+    @Test("A session whose socket closes while a client connects counts as not running")
+    func closesDuringConnect() async throws {
+        let client = client()
+        for _ in 0..<300 {
+            let descriptor = try LoopbackSocket.listen(unixSocket: location.socketPath, backlog: 4096)
+            let path = location.socketPath
+            Thread.detachNewThread {
+                // The first client has connected, and libcurl has often not seen this yet.
+                var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                poll(&watched, 1, 10_000)
+                unlink(path)
+                close(descriptor)
+            }
+            async let status = failure { _ = try await client.status() }
+            async let log = failure { _ = try await client.log(since: nil) }
+            #expect(await status == .notRunning("background"))
+            #expect(await log == .notRunning("background"))
+        }
+        end()
+    }
+
     @Test("An answer without end is cut off")
     func endless() async throws {
         let server = try RawServer(

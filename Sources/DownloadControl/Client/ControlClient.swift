@@ -77,7 +77,9 @@ package final class ControlClient: DownloadService {
         }
         request.stallTimeout = Double(patience.components.seconds) + 5
         do {
-            let answer = try await Exchange(request, over: transport, atMost: limits.answer, within: patience, time)
+            let answer = try await connecting {
+                try await Exchange(request, over: transport, atMost: limits.answer, within: patience, time)
+            }
             withExtendedLifetime(socket) {}
             try check(answer.head, answer.body)
             return answer.body
@@ -91,10 +93,13 @@ package final class ControlClient: DownloadService {
         let socket = try location.reach()
         var request = try request(.get, path, socket)
         request.stallTimeout = limits.silence
-        let sink = LineSink()
-        sink.begin(transport.start(request, sink: sink))
+        var sink = LineSink()
         do {
-            let head = try await sink.head()
+            let head = try await connecting {
+                sink = LineSink()
+                sink.begin(transport.start(request, sink: sink))
+                return try await sink.head()
+            }
             withExtendedLifetime(socket) {}
             if head.status == 200 { try check(head, Data()) } else { try check(head, await sink.rest()) }
             return sink
@@ -151,6 +156,25 @@ package final class ControlClient: DownloadService {
 
     // MARK: Failures
 
+    /// Performs an exchange. If libcurl could not connect because the socket closed at that moment, or because its
+    /// queue was full, the exchange is repeated a few times: no request was sent, and a closed socket refuses the next
+    /// connection.
+    private func connecting<Answer>(_ exchange: () async throws -> Answer) async throws -> Answer {
+        for _ in 1..<Self.mostTries {
+            do { return try await exchange() } catch let error where Self.isPassing(error) { continue }
+        }
+        return try await exchange()
+    }
+
+    private static func isPassing(_ failure: any Error) -> Bool {
+        switch failure {
+        case Exchange.Failure.transfer(.networkFailed(.connect, let diagnosis)),
+            LineSink.Failure.transfer(.networkFailed(.connect, let diagnosis)):
+            [EAGAIN, ECONNRESET].contains(diagnosis.errno)
+        default: false
+        }
+    }
+
     /// Returns the error that a failed exchange means for the caller.
     private func explain(_ failure: Exchange.Failure, within patience: Duration) async throws -> any Error {
         switch failure {
@@ -187,12 +211,14 @@ package final class ControlClient: DownloadService {
         guard let socket = try? location.reach(), let request = try? request(.get, "session", socket) else {
             return false
         }
-        for _ in 0..<Self.lastQuestions {
+        for _ in 0..<Self.mostTries {
             do {
                 _ = try await Exchange(
                     request, over: transport, atMost: limits.answer, within: limits.hello, time)
                 withExtendedLifetime(socket) {}
                 return true
+            } catch let error where Self.isPassing(error) {
+                continue
             } catch Exchange.Failure.transfer(.networkFailed(.connect, let diagnosis)) {
                 return ![ENOENT, ECONNREFUSED].contains(diagnosis.errno)
             } catch Exchange.Failure.transfer(.networkFailed(.connectionLost, _)) {
@@ -204,5 +230,5 @@ package final class ControlClient: DownloadService {
         return true
     }
 
-    private static let lastQuestions = 4
+    private static let mostTries = 4
 }
