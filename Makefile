@@ -11,7 +11,11 @@ ARGS =
 ICU_DATA = $(CURDIR)/.build/icu/icudata.o
 # Without debug information, the build takes an eighth less time. Backtraces have the names of functions, but no lines.
 RELEASE = DLM_ICU_DATA='$(ICU_DATA)' $(SWIFT) build -c release -debug-info-format none --static-swift-stdlib --product dlm \
+	$(LIBRARIES) \
 	$(if $(shell $(SWIFT)c -frontend -help-hidden 2>/dev/null | grep -e $(DIRECT)),$(addprefix -Xswiftc ,-Xfrontend $(DIRECT)))
+# Without this flag, libraries are first searched for in the folder of the program. If the program was unpacked among downloads,
+# a download named libcurl.so.4 would be loaded.
+LIBRARIES = --disable-local-rpath
 # With this flag, if the compiler has it, the program makes generic types directly, and not from their names. A type that is
 # made from its name is looked up among all conformances of the program. So dlm get of one byte takes 37 million instructions
 # instead of 51.
@@ -25,7 +29,7 @@ SOURCES = Package.swift Makefile $(shell find Sources -type f)
 # change is compiled in seconds. It is not a debug build, because there ArgumentParser checks every command at every start (a
 # tenth of a second each).
 TEST_FOLDER = .build/tests
-TEST_FLAGS = -c release --scratch-path $(TEST_FOLDER) --disable-xctest $(addprefix -Xswiftc ,-Onone -enable-testing \
+TEST_FLAGS = -c release --scratch-path $(TEST_FOLDER) --disable-xctest $(LIBRARIES) $(addprefix -Xswiftc ,-Onone -enable-testing \
 	-no-whole-module-optimization -enable-batch-mode -incremental -DDLM_FAULT_POINTS)
 BUILD_TESTS = $(SWIFT) build --build-tests $(TEST_FLAGS)
 # Takes the arguments of swift test, such as --filter and --skip.

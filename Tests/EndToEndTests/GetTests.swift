@@ -24,6 +24,19 @@ extension EndToEnd {
             }
         }
 
+        @Test("No library is loaded from the program's own folder, where a download may have its name")
+        func libraryNames() async throws {
+            try await withDlm(serving: FaultReply(Content(seed: 4, size: 1000))) { sandbox, server in
+                // A program that was unpacked among the downloads.
+                let program = sandbox.file("dlm")
+                try FileManager.default.copyItem(atPath: DlmSandbox.binary, toPath: program)
+                for name in ["libcurl.so.4", "libsqlite3.so.0", "last.bin"] {
+                    let result = try await sandbox.run("get", server.url("/" + name)) { $0.executable = program }
+                    #expect(result.ending == .exited(0), "\(result.stderr)")
+                }
+            }
+        }
+
         @Test("A certificate of an unknown authority is refused with status 5, and nothing is left behind")
         func untrusted() async throws {
             try await withNginx { sandbox, nginx in
