@@ -57,12 +57,13 @@ struct BackgroundSession: Sendable {
         let status: SessionStatus
     }
 
-    /// Waits until the lock is free and the process has ended.
+    /// Waits until the process of a session has ended. Its lock is free then, or belongs to the next session already. If
+    /// the process cannot be watched, waits until the lock is free.
     /// - Parameter limit: the longest wait; nil for no limit.
     /// - Returns: false if the session still runs after the limit.
     func waitForEnd(of process: ProcessWatch, within limit: Duration?) async throws -> Bool {
         let deadline = limit.map { time.now + $0 }
-        while isAlive || !process.hasEnded {
+        while !(process.hasEnded ?? !isAlive) {
             if let deadline, time.now > deadline { return false }
             try await time.sleep(for: Self.pace)
         }

@@ -83,6 +83,18 @@ struct BackgroundSessionTests {
         }
     }
 
+    @Test("The end of a session is noticed even if the next session has the lock by then")
+    func succeeded() async throws {
+        try await withSession([]) { session, _ in
+            let process = try ChildProcess(ProcessLaunch("/bin/sleep", ["100"]))
+            let watch = ProcessWatch(process.pid)
+            #expect(try await !session.waitForEnd(of: watch, within: .zero))
+            process.send(SIGKILL)
+            #expect(try await session.waitForEnd(of: watch, within: .seconds(50)))
+            #expect(session.isAlive)
+        }
+    }
+
     @Test("A listener without a session is reported in time, and no second session is started")
     func nobody() async throws {
         try await withSession([]) { session, directory in
