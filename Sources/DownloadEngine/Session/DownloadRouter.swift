@@ -16,13 +16,13 @@ package final class DownloadRouter: DownloadService {
     /// Returns the background session, and starts it if it is not running.
     package func background() async throws -> any DownloadService { try await directory.startBackground() }
 
-    /// Returns the status of every live session, or an error for a session that does not answer.
+    /// Returns the status of every live session that is not ending, or an error for a session that does not answer.
     package func sessions() async -> [(identifier: String, status: Result<SessionStatus, any Error>)] {
         var answers: [(String, Result<SessionStatus, any Error>)] = []
         for identifier in directory.liveSessions() {
             do {
                 answers.append((identifier, .success(try await directory.connect(to: identifier).status())))
-            } catch DownloadError.sessionUnavailable(.notRunning) {
+            } catch DownloadError.sessionUnavailable(let failure) where failure.isEnd {
                 continue
             } catch {
                 answers.append((identifier, .failure(error)))
@@ -148,14 +148,14 @@ package final class DownloadRouter: DownloadService {
 
     package func status() async throws -> SessionStatus { try await local.status() }
 
-    /// Configures every live session. If one session does not answer, the others are still configured.
+    /// Configures every live session that is not ending. If one session does not answer, the others are still configured.
     package func configure(_ settings: SessionSettings) async throws {
         try await local.configure(settings)
         var failure: (any Error)?
         for identifier in directory.liveSessions() where identifier != local.identifier {
             do {
                 try await directory.connect(to: identifier).configure(settings)
-            } catch DownloadError.sessionUnavailable(.notRunning) {
+            } catch DownloadError.sessionUnavailable(let failure) where failure.isEnd {
                 continue
             } catch {
                 failure = failure ?? error
@@ -178,7 +178,15 @@ extension SessionFailure {
     /// Whether the failure means that the download has moved to another session.
     fileprivate var isMove: Bool {
         switch self {
-        case .ownedElsewhere, .notRunning, .shuttingDown: true
+        case .ownedElsewhere: true
+        default: isEnd
+        }
+    }
+
+    /// Whether the failure means that the session has ended, or is about to end.
+    fileprivate var isEnd: Bool {
+        switch self {
+        case .notRunning, .shuttingDown: true
         default: false
         }
     }

@@ -10,7 +10,7 @@ import Testing
 private final class Neighbours: SessionDirectory {
     private struct State {
         var services: [String: any DownloadService] = [:]
-        var stopped: Set<String> = []
+        var failures: [String: SessionFailure] = [:]
         var calls: [String] = []
         var background: (any DownloadService)?
     }
@@ -23,7 +23,8 @@ private final class Neighbours: SessionDirectory {
     func offerBackground(_ manager: SessionManager) { state.withLock { $0.background = Far(manager) } }
     func forget(_ identifier: String) { state.withLock { $0.services[identifier] = nil } }
     /// Lets a session stop answering, although it is alive.
-    func stop(_ identifier: String) { _ = state.withLock { $0.stopped.insert(identifier) } }
+    func stop(_ identifier: String) { fail(identifier, .notAnswering(identifier, message: "")) }
+    func fail(_ identifier: String, _ failure: SessionFailure) { state.withLock { $0.failures[identifier] = failure } }
 
     func isAlive(_ identifier: String) -> Bool { state.withLock { $0.services[identifier] != nil } }
     func liveSessions() -> [String] { state.withLock { $0.services.keys.sorted() } }
@@ -34,9 +35,7 @@ private final class Neighbours: SessionDirectory {
             guard let service = state.services[identifier] else {
                 throw DownloadError.sessionUnavailable(.notRunning(identifier))
             }
-            if state.stopped.contains(identifier) {
-                throw DownloadError.sessionUnavailable(.notAnswering(identifier, message: ""))
-            }
+            if let failure = state.failures[identifier] { throw DownloadError.sessionUnavailable(failure) }
             return service
         }
     }
@@ -257,5 +256,14 @@ struct DownloadRouterTests {
         #expect(before == nil)
         #expect(try await town.owner.manager.status().settings.rateLimit == 5)
         #expect(try await town.visitor.manager.status().settings.rateLimit == 5)
+    }
+    @Test("A session that is ending is left out, and needs no rate limit")
+    func ending() async throws {
+        let town = try await Town()
+        let owner = town.owner.manager.identifier
+        town.directory.fail(owner, .shuttingDown)
+        try await town.router.configure(SessionSettings(rateLimit: 5))
+        #expect(try await town.visitor.manager.status().settings.rateLimit == 5)
+        #expect(await !town.router.sessions().map(\.identifier).contains(owner))
     }
 }
