@@ -188,10 +188,10 @@ final class Follower: Sendable {
         display.freeze()
         await pausing
         narrator.tellFolders()
-        let (ids, elsewhere, isPartOfList) = ledger.withLock { ($0.here.sorted(), $0.elsewhere.count, !$0.hasAll) }
+        let (ids, elsewhere, hasRest) = ledger.withLock { ($0.here.sorted(), $0.elsewhere.count, !$0.hasAll) }
         // Without snapshots, only the ids are reported.
         let snapshots = try? await service.snapshots(.ids(Array(ids.prefix(Narrator.pausedLines + 1))))
-        narrator.paused(ids: ids, snapshots: snapshots ?? [], elsewhere: elsewhere, isPartOfList: isPartOfList)
+        narrator.paused(ids: ids, snapshots: snapshots ?? [], elsewhere: elsewhere, hasRest: hasRest)
     }
 
     private func listen() async throws {

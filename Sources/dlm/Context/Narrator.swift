@@ -184,11 +184,11 @@ struct Narrator: Sendable {
 
     /// Reports the downloads that a signal has paused.
     /// - Parameter elsewhere: The number of joined downloads, which continue in other processes.
-    func paused(ids: [DownloadID], snapshots: [DownloadSnapshot], elsewhere: Int, isPartOfList: Bool) {
+    func paused(ids: [DownloadID], snapshots: [DownloadSnapshot], elsewhere: Int, hasRest: Bool) {
         if options.json { for snapshot in snapshots { console.print(EventDocument("paused", snapshot).json) } }
         let lines =
             keepsUnfinished
-            ? PausedText.lines(ids: ids, snapshots: snapshots, elsewhere: elsewhere, isPartOfList: isPartOfList)
+            ? PausedText.lines(ids: ids, snapshots: snapshots, elsewhere: elsewhere, hasRest: hasRest)
             : PausedText.discarded(ids.count)
         for line in lines { console.report(line) }
     }

@@ -62,8 +62,9 @@ enum SummaryText {
 
 /// The report on downloads that a signal has paused, and how to resume them.
 enum PausedText {
+    /// - Parameter hasRest: Whether the signal came before the command had added or resumed all its downloads.
     static func lines(
-        ids: [DownloadID], snapshots: [DownloadSnapshot], elsewhere: Int = 0, isPartOfList: Bool = false
+        ids: [DownloadID], snapshots: [DownloadSnapshot], elsewhere: Int = 0, hasRest: Bool = false
     ) -> [String] {
         var lines: [String]
         if ids.count > Narrator.pausedLines || snapshots.isEmpty && !ids.isEmpty {
@@ -78,7 +79,7 @@ enum PausedText {
                 ? "1 download continues in another process" : "\(elsewhere) downloads continue in other processes"
             lines.append("\(what); see: dlm list")
         }
-        if isPartOfList { lines.append("the list was not read to its end; run the same command again for the rest") }
+        if hasRest { lines.append("the command did not get to all downloads; run it again for the rest") }
         return lines
     }
 

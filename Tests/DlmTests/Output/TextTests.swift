@@ -66,7 +66,7 @@ struct TextTests {
             .example(id: 4) { $0.complete() },
         ]
         let lines = PausedText.lines(
-            ids: [1, 2, 3, 4], snapshots: records.map { DownloadSnapshot(record: $0) }, isPartOfList: false)
+            ids: [1, 2, 3, 4], snapshots: records.map { DownloadSnapshot(record: $0) }, hasRest: false)
         #expect(
             lines == [
                 "1 debian-12.iso paused; continue with: dlm resume 1",
@@ -78,9 +78,18 @@ struct TextTests {
     @Test("A paused download without a known record is shown by its number")
     func pausedUnknown() {
         #expect(
-            PausedText.lines(ids: [4], snapshots: [], isPartOfList: false)
+            PausedText.lines(ids: [4], snapshots: [], hasRest: false)
                 == ["1 download paused; continue with: dlm resume 4"])
-        #expect(PausedText.lines(ids: [], snapshots: [], isPartOfList: false) == [])
+        #expect(PausedText.lines(ids: [], snapshots: [], hasRest: false) == [])
+    }
+
+    @Test("If a signal came early, the command is to be run again; it may have read no list")
+    func pausedEarly() {
+        #expect(
+            PausedText.lines(ids: [4], snapshots: [], hasRest: true) == [
+                "1 download paused; continue with: dlm resume 4",
+                "the command did not get to all downloads; run it again for the rest",
+            ])
     }
 
     @Test("Downloads of other processes are reported as continuing")
