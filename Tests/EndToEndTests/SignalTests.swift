@@ -30,6 +30,33 @@ extension EndToEnd {
             }
         }
 
+        @Test("A crash starts no program of the working folder, and loses nothing that was recorded")
+        func crash() async throws {
+            try await withDlm(serving: reply()) { sandbox, server in
+                let helper = sandbox.file("swift-backtrace")
+                try Data("#!/bin/sh\necho started >&2\n".utf8).write(to: URL(filePath: helper))
+                chmod(helper, 0o755)
+                // If the program is found through PATH, its path as Swift's runtime knows it is only its name.
+                let program = URL(filePath: try DlmSandbox.binary)
+                server.holdEnds()
+                let process = try sandbox.start("dlm", "get", server.url()) { launch in
+                    launch.executable = "/usr/bin/env"
+                    launch.environment["PATH"] = program.deletingLastPathComponent().path
+                    launch.environment["SWIFT_BACKTRACE"] = nil
+                }
+                #expect(await server.waitUntil { $0.bytesSent >= 5 * mebibyte })
+                try await sandbox.waitToRecord()
+                process.send(SIGSEGV)
+                let result = try await process.result()
+                #expect(result.ending == .signalled(SIGSEGV))
+                #expect(result.stderr == "")
+                server.releaseEnds()
+                let resumed = try await sandbox.run("resume", try await sandbox.onlyID())
+                try expectDownloaded(content, as: "file.bin", by: resumed, in: sandbox)
+                #expect(server.log.requests(to: "/file.bin").last?.start ?? 0 > 0)
+            }
+        }
+
         @Test("A signal during several downloads pauses each of them, and each can be resumed")
         func several() async throws {
             try await withDlm(serving: reply(connections: 4)) { sandbox, server in

@@ -11,6 +11,8 @@ final class Signals: Sendable {
     /// The longest time from the first signal to the end of the process, even if something hangs. In seconds.
     static let grace = 0.9
 
+    private static let crashes = [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP]
+
     typealias Handler = @Sendable (_ signal: Int32) async -> Void
 
     private let numbers: [Int32]
@@ -24,11 +26,14 @@ final class Signals: Sendable {
     }
 
     /// Blocks the signals. Also ignores SIGPIPE and SIGXFSZ, because write(2) reports the same conditions: a closed
-    /// stdout, and a file that may not grow. Gives SIGQUIT its default action. Otherwise Swift's runtime would print a
-    /// crash report with contents of the memory, and the process would continue.
+    /// stdout, and a file that may not grow. Gives SIGQUIT, and the signals of a crash unless `$SWIFT_BACKTRACE` is set,
+    /// their default actions. Otherwise Swift's runtime would start a program that prints contents of the memory, and
+    /// the process would continue if another process had sent the signal. The runtime of a static program looks for
+    /// that program, `swift-backtrace`, in the working folder, where a download may have this name.
     func block() {
         for number in [SIGPIPE, SIGXFSZ] { Glibc.signal(number, SIG_IGN) }
-        if !Self.isIgnored(SIGQUIT) { Glibc.signal(SIGQUIT, SIG_DFL) }
+        let reported = getenv("SWIFT_BACKTRACE") == nil ? Self.crashes : []
+        for number in [SIGQUIT] + reported where !Self.isIgnored(number) { Glibc.signal(number, SIG_DFL) }
         var set = mask
         pthread_sigmask(SIG_BLOCK, &set, nil)
     }
