@@ -35,8 +35,8 @@ package struct DlmSandbox: Sendable {
         launch.environment = [
             "HOME": root("home"), "XDG_STATE_HOME": state, "XDG_CONFIG_HOME": root("config"),
             "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TERM": "xterm",
-            // A crash of the program is reported, unlike a crash at a user's.
-            "SWIFT_BACKTRACE": "enable=yes",
+            // If the variable is set, a crash of the program is reported.
+            "SWIFT_BACKTRACE": "color=no",
         ].merging(Sanitizer.environment) { own, _ in own }
         return launch
     }
