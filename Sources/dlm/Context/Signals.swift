@@ -32,8 +32,8 @@ final class Signals: Sendable {
     /// that program, `swift-backtrace`, in the working folder, where a download may have this name.
     func block() {
         for number in [SIGPIPE, SIGXFSZ] { Glibc.signal(number, SIG_IGN) }
-        let reported = getenv("SWIFT_BACKTRACE") == nil ? Self.crashes : []
-        for number in [SIGQUIT] + reported where !Self.isIgnored(number) { Glibc.signal(number, SIG_DFL) }
+        let crashes = getenv("SWIFT_BACKTRACE") == nil ? Self.crashes : []
+        for number in [SIGQUIT] + crashes where !Self.isIgnored(number) { Glibc.signal(number, SIG_DFL) }
         var set = mask
         pthread_sigmask(SIG_BLOCK, &set, nil)
     }
