@@ -37,38 +37,39 @@ struct ItemQueue {
     ///   - condition: SQL that is appended to the query, with its arguments.
     func items(
         _ limit: Int, _ coder: RequestCoder, where condition: String = "", _ arguments: StatementArguments = []
-    ) throws -> [DownloadRecord] {
+    ) throws -> [QueuedEntry] {
         if lists.isEmpty { return [] }
-        var records: [DownloadRecord] = []
+        var entries: [QueuedEntry] = []
         let statement = try db.cachedStatement(
             sql: "SELECT \(ItemRows.columns) FROM \(ItemRows.queued) AND item.list = ? \(condition) ORDER BY item.id")
-        for list in lists where records.count < limit {
+        for list in lists where entries.count < limit {
             let rows = try Row.fetchCursor(statement, arguments: [list.first, list.last, list.id] + arguments)
             // Queued items of a list differ only in their numbers and URLs, so one of them is decoded whole.
-            var first: DownloadRecord?
-            while records.count < limit, let row = try rows.next() {
-                if var record = first {
+            var last: QueuedEntry?
+            while entries.count < limit, let row = try rows.next() {
+                let entry: QueuedEntry
+                if let last {
                     let reader = RowReader(row: row)
                     guard let url = try? reader.url() else { continue }
-                    record.id = try reader.value(.id)
-                    record.request.url = url
-                    records.append(record)
+                    entry = QueuedEntry(id: try reader.value(.id), url: url, like: last)
                 } else {
                     let stored = try StoredDownload(row, coder: coder)
                     if stored.damage != nil { continue }
-                    first = stored.record
-                    records.append(stored.record)
+                    entry = QueuedEntry(stored.record)
                 }
+                entries.append(entry)
+                // With mirrors, the source need not be the URL.
+                last = entry.common.request.mirrors.isEmpty ? entry : nil
             }
         }
-        return records
+        return entries
     }
 
     /// Merges two queues that are both sorted by priority and number.
-    static func merged(_ rows: [DownloadRecord], _ items: [DownloadRecord], _ limit: Int) -> [DownloadRecord] {
+    static func merged(_ rows: [QueuedEntry], _ items: [QueuedEntry], _ limit: Int) -> [QueuedEntry] {
         if items.isEmpty { return rows }
         if rows.isEmpty { return items }
         return Array(
-            (rows + items).sorted { (-$0.request.priority, $0.id) < (-$1.request.priority, $1.id) }.prefix(limit))
+            (rows + items).sorted { (-$0.priority, $0.id) < (-$1.priority, $1.id) }.prefix(limit))
     }
 }

@@ -16,34 +16,34 @@ struct StoredRows {
     }
 
     /// Returns the queue of a session after a position, in the order of priority and id.
-    func queued(session: String, after position: QueuePosition?, limit: Int) throws -> [DownloadRecord] {
-        var records: [DownloadRecord] = []
+    func queued(session: String, after position: QueuePosition?, limit: Int) throws -> [QueuedEntry] {
+        var entries: [QueuedEntry] = []
         // The rest of the priority at which the last read ended comes first, then the lower priorities. Each query
         // reads a range of the index.
         if let position {
-            try append("priority = ? AND id > ?", [session, position.priority, position.id], limit, to: &records)
-            try append("priority < ?", [session, position.priority], limit, to: &records)
+            try append("priority = ? AND id > ?", [session, position.priority, position.id], limit, to: &entries)
+            try append("priority < ?", [session, position.priority], limit, to: &entries)
         } else {
-            try append("true", [session], limit, to: &records)
+            try append("true", [session], limit, to: &entries)
         }
         let items = try ItemQueue(session: session, after: position, db).items(limit, coder)
-        return ItemQueue.merged(records, items, limit)
+        return ItemQueue.merged(entries, items, limit)
     }
 
     /// Returns the queue of a session without the URLs that have one of these prefixes.
-    func queued(session: String, excluding prefixes: [String], limit: Int) throws -> [DownloadRecord] {
+    func queued(session: String, excluding prefixes: [String], limit: Int) throws -> [QueuedEntry] {
         // The character after "/" is "0", so a range of texts finds all URLs with the prefix. LIKE would need escapes.
         let condition = prefixes.map { _ in "AND NOT (url >= ? AND url < ?)" }.joined(separator: " ")
         let bounds = prefixes.flatMap { [$0, $0.dropLast() + "0"] }
-        var records: [DownloadRecord] = []
+        var entries: [QueuedEntry] = []
         // The statement is not cached, because its text depends on the number of prefixes.
         try append(
             Row.fetchCursor(
                 db, sql: Self.queue("true \(condition)"), arguments: StatementArguments([session] + bounds)),
-            limit, to: &records)
+            limit, to: &entries)
         let items = try ItemQueue(session: session, db).items(
             limit, coder, where: condition.replacing("url", with: "item.url"), StatementArguments(bounds))
-        return ItemQueue.merged(records, items, limit)
+        return ItemQueue.merged(entries, items, limit)
     }
 
     /// Returns the SQL for the queued rows of a session that match the condition.
@@ -54,18 +54,18 @@ struct StoredRows {
         """
     }
 
-    /// Appends the queued rows that match the condition until there are `limit` records.
+    /// Appends the queued rows that match the condition until there are `limit` entries.
     private func append(
-        _ condition: String, _ arguments: StatementArguments, _ limit: Int, to records: inout [DownloadRecord]
+        _ condition: String, _ arguments: StatementArguments, _ limit: Int, to entries: inout [QueuedEntry]
     ) throws {
         let statement = try db.cachedStatement(sql: Self.queue(condition))
-        try append(Row.fetchCursor(statement, arguments: arguments), limit, to: &records)
+        try append(Row.fetchCursor(statement, arguments: arguments), limit, to: &entries)
     }
 
-    private func append(_ rows: RowCursor, _ limit: Int, to records: inout [DownloadRecord]) throws {
-        while records.count < limit, let row = try rows.next() {
+    private func append(_ rows: RowCursor, _ limit: Int, to entries: inout [QueuedEntry]) throws {
+        while entries.count < limit, let row = try rows.next() {
             let stored = try StoredDownload(row, coder: coder)
-            if stored.damage == nil { records.append(stored.record) }
+            if stored.damage == nil { entries.append(QueuedEntry(stored.record)) }
         }
     }
 

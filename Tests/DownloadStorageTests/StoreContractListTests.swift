@@ -24,7 +24,7 @@ struct StoreContractListTests {
         var seen: [DownloadID] = []
         while let next = try await store.queued(session: "s", after: position, limit: 2).last {
             seen += try await store.queued(session: "s", after: position, limit: 2).map(\.id)
-            position = QueuePosition(priority: next.request.priority, id: next.id)
+            position = QueuePosition(priority: next.priority, id: next.id)
         }
         #expect(seen == inOrder)
     }

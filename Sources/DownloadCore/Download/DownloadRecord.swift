@@ -203,6 +203,9 @@ extension DownloadRecord: Codable {
 }
 
 extension DownloadRecord {
+    /// Returns whether both records are copies of one record and none of them was changed since. Takes no time.
+    package func isCopy(of other: DownloadRecord) -> Bool { storage === other.storage }
+
     package static func == (first: DownloadRecord, second: DownloadRecord) -> Bool {
         first.storage === second.storage || first.storage.fields == second.storage.fields
     }

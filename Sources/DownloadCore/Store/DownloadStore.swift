@@ -12,11 +12,11 @@ package protocol DownloadStore: Sendable {
     func claim(_ ids: [DownloadID], session: String, includingCompleted: Bool) async throws -> [ClaimedDownload]
 
     /// Returns the `queued` downloads of `session` after `position`, by priority and order.
-    func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadRecord]
+    func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [QueuedEntry]
 
     /// Returns the first `queued` downloads of `session`, by priority and order, whose URLs have none of these
     /// prefixes.
-    func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [DownloadRecord]
+    func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [QueuedEntry]
 
     /// Writes the records, together with other waiting writes. Returns the ids of downloads that no longer belong to
     /// `session`, which were not written.

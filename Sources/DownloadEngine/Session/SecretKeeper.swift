@@ -31,10 +31,22 @@ struct SecretKeeper {
 
     /// Restores only those secrets that the store left out. The secrets that were given last are used.
     func restore(_ record: inout DownloadRecord) {
-        guard let batch = batches.last(where: { $0.ids.contains(record.id) }),
-            batch.origins.contains(record.request.url.origin)
-        else { return }
-        batch.secrets.restore(&record.request)
+        secrets(of: record.id, at: record.request.url)?.restore(&record.request)
+    }
+
+    /// Returns the entry with its secrets.
+    func restored(_ entry: QueuedEntry) -> QueuedEntry {
+        guard let secrets = secrets(of: entry.id, at: entry.url) else { return entry }
+        var record = entry.record
+        secrets.restore(&record.request)
+        return QueuedEntry(record)
+    }
+
+    private func secrets(of id: DownloadID, at url: SourceURL) -> GivenSecrets? {
+        guard let batch = batches.last(where: { $0.ids.contains(id) }), batch.origins.contains(url.origin) else {
+            return nil
+        }
+        return batch.secrets
     }
 }
 

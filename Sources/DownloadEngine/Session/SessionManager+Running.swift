@@ -76,10 +76,8 @@ extension SessionManager {
             book.queue.endReading()
             return false
         }
-        for var record in book.didRead(answer) {
-            secrets.restore(&record)
-            book.offer(QueuedDownload(record), at: parts.time.date)
-        }
+        let date = parts.time.date
+        for entry in book.didRead(answer) { book.offer(QueuedDownload(secrets.restored(entry)), at: date) }
         return book.scheduler.candidateCount > known
     }
 
@@ -90,10 +88,7 @@ extension SessionManager {
             session: identifier, excluding: busy.flatMap(SourceURL.prefixes), limit: SessionBook.windowSize)
         // If the store failed, it is asked again when a download ends.
         guard let answer else { return book.queue.endReading() }
-        for var record in book.didRead(answer, without: busy) {
-            secrets.restore(&record)
-            book.enlist(QueuedDownload(record))
-        }
+        for entry in book.didRead(answer, without: busy) { book.enlist(QueuedDownload(secrets.restored(entry))) }
     }
 
     private func start(_ queued: QueuedDownload) {

@@ -202,7 +202,7 @@ private final class FailingQueue: ForwardingStore {
 
     init(failures: Int) { self.failures = Mutex(failures) }
 
-    func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadRecord] {
+    func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [QueuedEntry] {
         let fails = failures.withLock { failures in
             failures -= 1
             return failures >= 0

@@ -3,7 +3,7 @@ import Foundation
 
 /// The place of one download in this session. A download that is only a row in the store has no place.
 enum Place {
-    /// The record is in memory, and the download waits for a slot.
+    /// The download is in memory, and waits for a slot.
     indirect case queued(QueuedDownload)
     /// The schedule forbids the download to run now, and the store does not show that yet.
     indirect case arriving(QueuedDownload)
@@ -21,18 +21,27 @@ enum Place {
 
 /// A download that waits for a slot.
 struct QueuedDownload {
-    var record: DownloadRecord
+    let entry: QueuedEntry
     /// The number of attempts that failed in a row. Nil if the store shows the download as queued; otherwise the store
     /// shows it as waiting.
     var failures: Int?
     /// The rest of the request's time limit, if an attempt has used a part of the limit.
     var timeLeft: Duration?
 
-    init(_ record: DownloadRecord, failures: Int? = nil, timeLeft: Duration? = nil) {
-        self.record = record
+    init(_ entry: QueuedEntry, failures: Int? = nil, timeLeft: Duration? = nil) {
+        self.entry = entry
         self.failures = failures
         self.timeLeft = timeLeft
     }
+
+    init(_ record: DownloadRecord, failures: Int? = nil, timeLeft: Duration? = nil) {
+        self.init(QueuedEntry(record), failures: failures, timeLeft: timeLeft)
+    }
+
+    var record: DownloadRecord { entry.record }
+
+    /// Returns the time at which the schedule allows the download to run. Returns nil if it may run now.
+    func closedUntil(at date: Date) -> Date? { entry.common.closedUntil(at: date) }
 
     /// Whether the store knows everything about the download, so that its record need not stay in memory.
     var isPlain: Bool { failures == nil && timeLeft == nil }

@@ -33,20 +33,20 @@ extension SessionBook {
 
     /// Keeps the record in memory, or leaves it in the store until there is room in memory.
     mutating func offer(_ queued: QueuedDownload, at date: Date) {
-        let id = queued.record.id
+        let id = queued.entry.id
         switch places[id] {
         case .queued, .arriving, .active: return
         // The caller that makes the change may settle it with an older answer of the store, so the store is read again.
         case .changing: return queue.leaveToStore()
         case .parked, .paused, .unsaved, nil: break
         }
-        if queued.record.closedUntil(at: date) != nil {
+        if queued.closedUntil(at: date) != nil {
             return move(id, to: .arriving(queued))
         }
         if scheduler.candidateCount >= 2 * Self.windowSize, queued.isPlain {
             queue.leaveToStore()
             let last = scheduler.last { self[queued: $0]?.isPlain ?? true }
-            guard let last, last.follows(id, priority: queued.record.priority) else {
+            guard let last, last.follows(id, priority: queued.entry.priority) else {
                 return move(id, to: nil)
             }
             scheduler.remove(last.id)
@@ -56,9 +56,9 @@ extension SessionBook {
     }
 
     mutating func enlist(_ queued: QueuedDownload) {
-        let record = queued.record
-        move(record.id, to: .queued(queued))
-        scheduler.add(.init(id: record.id, origin: record.source.origin, priority: record.priority))
+        let entry = queued.entry
+        move(entry.id, to: .queued(queued))
+        scheduler.add(.init(id: entry.id, origin: entry.origin, priority: entry.priority))
     }
 
     // MARK: Reading the store
@@ -75,31 +75,31 @@ extension SessionBook {
         return queue.isExhausted(without: busy) ? nil : busy
     }
 
-    /// Handles the store's answer with the next part of the queue. Returns the records that may be offered.
-    mutating func didRead(_ records: [DownloadRecord]) -> [DownloadRecord] {
-        queue.didRead(records, limit: Self.windowSize)
-        return withoutComing(records).filter { !queue.isOutdated($0) }
+    /// Handles the store's answer with the next part of the queue. Returns the entries that may be offered.
+    mutating func didRead(_ entries: [QueuedEntry]) -> [QueuedEntry] {
+        queue.didRead(entries, limit: Self.windowSize)
+        return withoutComing(entries).filter { !queue.isOutdated($0) }
     }
 
-    /// Handles the store's answer with downloads from other origins than the busy ones. Returns the records that may be
+    /// Handles the store's answer with downloads from other origins than the busy ones. Returns the entries that may be
     /// put into the queue.
-    mutating func didRead(_ records: [DownloadRecord], without busy: Set<String>) -> some Collection<DownloadRecord> {
+    mutating func didRead(_ entries: [QueuedEntry], without busy: Set<String>) -> some Collection<QueuedEntry> {
         queue.endReading()
-        let new = withoutComing(records).filter { !queue.isOutdated($0) && isIdle($0.id) }
+        let new = withoutComing(entries).filter { !queue.isOutdated($0) && isIdle($0.id) }
         if new.isEmpty { queue.foundNothing(without: busy) }
         return new.prefix(Self.beyondSize)
     }
 
-    /// Leaves out the records that another call is about to offer. The store is read again later, in case the other
+    /// Leaves out the entries that another call is about to offer. The store is read again later, in case the other
     /// call does not offer them.
-    private mutating func withoutComing(_ records: [DownloadRecord]) -> [DownloadRecord] {
-        if !records.contains(where: isComing) { return records }
+    private mutating func withoutComing(_ entries: [QueuedEntry]) -> [QueuedEntry] {
+        if !entries.contains(where: isComing) { return entries }
         queue.leaveToStore()
-        return records.filter { !isComing($0) }
+        return entries.filter { !isComing($0) }
     }
 
-    private func isComing(_ record: DownloadRecord) -> Bool {
-        isChanging(record.id) || queue.isBeingAdded(record)
+    private func isComing(_ entry: QueuedEntry) -> Bool {
+        isChanging(entry.id) || queue.isBeingAdded(entry)
     }
 
     /// Returns whether the download has no slot, waits for no slot, and is not being changed.
@@ -131,13 +131,13 @@ extension SessionBook {
             scheduler.ended(id)
             return nil
         }
-        if let until = queued.record.closedUntil(at: date) {
+        if let until = queued.closedUntil(at: date) {
             scheduler.ended(id)
             move(id, to: .changing(from: .queued(queued)))
             return .parking(queued.record.waiting(until: until))
         }
-        if let pause = queued.record.request.pacing {
-            scheduler.hold(queued.record.source.origin, until: now + .seconds(pause))
+        if let pause = queued.entry.common.request.pacing {
+            scheduler.hold(queued.entry.origin, until: now + .seconds(pause))
         }
         return .attempt(queued)
     }
@@ -176,7 +176,7 @@ extension SessionBook {
         var closed: [DownloadRecord] = []
         for id in ids {
             guard case .arriving(let queued)? = places[id] else { continue }
-            if let until = queued.record.closedUntil(at: date) {
+            if let until = queued.closedUntil(at: date) {
                 move(id, to: .changing(from: .arriving(queued)))
                 closed.append(queued.record.waiting(until: until))
             } else {

@@ -39,11 +39,11 @@ struct StoreQueue {
     }
 
     /// Handles the store's answer with the next part of the queue.
-    mutating func didRead(_ records: [DownloadRecord], limit: Int) {
+    mutating func didRead(_ entries: [QueuedEntry], limit: Int) {
         isReading = false
         if wasLeftTo { return }
-        mayHaveMore = records.count == limit
-        position = mayHaveMore ? records.last.map { QueuePosition(priority: $0.request.priority, id: $0.id) } : nil
+        mayHaveMore = entries.count == limit
+        position = mayHaveMore ? entries.last.map { QueuePosition(priority: $0.priority, id: $0.id) } : nil
     }
 
     /// Ends a read that does not change the position: the store failed, or it was asked for downloads of origins that
@@ -51,11 +51,11 @@ struct StoreQueue {
     mutating func endReading() { isReading = false }
 
     /// Returns whether the store's answer about this download is out of date.
-    func isOutdated(_ record: DownloadRecord) -> Bool { departed.contains(record.id) }
+    func isOutdated(_ entry: QueuedEntry) -> Bool { departed.contains(entry.id) }
 
     /// Returns whether this download has secrets and a call that adds requests is in progress. That call may have the
     /// secrets. If so, it adds the download to the queue in memory, together with the secrets.
-    func isBeingAdded(_ record: DownloadRecord) -> Bool { additions > 0 && record.request.hasSecrets }
+    func isBeingAdded(_ entry: QueuedEntry) -> Bool { additions > 0 && entry.common.request.hasSecrets }
 
     // MARK: Beyond busy origins
 

@@ -102,7 +102,7 @@ struct SessionBookTests {
             book.leave(active.record, to: nil)
         }
         let left: DownloadID = isChange ? 2 : 1
-        let new = book.didRead([try record(left), try record(3)])
+        let new = book.didRead([try record(left), try record(3)].map { QueuedEntry($0) })
         #expect(new.map(\.id) == [3])
         expectSound(book)
     }
@@ -113,7 +113,7 @@ struct SessionBookTests {
         book.beginChange(of: [1])
         book.queue.beginReading()
         book.forget([1])
-        let new = book.didRead([try record(1)])
+        let new = book.didRead([QueuedEntry(try record(1))])
         #expect(new.isEmpty)
     }
 
@@ -123,7 +123,7 @@ struct SessionBookTests {
         book.queue.beginReading()
         let taken = book.beginClaim(of: [1])
         book.endClaim(of: taken)
-        let new = book.didRead([try record(1)])
+        let new = book.didRead([QueuedEntry(try record(1))])
         #expect(new.isEmpty && book.queue.mayHaveMore)
     }
 
@@ -132,7 +132,7 @@ struct SessionBookTests {
         var book = book()
         _ = book.beginClaim(of: [1])
         book.queue.beginReading()
-        let new = book.didRead([try record(1)])
+        let new = book.didRead([QueuedEntry(try record(1))])
         #expect(new.isEmpty)
         #expect(book.queue.mayHaveMore)
     }

@@ -25,7 +25,7 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
         case call(Call)
         /// A caller whose request to the store is not yet answered.
         case changing(Call)
-        case reading([DownloadRecord])
+        case reading([QueuedEntry])
     }
 
     enum Verb: CaseIterable { case pause, cancel, remove, resume, priority }
@@ -137,9 +137,9 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
             book.lookForNextDue()
         case .call(let call): begin(call)
         case .changing(let call): end(call)
-        case .reading(let records):
+        case .reading(let entries):
             isReading = false
-            for record in book.didRead(records) { book.offer(QueuedDownload(record), at: date) }
+            for entry in book.didRead(entries) { book.offer(QueuedDownload(entry), at: date) }
         }
     }
 
@@ -155,7 +155,8 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
                     && (position.map { (-$0.priority, $0.id) < (-record.request.priority, record.id) } ?? true)
             }
             pending.append(
-                .reading(queued.sorted { (-$0.request.priority, $0.id) < (-$1.request.priority, $1.id) }))
+                .reading(queued.sorted { (-$0.request.priority, $0.id) < (-$1.request.priority, $1.id) }
+                    .map { QueuedEntry($0) }))
         }
         while book.hasRoom, let next = book.start(at: date, now: time) {
             switch next {

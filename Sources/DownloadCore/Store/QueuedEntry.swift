@@ -1,0 +1,37 @@
+/// A queued download, as a store returns it. The downloads of a list share one record, because they differ only in
+/// their ids and URLs. Most of them never need a record of their own.
+package struct QueuedEntry: Sendable, Equatable {
+    package let id: DownloadID
+    /// The URL of the request.
+    package let url: SourceURL
+    /// The origin of the source that is used first. Neighbouring entries share the text.
+    package let origin: String
+    /// The record of this download, except for the id and the URL.
+    package let common: DownloadRecord
+
+    package init(_ record: DownloadRecord) {
+        (id, url, origin) = (record.id, record.request.url, record.source.origin)
+        common = record
+    }
+
+    /// Makes the entry of another download of the same list. The list has no mirrors, so that the URL is the source.
+    package init(id: DownloadID, url: SourceURL, like other: QueuedEntry) {
+        (self.id, self.url) = (id, url)
+        origin = url.hasOrigin(of: other.url) ? other.origin : url.origin
+        common = other.common
+    }
+
+    package var priority: Int { common.priority }
+
+    /// The download's own record.
+    package var record: DownloadRecord {
+        if common.id == id { return common }
+        var record = common
+        record.id = id
+        record.request.url = url
+        return record
+    }
+
+    /// Returns whether both entries have the record of the same list.
+    package func isListed(with other: QueuedEntry) -> Bool { common.isCopy(of: other.common) }
+}
