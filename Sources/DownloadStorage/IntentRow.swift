@@ -5,27 +5,19 @@ import GRDB
 /// table, and stays there until the row of the download is written again. Writing the download's row twice would cost
 /// as much as fetching the file. ``ItemIntents`` has the intents of items.
 struct IntentRow: Sendable {
-    /// The record. Copies of its resume data would cost 4,000 instructions more for each small file (callgrind).
-    private let record: DownloadRecord
-    let fileName: String
-    let total: Int64
-    let updated: Int64
+    private let file: SmallFile
 
-    var id: DownloadID { record.id }
-    var resume: ResumeData { record.resume }
+    var id: DownloadID { file.id }
+    var fileName: String { file.name }
+    var total: Int64 { file.size }
+    var resume: ResumeData { file.resume }
+    var updated: Int64 { DownloadRow.milliseconds(file.written) }
 
-    /// Returns nil if the row of the download must be written instead, because the download has a partial file, an
-    /// earlier completion or another state.
-    init?(_ record: DownloadRecord) {
-        guard record.isFinishing, record.state == .running, record.completed == nil, let name = record.fileName else {
-            return nil
-        }
-        let resume = record.resume
-        guard resume.written.isEmpty, let total = resume.total, total > 0 else { return nil }
-        self.record = record
-        fileName = name
-        self.total = total
-        updated = DownloadRow.milliseconds(record.updated)
+    /// Returns nil if the row of the download must be written instead, because the download has an earlier completion
+    /// or no bytes.
+    init?(_ file: SmallFile) {
+        if file.size == 0 || file.entry.common.completed != nil { return nil }
+        self.file = file
     }
 
     /// Writes the intent. Returns false if the table `download` has no row with this id that belongs to `owner`.

@@ -58,8 +58,7 @@ struct ItemQueue {
                     entry = QueuedEntry(stored.record)
                 }
                 entries.append(entry)
-                // With mirrors, the source need not be the URL.
-                last = entry.common.request.mirrors.isEmpty ? entry : nil
+                if entry.isSourceItsURL { last = entry }
             }
         }
         return entries

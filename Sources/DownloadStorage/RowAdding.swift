@@ -50,11 +50,15 @@ struct RowAdding {
         if run.first?.isPlain == false { found = found.filter { owned.isFree($0.value) } }
         let new = found.isEmpty ? run : ArraySlice(run.indices.filter { found[$0] == nil }.map { run[$0] })
         var id = try insert(new, found.isEmpty ? urls : Self.json(new))
+        var last: QueuedEntry?
         for index in run.indices {
             guard let known = found[index] else {
-                let record = DownloadRecord(adding: run[index], id: id, to: session, at: now)
-                added.append(AddedDownload(kind: .inserted, record: record))
+                let entry =
+                    last.map { QueuedEntry(id: id, url: run[index].url, like: $0) }
+                    ?? QueuedEntry(DownloadRecord(adding: run[index], id: id, to: session, at: now))
+                added.append(AddedDownload(kind: .inserted, entry: entry))
                 id += 1
+                if entry.isSourceItsURL { last = entry }
                 continue
             }
             added.append(try adopt(known, for: run[index]))

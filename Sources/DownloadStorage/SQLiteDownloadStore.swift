@@ -37,10 +37,20 @@ package final class SQLiteDownloadStore: DownloadStore {
         _ records: [DownloadRecord], session: String, durably: Bool
     ) async throws -> Set<DownloadID> {
         if records.isEmpty { return [] }
+        return try await save(session, durably) { try rows(of: records) }
+    }
+
+    package func save(
+        _ files: SmallFiles, _ records: [DownloadRecord], session: String, durably: Bool
+    ) async throws -> Set<DownloadID> {
+        try await save(session, durably) { try rows(of: files) + rows(of: records) }
+    }
+
+    private func save(_ session: String, _ durably: Bool, _ rows: () throws -> [SaveCommitter.SavedRow]) async throws
+        -> Set<DownloadID>
+    {
         try refuseWhenClosed()
-        do {
-            return try await committer.save(try rows(of: records), session: session, durably: durably)
-        } catch {
+        do { return try await committer.save(try rows(), session: session, durably: durably) } catch {
             throw failure.error(error)
         }
     }
@@ -48,11 +58,16 @@ package final class SQLiteDownloadStore: DownloadStore {
     /// Synchronous, to keep the large rows out of the frames of waiting tasks (see `AttemptPhase`).
     @inline(never)
     private func rows(of records: [DownloadRecord]) throws -> [SaveCommitter.SavedRow] {
-        try records.map { record in
-            if let intent = IntentRow(record) { return .intent(intent) }
-            if let done = DoneRow(record) { return .done(done) }
-            return .whole(try DownloadRow(record, coder: coder))
+        try records.map { .whole(try DownloadRow($0, coder: coder)) }
+    }
+
+    private func rows(of files: SmallFiles) throws -> [SaveCommitter.SavedRow] {
+        try files.completed.map { file in
+            try DoneRow(file).map { .done($0) } ?? .whole(try DownloadRow(file.record, coder: coder))
         }
+            + files.finishing.map { file in
+                try IntentRow(file).map { .intent($0) } ?? .whole(try DownloadRow(file.finishing, coder: coder))
+            }
     }
 
     package func close() async {

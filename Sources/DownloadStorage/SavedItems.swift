@@ -55,7 +55,7 @@ struct SavedItems {
     mutating func complete(_ row: DoneRow, of session: String) throws -> Bool {
         guard try belongs(row.id, to: session), try row.write(insertion, db), let list else { return false }
         counts[list.id, default: 0] += 1
-        let time = DownloadRow.milliseconds(row.record.updated)
+        let time = row.updated
         completed[session, default: Completed()].ids.append(row.id)
         completed[session]?.time = time
         return true

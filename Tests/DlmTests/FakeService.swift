@@ -39,8 +39,8 @@ final class FakeService: SessionRouting {
     private let onResume: Resume
     /// Called at each lookup of a download. It may change the records before they are returned.
     private let onLook: @Sendable (FakeService, DownloadID) -> Void
-    private let stream: AsyncStream<[DownloadEvent]>
-    private let continuation: AsyncStream<[DownloadEvent]>.Continuation
+    private let stream: AsyncStream<EventGroup>
+    private let continuation: AsyncStream<EventGroup>.Continuation
 
     init(
         onAdd: @escaping Add = { _, _ in [] },
@@ -109,7 +109,7 @@ final class FakeService: SessionRouting {
 
     func forget(_ id: DownloadID) { state.withLock { $0.records[id] = nil } }
 
-    func send(_ event: DownloadEvent) { continuation.yield([event]) }
+    func send(_ event: DownloadEvent) { continuation.yield(.events([event])) }
 
     func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
         state.withLock {

@@ -20,7 +20,7 @@ struct StoreContractIntentTests {
         record.resume.total = 10
         record.resume.validators = Validators(etag: EntityTag(opaque: "v1"))
         record.resume.file = FileIdentity(inode: 7, born: 8)
-        #expect(try await store.save([record], session: session, durably: true) == [])
+        #expect(try await store.saveAsSession([record], session: session, durably: true) == [])
         return record
     }
 
@@ -61,7 +61,7 @@ struct StoreContractIntentTests {
         record.resume = ResumeData()
         record.state = isCompleted ? .completed : .paused(.user)
         if !isCompleted { record.resume.written = ByteRanges([0..<5]) }
-        #expect(try await store.save([record], session: "dead") == [])
+        #expect(try await store.saveAsSession([record], session: "dead") == [])
         try await store.releaseDeadSessions()
         let claimed = try await store.claim([record.id], session: "me", includingCompleted: true)[0].record
         #expect(!claimed.isFinishing)
@@ -74,7 +74,7 @@ struct StoreContractIntentTests {
         let store = try kind.make(in: folder)
         let record = try await marked(in: store)
         _ = try await store.claim([record.id], session: "me")
-        #expect(try await store.save([record], session: "dead", durably: true) == [record.id])
+        #expect(try await store.saveAsSession([record], session: "dead", durably: true) == [record.id])
     }
 
     @Test("The start and the completion of a small file are logged", arguments: StoreKind.allCases)
@@ -83,7 +83,7 @@ struct StoreContractIntentTests {
         var record = try await marked(in: store)
         record.isFinishing = false
         record.state = .completed
-        #expect(try await store.save([record], session: "dead") == [])
+        #expect(try await store.saveAsSession([record], session: "dead") == [])
         let events = try await store.events(after: 0, limit: 9)
         #expect(events.map(\.kind) == [.added, .started, .completed])
         #expect(events.map(\.total) == [nil, 10, events[2].total])

@@ -60,7 +60,7 @@ struct StoreContractItemTests {
                 $0.completed?.checksum = Checksum(algorithm: .md5, digest: String(repeating: "a", count: 32))
             },
         ]
-        #expect(try await store.save(saved, session: "s") == [])
+        #expect(try await store.saveAsSession(saved, session: "s") == [])
         #expect(try await store.records(.all) == saved)
         #expect(try await store.records(.ids([3, 1])) == [saved[2], saved[0]])
         #expect(try await store.records(DownloadSelection(.states([.completed]), limit: 2)) == Array(saved[1...]))
@@ -75,7 +75,7 @@ struct StoreContractItemTests {
         let store = try kind.make(in: folder)
         let records = try await add((0..<6).map { "\($0)" }, to: store, session: "dead")
         let done = completed(records[0])
-        _ = try await store.save([done], session: "dead")
+        _ = try await store.saveAsSession([done], session: "dead")
         #expect(try await store.claim([1], session: "s") == [.completed(done)])
         #expect(try await store.change([2], .priority(4), session: "s")[0].record.request.priority == 4)
         #expect(try await store.claim([3], session: "s")[0].record.session == "s")
@@ -94,13 +94,13 @@ struct StoreContractItemTests {
         var record = try await add(["a", "b"], to: store)[0]
         record.state = .running
         record.fileName = "a"
-        #expect(try await store.save([record], session: "other") == [1])
-        #expect(try await store.save([record], session: "s") == [])
+        #expect(try await store.saveAsSession([record], session: "other") == [1])
+        #expect(try await store.saveAsSession([record], session: "s") == [])
         record.resume.total = 99
-        #expect(try await store.save([record], session: "s") == [])
+        #expect(try await store.saveAsSession([record], session: "s") == [])
         #expect(try await store.records(.ids([1])) == [record])
         #expect(try await store.queued(session: "s", after: nil, limit: 9).map(\.id) == [2])
-        #expect(try await store.save([completed(record)], session: "s") == [])
+        #expect(try await store.saveAsSession([completed(record)], session: "s") == [])
         #expect(try await store.records(.all).map(\.state.kind) == [.completed, .queued])
         let kinds = try await store.events(after: 0, limit: 9).map(\.kind)
         #expect(kinds == [.added, .added, .started, .completed])
@@ -156,7 +156,7 @@ struct StoreContractItemTests {
         record.fileName = "b (1)"
         record.resume.total = 10
         record.resume.file = FileIdentity(inode: 7, born: 8)
-        #expect(try await store.save([record], session: "dead", durably: true) == [])
+        #expect(try await store.saveAsSession([record], session: "dead", durably: true) == [])
         let found = try await store.claim([2], session: "s")[0].record
         #expect(found.isFinishing && found.fileName == "b (1)" && found.resume.file == record.resume.file)
         #expect(try await store.queued(session: "dead", after: nil, limit: 9).map(\.id) == [1])
@@ -179,10 +179,10 @@ struct StoreContractItemTests {
     func intentsOfBatch(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let records = try await add(["a", "b", "c", "d"], to: store, session: "dead")
-        #expect(try await store.save(records.map(finishing), session: "dead", durably: true) == [])
+        #expect(try await store.saveAsSession(records.map(finishing), session: "dead", durably: true) == [])
         var paused = records[1]
         paused.state = .paused(.user)
-        _ = try await store.save([completed(records[0]), paused], session: "dead")
+        _ = try await store.saveAsSession([completed(records[0]), paused], session: "dead")
         let found = try await store.claim([1, 2, 3, 4], session: "s").map(\.record)
         #expect(found.map(\.isFinishing) == [false, false, true, true])
         #expect(found.map(\.fileName) == ["name of 1", nil, "name of 3", "name of 4"])
@@ -194,21 +194,21 @@ struct StoreContractItemTests {
         let store = try kind.make(in: folder)
         let records = try await add(["a", "b", "c"], to: store, session: "dead")
         _ = try await store.claim([2], session: "s")
-        #expect(try await store.save(records.map(finishing), session: "dead", durably: true) == [2])
+        #expect(try await store.saveAsSession(records.map(finishing), session: "dead", durably: true) == [2])
     }
 
     @Test("The row of a batch of intents is deleted when all its downloads have ended")
     func nothingRemains() async throws {
         let store = try folder.open()
         let records = try await add(["a", "b", "c"], to: store)
-        _ = try await store.save(records.map(finishing), session: "s", durably: true)
+        _ = try await store.saveAsSession(records.map(finishing), session: "s", durably: true)
         let rows = { try await store.perform { try Int.fetchOne($0, sql: "SELECT count(*) FROM itemIntent") } }
         #expect(try await rows() == 1)
-        _ = try await store.save(records[..<2].map { completed($0) }, session: "s")
+        _ = try await store.saveAsSession(records[..<2].map { completed($0) }, session: "s")
         #expect(try await rows() == 1)
         var failed = records[2]
         failed.state = .failed(.unexpected("gone"))
-        _ = try await store.save([failed], session: "s")
+        _ = try await store.saveAsSession([failed], session: "s")
         #expect(try await rows() == 0)
     }
 
@@ -224,8 +224,8 @@ struct StoreContractItemTests {
             record.resume.total = 16
             return record
         }
-        _ = try await store.save(begun, session: "s", durably: true)
-        _ = try await store.save(records[..<2].map { completed($0) }, session: "s")
+        _ = try await store.saveAsSession(begun, session: "s", durably: true)
+        _ = try await store.saveAsSession(records[..<2].map { completed($0) }, session: "s")
         _ = try await store.remove([1, 3], session: "s")
         let events = try await store.events(after: 0, limit: 99)
         #expect(events.map(\.cursor) == Array(1...9))
@@ -249,7 +249,7 @@ struct StoreContractItemTests {
         let records = try await add(["a", "b", "c"], to: store)
         let old = completed(records[0]),
             young = completed(records[1]) { $0.updated = Date(timeIntervalSince1970: 2_000_000_000) }
-        _ = try await store.save([old, young], session: "s")
+        _ = try await store.saveAsSession([old, young], session: "s")
         let limit = Date(timeIntervalSince1970: 1_800_000_000)
         #expect(try await store.removeEnded(before: limit, limit: 9) == [old])
         #expect(try await store.removeEnded(before: limit, limit: 9) == [])

@@ -36,6 +36,54 @@ final class TemporaryFolder: Sendable {
     }
 }
 
+extension DownloadStore {
+    /// Saves records as a session does: as small files where this is possible.
+    func saveAsSession(_ records: [DownloadRecord], session: String, durably: Bool = false) async throws
+        -> Set<DownloadID>
+    {
+        var files = SmallFiles()
+        var rest: [DownloadRecord] = []
+        for record in records {
+            if let file = SmallFile(record, of: session), record.state == .completed {
+                files.completed.append(file)
+            } else if let file = SmallFile(record, of: session), record.isFinishing {
+                files.finishing.append(file)
+            } else {
+                rest.append(record)
+            }
+        }
+        return try await save(files, rest, session: session, durably: durably)
+    }
+}
+
+extension SmallFile {
+    /// Makes the small file with this record. Returns nil for records that are not about to complete, and for records
+    /// with anything that a small file does not have.
+    convenience init?(_ record: DownloadRecord, of session: String) {
+        guard let name = record.fileName, record.state == .completed ? record.completed != nil : record.isFinishing
+        else {
+            return nil
+        }
+        var queued = DownloadRecord(id: record.id, request: record.request, created: record.created)
+        queued.session = session
+        let attempt = record.attempts.first
+        self.init(
+            QueuedEntry(queued), name: name, size: record.completed?.bytes ?? record.resume.total ?? 0,
+            answer: Answer(
+                validators: record.completed?.validators ?? record.resume.validators,
+                contentType: record.resume.contentType, acceptsRanges: record.resume.acceptsRanges),
+            showsURL: record.resume.finalURL != nil,
+            identity: record.completed?.identity ?? record.resume.file ?? FileIdentity(inode: 1, born: nil),
+            metrics: attempt?.metrics, began: attempt?.started ?? record.created,
+            written: attempt?.ended ?? record.updated)
+        guard let completed = record.completed else { return }
+        take(
+            path: completed.path, bytes: completed.bytes, identity: completed.identity, modified: completed.modified)
+        end(at: record.updated)
+        if self.record != record { return nil }
+    }
+}
+
 enum Sample {
     static func request(
         _ name: String = "a", folder: String = "/home/me", as fileName: String? = nil, priority: Int = 0

@@ -13,7 +13,7 @@ extension ControlClient {
     package func events() async -> DownloadEvents {
         guard let log = try? await log(since: nil) else { return DownloadEvents(groups: AsyncStream { nil }) }
         let source = EventSource(self, log)
-        return DownloadEvents(groups: AsyncStream { await source.next().map { [$0] } })
+        return DownloadEvents(groups: AsyncStream { await source.next().map { .events([$0]) } })
     }
 }
 

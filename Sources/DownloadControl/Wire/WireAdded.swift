@@ -50,7 +50,7 @@ struct WireAddedList: Codable, Sendable {
                 known.append(WireAdded(added[index], at: index))
                 continue
             }
-            let id = added[index].record.id
+            let id = added[index].id
             if let last = ranges.last, last.upperBound == id - 1 {
                 ranges[ranges.count - 1] = last.lowerBound...id
             } else {

@@ -1,25 +1,39 @@
+/// Events that happened together.
+package enum EventGroup: Sendable {
+    case events([DownloadEvent])
+    /// Small files that have begun and ended. Most readers need no record of them.
+    case smallFiles([SmallFileEnd])
+
+    package var events: [DownloadEvent] {
+        switch self {
+        case .events(let events): events
+        case .smallFiles(let files): files.flatMap(\.events)
+        }
+    }
+}
+
 /// The events of the downloads of a service, in order, until the service ends. Events that happen together are
 /// delivered in one group. Thousands of small files make thousands of events a second, and waking a reader costs more
 /// than an event itself.
 public struct DownloadEvents: AsyncSequence, Sendable {
     /// The groups of events. No group is empty.
-    package let groups: AsyncStream<[DownloadEvent]>
+    package let groups: AsyncStream<EventGroup>
 
-    package init(groups: AsyncStream<[DownloadEvent]>) { self.groups = groups }
+    package init(groups: AsyncStream<EventGroup>) { self.groups = groups }
 
     public func makeAsyncIterator() -> Iterator { Iterator(groups: groups.makeAsyncIterator()) }
 
     public struct Iterator: AsyncIteratorProtocol {
-        var groups: AsyncStream<[DownloadEvent]>.Iterator
+        var groups: AsyncStream<EventGroup>.Iterator
         private var group: ArraySlice<DownloadEvent> = []
 
-        init(groups: AsyncStream<[DownloadEvent]>.Iterator) { self.groups = groups }
+        init(groups: AsyncStream<EventGroup>.Iterator) { self.groups = groups }
 
         /// Returns the next event, or nil when the service has ended.
         public mutating func next() async -> DownloadEvent? {
             while group.isEmpty {
                 guard let next = await groups.next() else { return nil }
-                group = next[...]
+                group = next.events[...]
             }
             return group.removeFirst()
         }

@@ -24,6 +24,10 @@ package protocol DownloadStore: Sendable {
     ///   survive only the end of the process. Added downloads are always durable.
     func save(_ records: [DownloadRecord], session: String, durably: Bool) async throws -> Set<DownloadID>
 
+    /// Saves small files and records like ``save(_:session:durably:)``, in one transaction.
+    func save(_ files: SmallFiles, _ records: [DownloadRecord], session: String, durably: Bool) async throws
+        -> Set<DownloadID>
+
     func records(_ selection: DownloadSelection) async throws -> [DownloadRecord]
 
     /// Removes downloads. If one is unknown or belongs to a live session other than `session`, nothing is removed.
@@ -87,6 +91,13 @@ extension DownloadStore {
     /// Returns nil, for stores that keep no hooks. Then no hook is run.
     package func takeHook(session: String) async throws -> DueHook? { nil }
 
+    /// Saves the records of the files, for stores that keep nothing else.
+    package func save(
+        _ files: SmallFiles, _ records: [DownloadRecord], session: String, durably: Bool
+    ) async throws -> Set<DownloadID> {
+        try await save(files.records + records, session: session, durably: durably)
+    }
+
     package func save(_ records: [DownloadRecord], session: String) async throws -> Set<DownloadID> {
         try await save(records, session: session, durably: false)
     }
@@ -120,7 +131,7 @@ package struct QueuePosition: Sendable, Equatable {
 }
 
 /// The result of adding a request.
-package struct AddedDownload: Sendable, Equatable {
+package struct AddedDownload: Sendable {
     package enum Kind: Sendable, Equatable {
         case inserted
         /// A known download that no session was running. It is continued with its partial file.
@@ -129,13 +140,18 @@ package struct AddedDownload: Sendable, Equatable {
         case joined
     }
 
-    package var kind: Kind
-    package var record: DownloadRecord
+    package let kind: Kind
+    package let entry: QueuedEntry
 
-    package init(kind: Kind, record: DownloadRecord) {
+    package init(kind: Kind, entry: QueuedEntry) {
         self.kind = kind
-        self.record = record
+        self.entry = entry
     }
+
+    package init(kind: Kind, record: DownloadRecord) { self.init(kind: kind, entry: QueuedEntry(record)) }
+
+    package var id: DownloadID { entry.id }
+    package var record: DownloadRecord { entry.record }
 }
 
 extension DownloadStore {

@@ -1,5 +1,5 @@
-/// A queued download, as a store returns it. The downloads of a list share one record, because they differ only in
-/// their ids and URLs. Most of them never need a record of their own.
+/// A download, as a store returns it when it was added or is queued. The downloads of a list share one record, because
+/// they differ only in their ids and URLs. Most of them never need a record of their own.
 package struct QueuedEntry: Sendable, Equatable {
     package let id: DownloadID
     /// The URL of the request.
@@ -14,7 +14,10 @@ package struct QueuedEntry: Sendable, Equatable {
         common = record
     }
 
-    /// Makes the entry of another download of the same list. The list has no mirrors, so that the URL is the source.
+    /// Whether downloads of the same list may be made like this one. With mirrors, the first source need not be the URL.
+    package var isSourceItsURL: Bool { common.request.mirrors.isEmpty }
+
+    /// Makes the entry of another download of the same list. ``isSourceItsURL`` must be true of the other entry.
     package init(id: DownloadID, url: SourceURL, like other: QueuedEntry) {
         (self.id, self.url) = (id, url)
         origin = url.hasOrigin(of: other.url) ? other.origin : url.origin
@@ -22,6 +25,7 @@ package struct QueuedEntry: Sendable, Equatable {
     }
 
     package var priority: Int { common.priority }
+    package var state: DownloadState { common.state }
 
     /// The download's own record.
     package var record: DownloadRecord {

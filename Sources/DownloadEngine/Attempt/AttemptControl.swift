@@ -43,6 +43,12 @@ package final class AttemptControl: Sendable {
         case stop
     }
 
+    /// What is known of the download. A small file has no record of its own.
+    private enum Shown {
+        case entry(QueuedEntry)
+        case record(DownloadRecord)
+    }
+
     /// The messages that wait for the attempt's task. The queue is made on first use, because most small files have no
     /// task.
     private struct Inbox {
@@ -71,7 +77,7 @@ package final class AttemptControl: Sendable {
     private let total: Atomic<Int64>
     private let isFinishing = Atomic(false)
     private let stops = Atomic(false)
-    private let shown: Mutex<DownloadRecord>
+    private let shown: Mutex<Shown>
     private let inbox = Mutex(Inbox())
     /// The rate limit of this download alone.
     package let rateLimit: RateLimit
@@ -80,8 +86,16 @@ package final class AttemptControl: Sendable {
         let present = record.present
         received = Atomic(present.received)
         total = Atomic(present.total ?? -1)
-        shown = Mutex(record)
+        shown = Mutex(.record(record))
         rateLimit = RateLimit(record.rateLimit)
+    }
+
+    /// Makes the control of an attempt at a download of which nothing was fetched.
+    init(entry: QueuedEntry) {
+        received = Atomic(0)
+        total = Atomic(-1)
+        shown = Mutex(.entry(entry))
+        rateLimit = RateLimit(entry.common.rateLimit)
     }
 
     /// The messages for the attempt's task.
@@ -160,9 +174,14 @@ package final class AttemptControl: Sendable {
     func showFinishing() { isFinishing.store(true, ordering: .relaxed) }
 
     /// Shows the facts that the attempt has learned, such as the size and the name.
-    func show(_ record: DownloadRecord) { shown.withLock { $0 = record } }
+    func show(_ record: DownloadRecord) { shown.withLock { $0 = .record(record) } }
 
-    var record: DownloadRecord { shown.withLock { $0 } }
+    var record: DownloadRecord {
+        switch shown.withLock({ $0 }) {
+        case .record(let record): record
+        case .entry(let entry): SmallFile.started(entry)
+        }
+    }
 
     package func progress(id: DownloadID, state: DownloadState) -> DownloadProgress {
         let total = total.load(ordering: .relaxed)

@@ -10,8 +10,7 @@ package final class Committer: Sendable {
     /// class, because a struct would copy its record in each step. When it was a struct, the copies were a thirtieth of
     /// the CPU instructions of downloading a small file.
     package final class Job: @unchecked Sendable {
-        /// The download's record, which the steps change and save.
-        package internal(set) var record: DownloadRecord
+        fileprivate(set) var subject: Subject
         let file: any WholeFile
         let rule: NameRule
         /// The client that receives the finished job.
@@ -19,13 +18,21 @@ package final class Committer: Sendable {
         fileprivate(set) var failure: DownloadError?
         /// Whether the file has got its final name, even if a later step failed.
         fileprivate(set) var isNamed = false
+        /// Whether the store may have recorded that the file is about to get its name.
+        fileprivate(set) var isMarked = false
 
-        init(record: DownloadRecord, file: any WholeFile, rule: NameRule, client: Client) {
-            self.record = record
+        init(_ subject: Subject, file: any WholeFile, rule: NameRule, client: Client) {
+            self.subject = subject
             self.file = file
             self.rule = rule
             self.client = client
         }
+    }
+
+    /// What the steps change and save.
+    enum Subject: Sendable {
+        case download(DownloadRecord)
+        case small(SmallFile)
     }
 
     enum Client: Sendable {
@@ -60,7 +67,7 @@ package final class Committer: Sendable {
         -> DownloadRecord
     {
         let job = await withCheckedContinuation { continuation in
-            add([Job(record: record, file: file, rule: rule, client: .task(continuation))])
+            add([Job(.download(record), file: file, rule: rule, client: .task(continuation))])
         }
         if let failure = job.failure { throw failure }
         return job.record
@@ -104,14 +111,13 @@ package final class Committer: Sendable {
     /// Saves the `completed` jobs as completed, marks the `finishing` jobs as about to get their names, and answers the
     /// clients of the completed jobs. A `finishing` job that could not be saved has the failure afterwards.
     private func save(completed: [Job], finishing: [Job]) async {
-        for job in finishing { job.record.beginFinishing() }
+        for job in finishing { job.mark() }
         if !completed.isEmpty { FaultPoint.reached("beforeCompleted") }
         if !finishing.isEmpty { FaultPoint.reached("beforeFinishingMark") }
         do {
             // If a loss of power undoes `completed`, the next start finds the file under its final name and completes
             // it again.
-            let lost = try await store.save(
-                (completed + finishing).map(\.record), session: session, durably: !finishing.isEmpty)
+            let lost = try await save(completed, finishing)
             if !lost.isEmpty { Self.note(lost, completed + finishing) }
         } catch {
             let failure = error as? DownloadError ?? .unexpected("\(error)")
@@ -123,6 +129,14 @@ package final class Committer: Sendable {
         await tell(completed)
     }
 
+    private func save(_ completed: [Job], _ finishing: [Job]) async throws -> Set<DownloadID> {
+        let records = (completed + finishing).compactMap(\.download)
+        let files = SmallFiles(completed: completed.compactMap(\.small), finishing: finishing.compactMap(\.small))
+        let durably = !finishing.isEmpty
+        if files.isEmpty { return try await store.save(records, session: session, durably: durably) }
+        return try await store.save(files, records, session: session, durably: durably)
+    }
+
     private static func name(_ jobs: [Job], at time: any TimeSource) {
         for job in jobs { job.failure = failure { () throws(DownloadError) in try job.name() } }
         var folders: [FolderKey: DownloadError?] = [:]
@@ -132,7 +146,7 @@ package final class Committer: Sendable {
             let failure = known ?? failure { () throws(DownloadError) in try job.file.syncFolder() }
             if known == nil { folders[key] = .some(failure) }
             job.failure = failure
-            if failure == nil { job.record.complete(at: time.date) }
+            if failure == nil { job.complete(at: time.date) }
         }
     }
 
@@ -149,19 +163,23 @@ package final class Committer: Sendable {
     /// Answers the clients of the jobs. Small files are reported to their lane together, because each report costs the
     /// session a turn.
     private func tell(_ jobs: [Job]) async {
-        var small: [(SmallFileAttempt, Job)] = []
+        var lane: SmallFileLane?
+        var files: [(SmallFile, Job)] = []
         for job in jobs {
-            switch job.client {
-            case .task(let continuation): continuation.resume(returning: job)
-            case .lane(let attempt): small.append((attempt, job))
+            switch (job.client, job.small) {
+            case (.task(let continuation), _): continuation.resume(returning: job)
+            case (.lane(let attempt), let file?):
+                lane = attempt.lane
+                files.append((file, job))
+            case (.lane, nil): assertionFailure("the lane has small files only")
             }
         }
-        await small.first?.0.lane.settled(small)
+        await lane?.settled(files)
     }
 
     private static func note(_ lost: Set<DownloadID>, _ jobs: [Job]) {
-        for job in jobs where lost.contains(job.record.id) {
-            job.failure = .sessionUnavailable(.ownedElsewhere(job.record.id, session: "another"))
+        for job in jobs where lost.contains(job.id) {
+            job.failure = .sessionUnavailable(.ownedElsewhere(job.id, session: "another"))
         }
     }
 
@@ -185,20 +203,66 @@ package final class Committer: Sendable {
 }
 
 extension Committer.Job {
-    /// Gives the file its final name and describes the completed file in the record.
+    var id: DownloadID {
+        switch subject {
+        case .download(let record): record.id
+        case .small(let file): file.id
+        }
+    }
+
+    /// The download's record as the last step left it.
+    package var record: DownloadRecord {
+        switch subject {
+        case .download(let record): record
+        case .small(let file): file.record
+        }
+    }
+
+    fileprivate var download: DownloadRecord? {
+        if case .download(let record) = subject { record } else { nil }
+    }
+
+    fileprivate var small: SmallFile? {
+        if case .small(let file) = subject { file } else { nil }
+    }
+
+    /// Marks the file as about to get its final name.
+    fileprivate func mark() {
+        isMarked = true
+        guard case .download(var record) = subject else { return }
+        record.beginFinishing()
+        subject = .download(record)
+    }
+
+    /// Gives the file its final name and describes the completed file.
     fileprivate func name() throws(DownloadError) {
         FaultPoint.reached("beforeName")
         let name = try file.takeName(rule)
         isNamed = true
         FaultPoint.reached("afterName")
         let status = try file.status()
-        let resume = record.resume
-        let verified = resume.verified
-        record.fileName = name
-        record.completed = CompletedFile(
-            path: FileNaming.path(file.folderKey.path, name), bytes: status.size, identity: status.identity,
-            modified: status.modified, validators: resume.validators, checksum: verified?.checksum,
-            verifiedBy: verified?.source)
-        record.resume = resume.afterCompletion
+        let path = FileNaming.path(file.folderKey.path, name)
+        switch subject {
+        case .download(var record):
+            let resume = record.resume
+            let verified = resume.verified
+            record.fileName = name
+            record.completed = CompletedFile(
+                path: path, bytes: status.size, identity: status.identity, modified: status.modified,
+                validators: resume.validators, checksum: verified?.checksum, verifiedBy: verified?.source)
+            record.resume = resume.afterCompletion
+            subject = .download(record)
+        case .small(let file):
+            file.take(path: path, bytes: status.size, identity: status.identity, modified: status.modified)
+        }
+    }
+
+    fileprivate func complete(at time: Date) {
+        switch subject {
+        case .download(var record):
+            record.complete(at: time)
+            subject = .download(record)
+        case .small(let file): file.end(at: time)
+        }
     }
 }

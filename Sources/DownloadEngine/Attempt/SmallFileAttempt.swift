@@ -2,9 +2,9 @@ import DownloadCore
 import Foundation
 import Synchronization
 
-/// The attempt at a new file that comes whole in one buffer. It has no task and no partial file, and the disk and the
-/// store handle many such files at once. If anything else happens, it becomes an ordinary attempt, which continues with
-/// the bytes that have come.
+/// The attempt at a new file that comes whole in one buffer. It has no task, no record and no partial file, and the disk
+/// and the store handle many such files at once. If anything else happens, it becomes an ordinary attempt, which
+/// continues with the bytes that have come.
 ///
 /// The properties without a lock are used by one thread after another: the code that begins the attempt, the thread
 /// that has the last bytes or a message for the attempt, and then ``SmallFileLane``.
@@ -16,16 +16,12 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
         case transferring(SegmentWriter, ticks: Int)
         /// All bytes have come, so there is nothing to stop or change.
         case whole(SegmentWriter)
-        case left
+        /// An ordinary attempt continues with the transfer; nil if no transfer has begun.
+        case left(SegmentWriter?)
     }
 
-    /// The record at the beginning of the attempt.
-    let started: DownloadRecord
-    /// The request of the record, which would be copied each time it is read from the record.
-    let request: DownloadRequest
+    private let file: ReadyFile
     let control: AttemptControl
-    let origin: String
-    private let prefersMultiplexing: Bool
     let lane: SmallFileLane
     private let stage = Mutex(Stage.ready)
     private var begun: Date
@@ -34,32 +30,27 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
     private var result: TransferResult?
     /// The cookies that servers set.
     private var memory: CookieMemory?
-    /// The current record. At the end it is the committer's record.
-    private(set) var record: DownloadRecord
-    /// The record when the file was about to get its name.
-    private(set) var whole: DownloadRecord?
 
-    init(_ record: DownloadRecord, origin: String, prefersMultiplexing: Bool, _ lane: SmallFileLane) {
-        started = record
-        request = record.request
-        self.record = record
-        control = AttemptControl(record: record)
-        self.origin = origin
-        self.prefersMultiplexing = prefersMultiplexing
+    init(_ file: ReadyFile, _ lane: SmallFileLane) {
+        self.file = file
+        control = AttemptControl(entry: file.entry)
         self.lane = lane
         begun = lane.context.time.date
         control.attend(self)
     }
 
-    var id: DownloadID { started.id }
+    var entry: QueuedEntry { file.entry }
+    var id: DownloadID { file.entry.id }
+    var destination: Destination { file.list.request.destination }
+
+    /// The record at the beginning of the attempt.
+    var started: DownloadRecord { SmallFile.started(entry) }
 
     // MARK: The transfer
 
-    /// Begins the transfer.
-    /// - Returns: False if the file has become an ordinary attempt before its turn.
-    @discardableResult
-    func begin() -> Bool {
-        let context = lane.context
+    /// Begins the transfer, unless the file has become an ordinary attempt before its turn.
+    func begin() {
+        let (context, request) = (lane.context, file.list.request)
         let end = request.connections > 1 ? Probe.firstLease : nil
         var judge = ResponseJudge(start: 0, end: end, asksRange: true)
         judge.validation = request.validation
@@ -70,19 +61,19 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
             stage = .transferring(scout, ticks: 0)
             return true
         }
-        guard begins else { return false }
+        guard begins else { return }
         begun = context.time.date
-        let route = RequestRoute(request.url, of: request, upgradedBy: context.strictHosts)
+        let route = RequestRoute(entry.url, of: request, upgradedBy: context.strictHosts)
         self.route = route
         memory = context.memory(of: id, request)
         var transfer = context.request(
-            route, of: request, LoadedSecrets(memory: memory), for: control, prefersMultiplexing: prefersMultiplexing)
+            route, of: request, LoadedSecrets(memory: memory), for: control,
+            prefersMultiplexing: file.prefersMultiplexing)
         transfer.range = "0-\(end.map { "\($0 - 1)" } ?? "")"
-        if let turned = transfer.network.turned(min(started.attempts.count, DownloadRecord.attemptsKept - 1)) {
+        if let turned = transfer.network.turned(min(file.list.attempts, DownloadRecord.attemptsKept - 1)) {
             transfer.network = turned
         }
         scout.begin(context.transport, transfer)
-        return true
     }
 
     func handles(_ message: AttemptControl.Message) -> Bool {
@@ -119,29 +110,39 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
         }
     }
 
+    // MARK: The ordinary attempt
+
     /// Changes this attempt into an ordinary one, which continues with the bytes that have come.
     func becomeOrdinary() {
-        let last = stage.withLock { stage in
-            defer { stage = .left }
-            return stage
+        let (isNew, scout) = stage.withLock { stage -> (Bool, SegmentWriter?) in
+            switch stage {
+            case .left: return (false, nil)
+            case .ready:
+                stage = .left(nil)
+                return (true, nil)
+            case .transferring(let scout, _), .whole(let scout):
+                stage = .left(scout)
+                return (true, scout)
+            }
         }
-        let scout: SegmentWriter?
-        switch last {
-        case .ready: scout = nil
-        case .transferring(let writer, _), .whole(let writer): scout = writer
-        case .left: return
-        }
+        if !isNew { return }
         control.attend(nil)
         if let scout, let result { control.send(.segmentFinished(scout, result)) }
-        lane.goOn(
-            AttemptTask(
-                record: started, context: lane.context, control: control, prefersMultiplexing: prefersMultiplexing,
-                probe: scout, started: begun))
+        lane.goOn(self)
+    }
+
+    /// Makes the ordinary attempt. Called once, after ``becomeOrdinary()``.
+    func makeTask() -> AttemptTask {
+        let scout = stage.withLock { stage -> SegmentWriter? in if case .left(let scout) = stage { scout } else { nil }
+        }
+        return AttemptTask(
+            record: started, context: lane.context, control: control, prefersMultiplexing: file.prefersMultiplexing,
+            probe: scout, started: begun)
     }
 
     // MARK: The file
 
-    /// Writes the bytes to a file without a name, and enters that file into the record.
+    /// Writes the bytes to a file without a name.
     /// - Returns: Nil if the file must become an ordinary attempt.
     func write(in folder: UnnamedFile.Folder) throws(DownloadError) -> Committer.Job? {
         guard case .whole(let scout) = stage.withLock({ $0 }), let (head, size) = scout.wholeFile, let route,
@@ -149,51 +150,23 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
             // engine's thread.
             ServerDigest.checksum(of: head) == nil, !Metalink.isDocument(head), !MirrorLinks.mayDescribe(head)
         else { return nil }
-        lane.context.strictHosts?.learn(head, route.url, of: request)
-        let name = request.destination.name(of: head, from: request.url)
+        let (list, context) = (file.list, lane.context)
+        context.strictHosts?.learn(head, route.url, of: list.request)
+        let name = list.request.destination.name(of: head, from: entry.url)
         guard FileNaming.path(folder.path, name).utf8.count < PATH_MAX else { return nil }
-        let file = try scout.withWhole { bytes in
+        let unnamed = try scout.withWhole { bytes in
             Result { () throws(DownloadError) in try UnnamedFile(in: folder, bytes) }
         }.get()
         scout.discard()
         control.attend(nil)
         control.close()
-        record.fileName = name
-        note(head, size, file.identity)
-        return Committer.Job(record: record, file: file, rule: NameRule(name: name), client: .lane(self))
-    }
-
-    private func note(_ head: ResponseHead, _ size: Int64, _ file: FileIdentity) {
-        var resume = ResumeData()
-        resume.total = size
-        resume.validators = Validators(head: head, now: lane.context.time.date)
-        resume.contentType = ResponseJudge.mediaType(head)
-        resume.finalURL = RequestSecrets(request, LoadedSecrets()).occur(in: request.url) ? nil : request.url
-        resume.acceptsRanges = head.status == 206
-        resume.file = file
-        record.resume = resume
-        record.updated = lane.context.time.date
-        whole = record
-        var attempt = AttemptRecord(started: begun)
-        attempt.ended = record.updated
-        attempt.received = size
-        attempt.metrics = result?.metrics
-        attempt.outcome = "completed"
-        record.attempts.append(attempt)
-        record.attempts.removeFirst(max(0, record.attempts.count - DownloadRecord.attemptsKept))
-    }
-
-    /// Adopts the committer's result.
-    func settle(_ job: Committer.Job) {
-        record = job.record
-        if let failure = job.failure { record.state = .failed(failure) }
-    }
-
-    /// Returns the record for another attempt. If the file has its name already, that attempt finds the file under this
-    /// name.
-    func anew(_ job: Committer.Job) -> DownloadRecord {
-        guard job.isNamed, var marked = whole else { return started }
-        marked.isFinishing = true
-        return marked
+        let now = context.time.date
+        let answer = SmallFile.Answer(
+            validators: Validators(head: head, now: now), contentType: ResponseJudge.mediaType(head),
+            acceptsRanges: head.status == 206)
+        let small = SmallFile(
+            entry, name: name, size: size, answer: answer, showsURL: !list.secrets.occur(in: entry.url),
+            identity: unnamed.identity, metrics: result?.metrics, began: begun, written: now)
+        return Committer.Job(.small(small), file: unnamed, rule: NameRule(name: name), client: .lane(self))
     }
 }

@@ -4,7 +4,7 @@ import Synchronization
 /// Sends events to all streams, in the order of the calls. Used from any thread. The streams end with the session.
 final class EventBroadcaster: Sendable {
     private struct Listener {
-        let stream: AsyncStream<[DownloadEvent]>.Continuation
+        let stream: AsyncStream<EventGroup>.Continuation
         let hearsAdded: Bool
     }
 
@@ -19,7 +19,7 @@ final class EventBroadcaster: Sendable {
     /// Makes a stream of events.
     /// - Parameter hearsAdded: Whether the stream gets `didAdd` events. A list may bring a million of them at once.
     func stream(hearsAdded: Bool = true) -> DownloadEvents {
-        let (stream, continuation) = AsyncStream.makeStream(of: [DownloadEvent].self)
+        let (stream, continuation) = AsyncStream.makeStream(of: EventGroup.self)
         let (key, isFinished) = state.withLock { state in
             defer { state.nextKey += 1 }
             if !state.isFinished {
@@ -36,11 +36,10 @@ final class EventBroadcaster: Sendable {
         state.withLock { state in _ = state.listeners.removeValue(forKey: key) }
     }
 
-    func send(_ events: DownloadEvent...) { send(events) }
+    func send(_ event: DownloadEvent) { send(.events([event])) }
 
-    func send(_ events: [DownloadEvent]) {
-        if events.isEmpty { return }
-        state.withLock { state in for listener in state.listeners.values { listener.stream.yield(events) } }
+    func send(_ group: EventGroup) {
+        state.withLock { state in for listener in state.listeners.values { listener.stream.yield(group) } }
     }
 
     /// Publishes an event for each new download to the streams that get `didAdd` events.
@@ -50,7 +49,7 @@ final class EventBroadcaster: Sendable {
             if listeners.isEmpty { return }
             let events = records.map { DownloadEvent.didAdd(DownloadSnapshot(record: $0)) }
             if events.isEmpty { return }
-            for listener in listeners { listener.stream.yield(events) }
+            for listener in listeners { listener.stream.yield(.events(events)) }
         }
     }
 

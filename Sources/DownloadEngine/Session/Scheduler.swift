@@ -23,6 +23,10 @@ package struct Scheduler: Sendable, Equatable {
         }
     }
 
+    /// The number of a slot: the id of the download that uses it, or a negative number for a slot of small files
+    /// (``SmallFileQueue``).
+    package typealias Slot = Int64
+
     /// The maximum number of running downloads, at least 1. When it falls, running downloads continue.
     package var maxConcurrent: Int { didSet { maxConcurrent = max(1, maxConcurrent) } }
     /// The maximum number of running downloads that the limit of open files allows.
@@ -32,7 +36,8 @@ package struct Scheduler: Sendable, Equatable {
     package var hostLimits: [HostPattern: Int] = [:]
     /// The waiting downloads by priority, then by order.
     package private(set) var candidates: [Candidate] = []
-    package private(set) var running: [DownloadID: String] = [:]
+    /// The slots in use, with the origins of their downloads.
+    package private(set) var running: [Slot: String] = [:]
     private var perOrigin: [String: Int] = [:]
     /// The downloads between two attempts, with their origins. Each of them stays in memory.
     package private(set) var retrying: [DownloadID: String] = [:]
@@ -97,7 +102,7 @@ package struct Scheduler: Sendable, Equatable {
     package func hasFreeSlot(for origin: String) -> Bool { hasFreeSlot && !isSaturated(origin) }
 
     /// Takes the downloads that would start next, up to the first one that has another origin or does not satisfy
-    /// `isMeant`. They get slots later, by ``pass(from:to:)``.
+    /// `isMeant`. They begin later in slots of the same origin.
     /// - Parameter origin: The origin, or nil for the origin of the first candidate.
     package mutating func next(_ limit: Int, of origin: String?, where isMeant: (DownloadID) -> Bool) -> [DownloadID] {
         guard let origin = origin ?? candidates.first?.origin, let count = perOrigin[origin], holds[origin] == nil,
@@ -114,15 +119,15 @@ package struct Scheduler: Sendable, Equatable {
         candidates.first.map { !$0.follows(id, priority: priority) } ?? false
     }
 
-    /// Gives a slot to a download that is no longer a candidate.
-    package mutating func begin(_ id: DownloadID, of origin: String) {
-        running[id] = origin
+    /// Takes a slot for a download that is not a candidate.
+    package mutating func begin(_ slot: Slot, of origin: String) {
+        running[slot] = origin
         perOrigin[origin, default: 0] += 1
     }
 
-    /// Gives the slot of a download whose transfers are over to the next download.
-    package mutating func pass(from id: DownloadID, to next: DownloadID) {
-        running[next] = running.removeValue(forKey: id)
+    /// Gives another number to a slot.
+    package mutating func pass(from slot: Slot, to next: Slot) {
+        running[next] = running.removeValue(forKey: slot)
     }
 
     package mutating func add(_ candidate: Candidate) {
@@ -165,8 +170,8 @@ package struct Scheduler: Sendable, Equatable {
     }
 
     /// Frees the slot of a download whose transfers are over. Does nothing when called again.
-    package mutating func ended(_ id: DownloadID) {
-        guard let origin = running.removeValue(forKey: id) else { return }
+    package mutating func ended(_ slot: Slot) {
+        guard let origin = running.removeValue(forKey: slot) else { return }
         perOrigin[origin, default: 1] -= 1
         if perOrigin[origin] == 0 { perOrigin[origin] = nil }
     }

@@ -43,7 +43,7 @@ extension SessionManager {
     func changeRunning(_ id: DownloadID, _ change: DownloadChange) async throws -> Bool {
         while true {
             await waitForChanges(of: [id])
-            recallReady()
+            recallSmallFiles()
             guard let active = book[active: id] else { return try await !changeIdle([id], change).isEmpty }
             switch change {
             case .pause: stop(id, .pause(.user))
@@ -196,6 +196,7 @@ extension SessionManager {
     /// Keeps the records of complete files that the store did not save as completed. The store marks them as finishing,
     /// so the next process that looks at the files finds them complete. The store is asked again until it saves them.
     func keepUnrecorded(_ records: [DownloadRecord], _ error: DownloadError) {
+        enterSmallFiles()
         for record in records { report { $0.keepUnsaved(record) } }
         guard let first = records.first else { return }
         let what = records.count == 1 ? "\(first.id): \(first.displayName) is" : "\(records.count) downloads are"

@@ -55,8 +55,8 @@ extension SessionManager {
             case .parking(let record): await park([record])
             }
         }
-        if let smallFiles, smallFiles.ready.isLow {
-            while book.scheduler.candidateCount < ReadyFiles.most, book.queue.mayHaveMore, await loadMore() {}
+        if let smallFiles, smallFiles.files.isLow {
+            while book.scheduler.candidateCount < SmallFileQueue.most, book.queue.mayHaveMore, await loadMore() {}
             makeReady()
         }
     }
@@ -76,8 +76,8 @@ extension SessionManager {
             book.queue.endReading()
             return false
         }
-        let date = parts.time.date
-        for entry in book.didRead(answer) { book.offer(QueuedDownload(secrets.restored(entry)), at: date) }
+        let entries = withoutSmallFiles(book.didRead(answer))
+        for entry in entries { book.offer(QueuedDownload(secrets.restored(entry)), at: parts.time.date) }
         return book.scheduler.candidateCount > known
     }
 
@@ -88,22 +88,28 @@ extension SessionManager {
             session: identifier, excluding: busy.flatMap(SourceURL.prefixes), limit: SessionBook.windowSize)
         // If the store failed, it is asked again when a download ends.
         guard let answer else { return book.queue.endReading() }
-        for entry in book.didRead(answer, without: busy) { book.enlist(QueuedDownload(secrets.restored(entry))) }
+        let entries = book.didRead(withoutSmallFiles(answer), without: busy)
+        for entry in entries { book.enlist(QueuedDownload(secrets.restored(entry))) }
     }
 
     private func start(_ queued: QueuedDownload) {
         guard let context else { return }
-        var record = queued.record
-        record.forgetLostFile()
+        let entry = queued.entry
+        let multiplexes = entry.url.scheme == "https" && book.scheduler.hasWaiting(for: entry.origin)
         let failures = queued.failures ?? 0
-        if let smallFiles, smallFiles.isUsable, SmallFileRule.permits(record) {
-            let attempt = attempt(record, smallFiles, prefersMultiplexing: prefersMultiplexing(record))
-            var active = ActiveDownload(attempt.started, attempt.control)
-            active.failures = failures
-            book.begin(active)
-            attempt.begin()
-            return
+        if let smallFiles, smallFiles.isUsable,
+            let file = smallFiles.file(of: entry, prefersMultiplexing: multiplexes)
+        {
+            let (attempt, slot) = smallFiles.files.begin(file, in: smallFiles)
+            book.lend(entry.id, to: slot)
+            if failures > 0 {
+                enterSmallFiles()
+                book.update(entry.id) { $0.failures = failures }
+            }
+            return attempt.begin()
         }
+        var record = entry.record
+        record.forgetLostFile()
         record.move(to: .running)
         let control = AttemptControl(record: record)
         var active = ActiveDownload(record, control)
@@ -115,7 +121,7 @@ extension SessionManager {
         run(
             AttemptTask(
                 record: record, context: context, control: control,
-                prefersMultiplexing: prefersMultiplexing(record), deadline: active.deadline))
+                prefersMultiplexing: multiplexes, deadline: active.deadline))
     }
 
     private nonisolated func run(_ attempt: sending AttemptTask) {
@@ -131,51 +137,96 @@ extension SessionManager {
     /// The calls from the small files of the session to the session.
     var callsOfSmallFiles: SmallFileLane.Calls {
         SmallFileLane.Calls(
-            goOn: { attempt in self.run(attempt) },
+            goOn: { attempt in await self.becomeOrdinary(attempt) },
             begin: { records in for record in records { await self.beginAgain(record) } },
             slotsMoved: { await self.fill() },
-            ended: { attempts in await self.ended(attempts) })
+            ended: { files in await self.ended(files) })
+    }
+
+    private func becomeOrdinary(_ attempt: SmallFileAttempt) {
+        leaveSmallFiles(attempt.id)
+        run(attempt.makeTask())
     }
 
     /// Begins a small file again as an ordinary attempt. A stop that was requested of the first attempt also stops this
     /// one.
     private func beginAgain(_ record: DownloadRecord) {
+        leaveSmallFiles(record.id)
         guard let context, book[active: record.id] != nil else { return }
         let control = AttemptControl(record: record)
         if book.beginAgain(record.id, control) { control.stop() }
         run(AttemptTask(record: record, context: context, control: control, prefersMultiplexing: false))
     }
 
-    private func ended(_ attempts: [SmallFileAttempt]) async {
+    /// Gives a small file its place in the book, before an ordinary attempt at it begins.
+    private func leaveSmallFiles(_ id: DownloadID) {
+        enterSmallFiles()
+        _ = smallFiles?.files.remove([id])
+    }
+
+    private func ended(_ files: [SmallFileEnd]) async {
         learnSlots()
-        var events: [DownloadEvent] = []
-        events.reserveCapacity(2 * attempts.count)
-        for attempt in attempts {
-            leave(Saved(record: attempt.record))
-            events.append(.didStart(DownloadSnapshot(record: attempt.whole ?? attempt.started), atOffset: 0))
-            events.append(endEvent(of: attempt.record))
+        let entered = smallFiles?.files.remove(files.lazy.map(\.file.id)) ?? []
+        for end in files {
+            if end.failure != nil || entered.contains(end.file.id) {
+                leave(Saved(record: end.record))
+            } else {
+                book.queue.depart(end.file.id)
+            }
         }
-        broadcaster.send(events)
+        broadcaster.send(.smallFiles(files))
         await fill()
     }
 
     /// Enters into the book which slots the small files have passed on or freed. Called before anything that depends on
     /// slots.
-    func learnSlots() {
-        for news in smallFiles?.ready.takeNews() ?? [] {
+    func learnSlots() { learn(smallFiles?.files.takeNews() ?? []) }
+
+    private func learn(_ news: [SmallFileQueue.News]) {
+        for news in news {
             switch news {
-            case .passed(let id, let next): book.passSlot(from: id, to: next)
-            case .freed(let id): book.freeSlot(of: id)
+            case .passed(let id, let slot): book.passSlot(from: id, to: slot)
+            case .freed(let slot): book.freeSlot(slot)
             }
         }
     }
 
+    /// Gives a place in the book to each small file that has begun. Called before anything that looks for active
+    /// downloads, and again after each wait.
+    /// - Parameter onlyTransferring: Whether files whose bytes have come are left out.
+    func enterSmallFiles(onlyTransferring: Bool = false) {
+        guard let smallFiles else { return }
+        let (news, begun) = smallFiles.files.enter(onlyTransferring: onlyTransferring)
+        learn(news)
+        for file in begun { book.enter(ActiveDownload(file.attempt.started, file.attempt.control), from: file.slot) }
+    }
+
+    /// Puts the small files that have not begun back into the queue. Called when other downloads may come first now.
+    func recallReady() {
+        let entries = smallFiles?.files.takeBack() ?? []
+        learnSlots()
+        for entry in entries { book.enlist(QueuedDownload(entry)) }
+    }
+
+    /// Gives a place in the book to every small file, begun or not. Called before downloads are changed.
+    func recallSmallFiles() {
+        recallReady()
+        enterSmallFiles()
+    }
+
+    /// Leaves out the downloads that the store still shows as queued although they are among the small files.
+    private func withoutSmallFiles(_ entries: [QueuedEntry]) -> [QueuedEntry] {
+        smallFiles?.files.withoutKnown(entries) ?? entries
+    }
+
     /// Gives free slots to the next small files, unless other downloads come first by now.
     private func startReady() {
-        guard let smallFiles, let first = smallFiles.ready.first else { return }
-        if book.scheduler.hasOneBefore(first.id, priority: first.started.priority) { return recallReady() }
-        while hasRoom, book.scheduler.hasFreeSlot(for: first.origin), let attempt = smallFiles.ready.takeFirst() {
-            book.takeSlot(for: attempt.id)
+        guard let smallFiles, let first = smallFiles.files.first else { return }
+        if book.scheduler.hasOneBefore(first.id, priority: first.priority) { return recallReady() }
+        while hasRoom, book.scheduler.hasFreeSlot(for: first.origin),
+            let (attempt, slot) = smallFiles.files.beginFirst(in: smallFiles)
+        {
+            book.scheduler.begin(slot, of: attempt.entry.origin)
             attempt.begin()
         }
     }
@@ -183,40 +234,11 @@ extension SessionManager {
     /// Makes the next small files ready to follow the running ones in their slots.
     private func makeReady() {
         guard let smallFiles, smallFiles.isUsable, book.mayBegin else { return }
-        let ready = smallFiles.ready
-        let room = ReadyFiles.most - ready.count
-        let records = book.takeNext(room, of: ready.first?.origin) { record in
-            var record = record
-            record.forgetLostFile()
-            return SmallFileRule.permits(record) ? record : nil
+        let room = SmallFileQueue.most - smallFiles.files.count
+        let files = book.takeNext(room, of: smallFiles.files.first?.origin) { entry in
+            smallFiles.file(of: entry, prefersMultiplexing: entry.url.scheme == "https")
         }
-        let files = records.map { record in
-            let attempt = attempt(record, smallFiles, prefersMultiplexing: record.source.scheme == "https")
-            book.begin(ActiveDownload(record, attempt.control, .ready))
-            return attempt
-        }
-        ready.add(files, areAll: records.count < room)
-    }
-
-    private func attempt(
-        _ record: DownloadRecord, _ smallFiles: SmallFileLane, prefersMultiplexing: Bool
-    ) -> SmallFileAttempt {
-        var running = record
-        running.move(to: .running)
-        return SmallFileAttempt(
-            running, origin: record.source.origin, prefersMultiplexing: prefersMultiplexing, smallFiles)
-    }
-
-    private func prefersMultiplexing(_ record: DownloadRecord) -> Bool {
-        record.request.url.scheme == "https" && book.scheduler.hasWaiting(for: record.request.url.origin)
-    }
-
-    /// Puts the ready files that have not begun back into the queue. Called before downloads are changed, and when
-    /// other downloads may come first now.
-    func recallReady() {
-        let attempts = smallFiles?.ready.takeBack() ?? []
-        learnSlots()
-        for attempt in attempts { report { $0.recall(attempt.id) } }
+        smallFiles.files.add(files, areAll: files.count < room)
     }
 
     // MARK: Ending
@@ -363,17 +385,6 @@ extension SessionManager {
             try DownloadRemoval.deleteFiles(of: record, deletesFile: false)
         } catch {
             parts.notice("\(error)")
-        }
-    }
-}
-
-extension RequestRetrier {
-    /// Returns the retrier's decision, or nil if the attempt did not fail.
-    func decision(after outcome: AttemptTask.Outcome, of record: DownloadRecord) async -> RetryDecision? {
-        switch outcome {
-        case .failed(let error, _), .renewed(let error):
-            await retry(DownloadSnapshot(record: record), dueTo: error)
-        case .completed, .stopped: nil
         }
     }
 }

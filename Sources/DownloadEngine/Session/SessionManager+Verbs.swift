@@ -24,17 +24,18 @@ extension SessionManager {
         FaultPoint.reached("afterAdd")
         startTicker()
         broadcaster.sendAdded(added.lazy.filter { $0.kind != .joined }.map(\.record))
+        enterSmallFiles()
         let haveSecrets = requests.contains { $0.hasSecrets }
         let date = parts.time.date
         // The loop uses indices, because a copy of each element would be expensive.
         for index in added.indices where added[index].kind != .joined {
             // A new download without secrets has no older secrets that must be replaced.
             if haveSecrets || added[index].kind != .inserted { secrets.keep(added[index].record) }
-            if case .paused = added[index].record.state {
+            if case .paused = added[index].entry.state {
                 book.addPaused(added[index].record)
                 broadcaster.send(.didPause(DownloadSnapshot(record: added[index].record)))
             } else {
-                book.adopt(added[index].record, at: date)
+                book.adopt(added[index].entry, at: date)
             }
         }
         return added
@@ -55,6 +56,7 @@ extension SessionManager {
         // are given now. Such an attempt fails at once, and its download is claimed afterwards.
         let lacking = claimed.compactMap { lacksSecrets($0, overrides) ? $0.record.id : nil }
         if lacking.isEmpty { return claimed }
+        enterSmallFiles()
         for active in lacking.compactMap({ book[active: $0] }) {
             await wait(book.waitForEnd(of: active.record.id, active.control))
         }
@@ -75,7 +77,7 @@ extension SessionManager {
 
     private func takeOver(_ ids: [DownloadID], _ overrides: RequestOverrides) async throws -> [ClaimedDownload] {
         await waitForChanges(of: ids)
-        recallReady()
+        recallSmallFiles()
         let taken = book.beginClaim(of: ids)
         defer { report { $0.endClaim(of: taken) } }
         let claimed = try await claim(ids)
@@ -90,6 +92,7 @@ extension SessionManager {
         // Records are saved, because a record that waits in the store until there is room must come back with the new
         // options.
         if overrides.changesRequests { _ = try await store.save(records, session: identifier) }
+        enterSmallFiles()
         let alone = Set(taken)
         for record in records {
             broadcaster.send(.didResume(DownloadSnapshot(record: record)))
@@ -121,7 +124,7 @@ extension SessionManager {
         let ids = ids.firstOccurrences
         _ = try await store.records(.ids(ids))
         await waitForChanges(of: ids)
-        recallReady()
+        recallSmallFiles()
         let running = ids.filter(book.activeIDs.contains)
         var changed = try await changeIdle(ids.filter { !book.activeIDs.contains($0) }, change)
         for id in running where try await changeRunning(id, change) { changed.insert(id) }
@@ -136,7 +139,7 @@ extension SessionManager {
         var stopped: [DownloadID: DownloadRecord] = [:]
         while true {
             await waitForChanges(of: ids)
-            recallReady()
+            recallSmallFiles()
             let running = ids.compactMap { book[active: $0] }
             if running.isEmpty { break }
             for active in running { stop(active.record.id, .remove) }
@@ -168,15 +171,13 @@ extension SessionManager {
 
     package func snapshots(_ selection: DownloadSelection) async throws -> [DownloadSnapshot] {
         try await store.releaseDeadSessions()
-        learnSlots()
         var attended: [String: Bool] = [identifier: works != nil]
-        return try await store.records(selection).map { record in
+        let records = try await store.records(selection)
+        enterSmallFiles()
+        return records.map { record in
             var snapshot =
-                book[active: record.id].flatMap { active in
-                    // The store shows a ready file as queued.
-                    if active.stage == .ready { return nil }
-                    return DownloadSnapshot(record: active.control.record, progress: active.progress)
-                } ?? DownloadSnapshot(record: record)
+                book[active: record.id].map { DownloadSnapshot(record: $0.control.record, progress: $0.progress) }
+                ?? DownloadSnapshot(record: record)
             if let session = record.session {
                 let lives = attended[session] ?? parts.isAlive(session)
                 attended[session] = lives
@@ -190,8 +191,8 @@ extension SessionManager {
     }
 
     package func progress() -> [DownloadProgress] {
-        learnSlots()
-        return book.actives.filter { $0.stage != .ready }.map(\.progress) + book.progressAtRest
+        enterSmallFiles()
+        return book.actives.map(\.progress) + book.progressAtRest
     }
 
     package func events() -> DownloadEvents { broadcaster.stream() }
@@ -211,7 +212,7 @@ extension SessionManager {
 
     package func status() async throws -> SessionStatus {
         try await checkAvailability()
-        learnSlots()
+        enterSmallFiles()
         let states = book.actives.map(\.record.state.kind) + book.progressAtRest.map(\.state.kind)
         return SessionStatus(
             identifier: identifier, pid: getpid(), version: parts.version, started: started,

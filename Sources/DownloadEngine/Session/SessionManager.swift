@@ -184,7 +184,7 @@ package actor SessionManager: DownloadService {
     private func tick() async {
         // If the store is still full, it is asked again at the next tick.
         try? await saveUnsaved()
-        learnSlots()
+        enterSmallFiles(onlyTransferring: true)
         let running = book.actives.filter { $0.stage == .running || $0.stage == .whole }
         // If many downloads run, they take turns, because each checkpoint writes a row.
         let turns = 1 + running.count / Self.checkpointsAtOnce
@@ -258,7 +258,7 @@ package actor SessionManager: DownloadService {
         hooks.end()
         // Downloads that are being changed come back to the queue first.
         await waitForChanges(of: book.changing)
-        recallReady()
+        recallSmallFiles()
         let waiting = report { $0.dropQueue() }
         for id in book.activeIDs { stop(id) }
         await withTaskGroup { group in
@@ -286,16 +286,18 @@ package actor SessionManager: DownloadService {
     /// the wait.
     package func finish() async {
         book.isFinishing = true
-        recallReady()
+        recallSmallFiles()
         for active in book.actives where active.isBackingOff { stop(active.record.id, .pause(.terminate)) }
         await wait(book.waitUntilIdle())
         await hooks.wait()
     }
 
     package func close() async {
+        enterSmallFiles()
         if !book.activeIDs.isEmpty { await pauseAll(book.stopReason ?? .user) }
         // Hooks of ended downloads run to their ends; a signal meanwhile ends them.
         await hooks.wait()
+        enterSmallFiles()
         if !book.activeIDs.isEmpty { await pauseAll(book.stopReason ?? .user) }
         book.stopReason = book.stopReason ?? .user
         hooks.end()

@@ -74,3 +74,14 @@ package struct SessionParts: Sendable {
         self.keepsUnfinished = keepsUnfinished
     }
 }
+
+extension RequestRetrier {
+    /// Returns the retrier's decision, or nil if the attempt did not fail.
+    func decision(after outcome: AttemptTask.Outcome, of record: DownloadRecord) async -> RetryDecision? {
+        switch outcome {
+        case .failed(let error, _), .renewed(let error):
+            await retry(DownloadSnapshot(record: record), dueTo: error)
+        case .completed, .stopped: nil
+        }
+    }
+}

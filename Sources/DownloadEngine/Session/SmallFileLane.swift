@@ -8,17 +8,18 @@ import Synchronization
 final class SmallFileLane: Sendable {
     struct Calls: Sendable {
         /// Continues a file as an ordinary attempt, which keeps the bytes that have come.
-        let goOn: @Sendable (sending AttemptTask) -> Void
+        let goOn: @Sendable (SmallFileAttempt) async -> Void
         /// Begins a new ordinary attempt for each download. The bytes that had come are given up.
         let begin: @Sendable ([DownloadRecord]) async -> Void
-        /// Reports that slots were passed on or are free (``ReadyFiles``).
+        /// Reports that slots are free, or that few files are left in ``SmallFileLane/files``.
         let slotsMoved: @Sendable () async -> Void
-        /// Reports the files that are completed, or that another session owns now.
-        let ended: @Sendable ([SmallFileAttempt]) async -> Void
+        let ended: @Sendable ([SmallFileEnd]) async -> Void
     }
 
     let context: AttemptContext
-    let ready = ReadyFiles()
+    let files = SmallFileQueue()
+    /// The list of the last file that may begin.
+    private let list = Mutex<SmallFileList?>(nil)
     private let calls: Calls
     private let writing = DispatchQueue(label: "dlm.small", qos: .userInitiated)
     private let arrived = Backlog<SmallFileAttempt>()
@@ -39,17 +40,33 @@ final class SmallFileLane: Sendable {
         self.calls = calls
     }
 
-    func goOn(_ attempt: sending AttemptTask) { calls.goOn(attempt) }
+    func goOn(_ attempt: SmallFileAttempt) { Task { await calls.goOn(attempt) } }
 
     var isUsable: Bool { isPossible.load(ordering: .relaxed) }
 
     /// Whether so many files wait for their names that another file should not begin.
     var isFull: Bool { pending.load(ordering: .relaxed) >= pendingAtMost }
 
+    /// Returns the file that may begin. Returns nil if the download must begin as an ordinary attempt.
+    func file(of entry: QueuedEntry, prefersMultiplexing: Bool) -> ReadyFile? {
+        var entry = entry
+        if entry.common.completed != nil {
+            var record = entry.record
+            record.forgetLostFile()
+            entry = QueuedEntry(record)
+        }
+        let list = list.withLock { known -> SmallFileList? in
+            if let known, known.has(entry) { return known }
+            known = SmallFileList(entry)
+            return known
+        }
+        return list.map { ReadyFile(entry: entry, list: $0, prefersMultiplexing: prefersMultiplexing) }
+    }
+
     /// Adds a file whose bytes have all come. Called on an engine's thread.
     func add(_ attempt: SmallFileAttempt) {
         pending.add(1, ordering: .relaxed)
-        if ready.passOn(the: attempt, isFull: isFull) { Task { await calls.slotsMoved() } }
+        if files.passOn(the: attempt, isFull: isFull) { Task { await calls.slotsMoved() } }
         if arrived.add([attempt]) { writing.async { self.write() } }
     }
 
@@ -70,7 +87,7 @@ final class SmallFileLane: Sendable {
     /// ordinary attempt.
     private func job(of attempt: SmallFileAttempt, _ folders: inout [String: UnnamedFile.Folder]) -> Committer.Job? {
         do throws(DownloadError) {
-            if isUsable, let job = try attempt.write(in: folder(of: attempt.request.destination, &folders)) {
+            if isUsable, let job = try attempt.write(in: folder(of: attempt.destination, &folders)) {
                 return job
             }
         } catch {
@@ -95,28 +112,37 @@ final class SmallFileLane: Sendable {
 
     /// Handles the jobs that the committer has ended. Files that got no name, or whose name is not durable, begin
     /// again.
-    func settled(_ files: [(attempt: SmallFileAttempt, job: Committer.Job)]) async {
-        pending.subtract(files.count, ordering: .relaxed)
+    func settled(_ jobs: [(file: SmallFile, job: Committer.Job)]) async {
+        pending.subtract(jobs.count, ordering: .relaxed)
         var begun: [DownloadRecord] = []
-        var ended: [SmallFileAttempt] = []
-        for (attempt, job) in files {
+        var ended: [SmallFileEnd] = []
+        for (file, job) in jobs {
             switch job.failure {
-            case nil: ended.append(attempt)
-            case .sessionUnavailable? where job.isNamed: ended.append(attempt)
-            case .fileFailed(.exists, _)?: begun.append(attempt.anew(job))
+            case nil: ended.append(SmallFileEnd(file))
+            case .sessionUnavailable(let why)? where job.isNamed:
+                ended.append(SmallFileEnd(file, failure: .sessionUnavailable(why)))
+            case .fileFailed(.exists, _)?: begun.append(Self.anew(file, job))
             case .fileFailed? where job.isRefusedName:
                 isPossible.store(false, ordering: .relaxed)
-                begun.append(attempt.anew(job))
-            case .some: begun.append(attempt.anew(job))
+                begun.append(Self.anew(file, job))
+            case .some: begun.append(Self.anew(file, job))
             }
-            attempt.settle(job)
         }
         if !begun.isEmpty { await calls.begin(begun) }
         if !ended.isEmpty { await calls.ended(ended) }
+    }
+
+    /// Returns the record for another attempt. If the file has its name already, that attempt finds the file under this
+    /// name.
+    private static func anew(_ file: SmallFile, _ job: Committer.Job) -> DownloadRecord {
+        if !job.isNamed { return file.started }
+        var record = file.whole
+        record.isFinishing = true
+        return record
     }
 }
 
 extension Committer.Job {
     /// Whether the file was complete and recorded as finishing, but did not get its name.
-    fileprivate var isRefusedName: Bool { record.isFinishing && !isNamed }
+    fileprivate var isRefusedName: Bool { isMarked && !isNamed }
 }

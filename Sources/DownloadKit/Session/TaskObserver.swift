@@ -109,11 +109,11 @@ final class TaskObserver: Sendable {
 
     // MARK: Delivering
 
-    private func deliver(_ group: [DownloadEvent]) {
+    private func deliver(_ group: EventGroup) {
         // The streams are finished outside of the lock, because their termination handlers take the lock.
         let ended = state.withLock { state -> [AsyncStream<DownloadProgress>.Continuation] in
             var ended: [AsyncStream<DownloadProgress>.Continuation] = []
-            for event in group {
+            for event in group.events {
                 for listener in state.events[event.snapshot.id]?.values.map(\.self) ?? [] { listener.yield(event) }
                 ended += state.listeners.handle(event)
             }

@@ -38,9 +38,9 @@ struct BackgroundHandover {
         ids.reserveCapacity(added.count)
         for index in added.indices {
             if added[index].kind == .joined, requests[index].asksForMore(than: added[index].record.request) {
-                reject(RejectedDocument(Self.joinedUnverified(added[index].record.id)))
+                reject(RejectedDocument(Self.joinedUnverified(added[index].id)))
             } else {
-                ids.append(added[index].record.id)
+                ids.append(added[index].id)
                 if added[index].kind == .joined,
                     let notice = StandingText.otherHooks(requests[index], added[index].record)
                 {

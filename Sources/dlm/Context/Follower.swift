@@ -39,7 +39,7 @@ final class Follower: Sendable {
         case watched([DownloadSnapshot])
         case hasAll
         case cannotAsk(any Error)
-        case events([DownloadEvent])
+        case events(EventGroup)
         case logOpened
         case logged(LogEntry)
         case cannotRead(any Error)
@@ -211,7 +211,8 @@ final class Follower: Sendable {
         case .watched(let snapshots): await watched(snapshots)
         case .hasAll: ledger.withLock { $0.hasAll = true }
         case .cannotAsk(let error): try cannotAsk(error)
-        case .events(let events): for event in events { handle(event) }
+        case .events(.smallFiles(let files)) where takesPlainly: handle(files)
+        case .events(let group): for event in group.events { handle(event) }
         case .logOpened: try await logOpened()
         case .logged(let entry): try await logged(entry)
         case .cannotRead(let error): throw error
@@ -227,10 +228,10 @@ final class Follower: Sendable {
 
     private func added(_ downloads: [AddedDownload]) async {
         if display.mode == .bar { display.expect(downloads.map(\.record.displayName)) }
-        let joined = downloads.filter { $0.kind == .joined }.map(\.record.id)
+        let joined = downloads.filter { $0.kind == .joined }.map(\.id)
         ledger.withLock { ledger in
             for download in downloads {
-                ledger.expect(download.record.id, download.kind == .joined ? .elsewhere : .here)
+                ledger.expect(download.id, download.kind == .joined ? .elsewhere : .here)
             }
         }
         if !joined.isEmpty { await beginLooking(at: joined) }
@@ -281,6 +282,22 @@ final class Follower: Sendable {
             goOn(snapshot.id, snapshot.record.displayName)
         case .didAdd, .didRestart, .willRetry, .didPostpone, .didChange: narrator.tell(event)
         }
+    }
+
+    /// Whether the small files of a list need no more than an entry in the ledger and a path on stdout.
+    private var takesPlainly: Bool {
+        run == nil && narrator.tellsPathsOnly && display.mode != .bar && display.mode != .json
+            && checks.withLock(\.isEmpty)
+    }
+
+    private func handle(_ files: [SmallFileEnd]) {
+        narrator.began()
+        for file in files where file.failure != nil { for event in file.events { handle(event) } }
+        let files = files.filter { $0.failure == nil }.map(\.file)
+        for file in files { display.forget(file.id) }
+        let new = ledger.withLock { ledger in files.filter { ledger.end($0) } }
+        narrator.end(new)
+        ended()
     }
 
     /// Reports a download that is paused until a user resumes it.

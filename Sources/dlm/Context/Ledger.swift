@@ -126,6 +126,14 @@ struct Ledger {
         return true
     }
 
+    /// Records the end of a small file of this process. Returns false if the end was reported before.
+    mutating func end(_ file: SmallFile) -> Bool {
+        guard leave(file.id) else { return false }
+        offsets[file.id] = nil
+        tally.complete(file)
+        return true
+    }
+
     /// Records a download that was complete before. Returns false if the end was reported before.
     mutating func end(_ before: CompletedBefore) -> Bool {
         guard leave(before.snapshot.id) else { return false }

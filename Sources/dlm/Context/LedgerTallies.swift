@@ -36,6 +36,13 @@ struct Tally {
         }
     }
 
+    /// Counts a small file, all bytes of which came during this command.
+    mutating func complete(_ file: SmallFile) {
+        completed += 1
+        completedBytes = completedBytes.adding(file.size)
+        fetchedBytes = fetchedBytes.adding(file.size)
+    }
+
     /// Counts a download that was complete before this command.
     mutating func completeEarlier(_ bytes: Int64) {
         completed += 1

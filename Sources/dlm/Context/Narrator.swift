@@ -48,6 +48,18 @@ struct Narrator: Sendable {
         if options.json { console.print(document.json) }
     }
 
+    /// Whether a complete download is told by its path at most.
+    var tellsPathsOnly: Bool { options.verbose == 0 && !options.json }
+
+    /// Records that downloads have begun, so that the network is back.
+    func began() { if !isSilent { outage.isOver() } }
+
+    /// Prints the paths of small files. Called only if ``tellsPathsOnly`` is true.
+    func end(_ files: some Sequence<SmallFile>) {
+        if isSilent || options.quiet { return }
+        for file in files { if let path = file.completed?.path { console.print(path: path) } }
+    }
+
     func tell(_ event: DownloadEvent) {
         if isSilent { return }
         if case .didStart = event { outage.isOver() }

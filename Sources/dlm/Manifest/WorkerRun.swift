@@ -52,7 +52,7 @@ final class WorkerRun: Sendable {
     /// Tells the shared queue, if there is one, the id and the URL of each added download.
     func began(_ requests: [DownloadRequest], _ added: [AddedDownload]) {
         guard let receiver else { return }
-        for (request, download) in zip(requests, added) { receiver.began(download.record.id, request.url.string) }
+        for (request, download) in zip(requests, added) { receiver.began(download.id, request.url.string) }
     }
 
     // MARK: Ends

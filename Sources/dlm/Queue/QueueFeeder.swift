@@ -23,13 +23,13 @@ struct QueueFeeder {
             group.addTask {
                 await beat()
                 // At each message, the follower checks whether it must stop. This empty message makes it check at once.
-                follower.inbox.yield(.events([]))
+                follower.inbox.yield(.events(.events([])))
             }
             do throws(DownloadError) {
                 try await feed(follower)
             } catch {
                 worker.fail(error)
-                follower.inbox.yield(.events([]))
+                follower.inbox.yield(.events(.events([])))
             }
             group.cancelAll()
         }

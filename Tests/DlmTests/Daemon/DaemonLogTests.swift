@@ -80,10 +80,9 @@ struct DaemonLogTests {
         let socket = try UnixSocket(.datagram, at: address)
         var record = DownloadRecord.example(id: 7, url: "http://h/a?token=t0p")
         record.state = .failed(.serverRefused(status: 404, phrase: "Not\nFound"))
-        let (events, continuation) = AsyncStream.makeStream(of: [DownloadEvent].self)
-        continuation.yield([
-            .didFail(DownloadSnapshot(record: record), .serverRefused(status: 404, phrase: "Not\nFound"))
-        ])
+        let (events, continuation) = AsyncStream.makeStream(of: EventGroup.self)
+        continuation.yield(
+            .events([.didFail(DownloadSnapshot(record: record), .serverRefused(status: 404, phrase: "Not\nFound"))]))
         continuation.finish()
         await log.follow(DownloadEvents(groups: events))
         let lines = try #require(try await socket.receive()).split(separator: "\n").map { String($0) }
@@ -100,13 +99,13 @@ struct DaemonLogTests {
     @Test("The ends of downloads are logged, and other events are not")
     func events() async throws {
         let captured = try CapturedConsole()
-        let (events, continuation) = AsyncStream.makeStream(of: [DownloadEvent].self)
+        let (events, continuation) = AsyncStream.makeStream(of: EventGroup.self)
         var record = DownloadRecord.example(id: 7)
         record.state = .running
-        continuation.yield([.didStart(DownloadSnapshot(record: record), atOffset: 0)])
+        continuation.yield(.events([.didStart(DownloadSnapshot(record: record), atOffset: 0)]))
         let error = DownloadError.serverRefused(status: 404, phrase: "Not Found")
         record.state = .failed(error)
-        continuation.yield([.didFail(DownloadSnapshot(record: record), error)])
+        continuation.yield(.events([.didFail(DownloadSnapshot(record: record), error)]))
         continuation.finish()
         await DaemonLog(console: captured.console, file: nil).follow(DownloadEvents(groups: events))
         #expect(captured.errorLines.count == 1)

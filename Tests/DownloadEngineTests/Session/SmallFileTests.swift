@@ -281,13 +281,14 @@ struct SmallFileTests {
             context: context, mostByFiles: 8,
             calls: .init(
                 goOn: { _ in left.update { $0 += 1 } }, begin: { _ in }, slotsMoved: {}, ended: { _ in }))
-        let record = DownloadRecord(id: 1, request: try bench.request(), state: .running, created: Date())
-        let attempt = SmallFileAttempt(record, origin: "http://example.org", prefersMultiplexing: false, lane)
-        #expect(attempt.begin())
+        let record = DownloadRecord(id: 1, request: try bench.request(), created: Date())
+        let file = try #require(lane.file(of: QueuedEntry(record), prefersMultiplexing: false))
+        let attempt = SmallFileAttempt(file, lane)
+        attempt.begin()
         attempt.control.tick()
         #expect(left.value == 0)
         attempt.control.tick()
-        #expect(left.value == 1)
+        #expect(await left.wait { $0 == 1 })
         await bench.manager.close()
     }
 

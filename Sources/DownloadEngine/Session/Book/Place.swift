@@ -1,7 +1,8 @@
 import DownloadCore
 import Foundation
 
-/// The place of one download in this session. A download that is only a row in the store has no place.
+/// The place of one download in this session. A download that is only a row in the store has no place, and a small
+/// file has none before somebody looks at it (``SmallFileQueue``).
 enum Place {
     /// The download is in memory, and waits for a slot.
     indirect case queued(QueuedDownload)
@@ -58,9 +59,6 @@ struct ParkedDownload {
 /// A download that is being attempted, or waits between two attempts.
 struct ActiveDownload {
     enum Stage: Equatable {
-        /// A small file that waits to use the slot of another small file (``ReadyFiles``). The store shows it as
-        /// queued.
-        case ready
         /// The download transfers, and uses a slot.
         case running
         /// A small file whose bytes have all come. It uses no slot.
@@ -107,7 +105,7 @@ struct ActiveDownload {
     var isBackingOff: Bool {
         switch stage {
         case .backingOff, .savingChange: true
-        case .ready, .running, .whole, .finishing, .ending: false
+        case .running, .whole, .finishing, .ending: false
         }
     }
 }

@@ -5,40 +5,32 @@ import Foundation
 extension SessionBook {
     // MARK: Slots
 
-    /// Records that all bytes of a small file have come, and that a ready file has begun to transfer in its slot.
-    mutating func passSlot(from id: DownloadID, to next: DownloadID) {
-        scheduler.pass(from: id, to: next)
+    /// Lends the slot of a queued download to the small files. The download begins there, and has no place until
+    /// ``enter(_:from:)``.
+    mutating func lend(_ id: DownloadID, to slot: Scheduler.Slot) {
+        scheduler.pass(from: id, to: slot)
+        move(id, to: nil)
+    }
+
+    /// Gives a place to a small file that has begun.
+    /// - Parameter slot: The slot of the file; nil if all its bytes have come.
+    mutating func enter(_ file: ActiveDownload, from slot: Scheduler.Slot?) {
+        var active = file
+        active.stage = slot == nil ? .whole : .running
+        if let slot { scheduler.pass(from: slot, to: active.record.id) }
+        move(active.record.id, to: .active(active))
+    }
+
+    /// Records that all bytes of a small file have come, and that another small file uses its slot.
+    mutating func passSlot(from id: DownloadID, to slot: Scheduler.Slot) {
+        scheduler.pass(from: id, to: slot)
         update(id) { if $0.stage == .running { $0.stage = .whole } }
-        beginReady(next)
     }
 
     /// Records that all bytes of a small file have come, and that its slot is free.
-    mutating func freeSlot(of id: DownloadID) {
-        scheduler.ended(id)
-        update(id) { if $0.stage == .running { $0.stage = .whole } }
-    }
-
-    /// Gives a ready file a slot of its own.
-    mutating func takeSlot(for id: DownloadID) {
-        guard let active = self[active: id], active.stage == .ready else { return }
-        scheduler.begin(id, of: active.record.source.origin)
-        beginReady(id)
-    }
-
-    /// Marks a ready file as running. If the file was begun in the ordinary way before its turn, this method does
-    /// nothing, and the slot is passed on.
-    private mutating func beginReady(_ id: DownloadID) {
-        update(id) { active in
-            guard active.stage == .ready else { return }
-            active.stage = .running
-            active.record.move(to: .running)
-        }
-    }
-
-    /// Puts a ready file that has not begun back into the queue.
-    mutating func recall(_ id: DownloadID) {
-        guard let active = self[active: id], active.stage == .ready else { return }
-        enlist(QueuedDownload(active.record))
+    mutating func freeSlot(_ slot: Scheduler.Slot) {
+        scheduler.ended(slot)
+        update(slot) { if $0.stage == .running { $0.stage = .whole } }
     }
 
     /// Records that a whole small file is attempted once more, in the ordinary way. Returns whether the attempt must
@@ -56,7 +48,7 @@ extension SessionBook {
         guard let active = self[active: id], active.control === control else { return false }
         switch active.stage {
         case .running, .whole: update(id) { $0.stage = .finishing }
-        case .ready, .finishing, .ending, .backingOff, .savingChange: break
+        case .finishing, .ending, .backingOff, .savingChange: break
         }
         return true
     }
@@ -111,7 +103,7 @@ extension SessionBook {
     ) -> (record: DownloadRecord, reason: StopReason)? {
         guard let active = self[active: id] else { return nil }
         switch active.stage {
-        case .ready, .running, .whole, .finishing, .ending: return nil
+        case .running, .whole, .finishing, .ending: return nil
         case .savingChange:
             update(id) { $0.stage = .savingChange(delayIsOver: true) }
             return nil

@@ -21,15 +21,17 @@ extension SessionBook {
 
     /// Records that a download is queued for this session. If its last attempt is about to end, the download is read
     /// from the store after the end.
-    mutating func adopt(_ record: DownloadRecord, at date: Date) {
-        switch places[record.id] {
-        case .active: update(record.id) { $0.isQueuedAgain = true }
+    mutating func adopt(_ entry: QueuedEntry, at date: Date) {
+        switch places[entry.id] {
+        case .active: update(entry.id) { $0.isQueuedAgain = true }
         case .queued(var queued):
             queued.timeLeft = nil
-            move(record.id, to: .queued(queued))
-        case .arriving, .parked, .paused, .unsaved, .changing, nil: offer(QueuedDownload(record), at: date)
+            move(entry.id, to: .queued(queued))
+        case .arriving, .parked, .paused, .unsaved, .changing, nil: offer(QueuedDownload(entry), at: date)
         }
     }
+
+    mutating func adopt(_ record: DownloadRecord, at date: Date) { adopt(QueuedEntry(record), at: date) }
 
     /// Keeps the record in memory, or leaves it in the store until there is room in memory.
     mutating func offer(_ queued: QueuedDownload, at date: Date) {
@@ -142,25 +144,26 @@ extension SessionBook {
         return .attempt(queued)
     }
 
-    /// Records that an attempt has begun, or is ready to begin in the slot of another small file.
+    /// Records that an attempt has begun.
     mutating func begin(_ active: ActiveDownload) { move(active.record.id, to: .active(active)) }
 
-    /// Takes the next downloads of an origin that has running downloads. The caller makes each of them ready, and
-    /// reports it by ``begin(_:)``.
+    /// Takes the next downloads of an origin that has running downloads out of the queue. They have no places
+    /// afterwards.
     /// - Parameters:
     ///   - origin: The origin, or nil for the origin of the first download in the queue.
-    ///   - prepare: Returns the record with which the download is made ready. Nil ends the search.
+    ///   - prepare: Returns the file that may begin. Nil ends the search.
     mutating func takeNext(
-        _ limit: Int, of origin: String?, _ prepare: (DownloadRecord) -> DownloadRecord?
-    ) -> [DownloadRecord] {
-        var taken: [DownloadRecord] = []
-        _ = scheduler.next(limit, of: origin) { [places] id in
-            guard case .queued(let queued)? = places[id], queued.isPlain, let record = prepare(queued.record) else {
+        _ limit: Int, of origin: String?, _ prepare: (QueuedEntry) -> ReadyFile?
+    ) -> [ReadyFile] {
+        var taken: [ReadyFile] = []
+        let ids = scheduler.next(limit, of: origin) { [places] id in
+            guard case .queued(let queued)? = places[id], queued.isPlain, let file = prepare(queued.entry) else {
                 return false
             }
-            taken.append(record)
+            taken.append(file)
             return true
         }
+        for id in ids { move(id, to: nil) }
         return taken
     }
 

@@ -103,7 +103,7 @@ struct SessionBook {
         case .savingChange:
             scheduler.doesNotWait(id)
             answerChangeWaiters()
-        case .ready, .whole, .ending: break
+        case .whole, .ending: break
         }
     }
 
@@ -111,7 +111,7 @@ struct SessionBook {
         switch active.stage {
         case .finishing: finishingCount += 1
         case .backingOff, .savingChange: scheduler.waits(active.record.id, for: active.record.source.origin)
-        case .ready, .running, .whole, .ending: break
+        case .running, .whole, .ending: break
         }
     }
 

@@ -156,29 +156,50 @@ struct SessionBookTests {
         expectSound(book)
     }
 
-    @Test("A small file passes its slot to the next small file, even if the next one has failed since")
-    func slots() throws {
-        var (book, _) = try running()
-        for id in [2, 3] as [DownloadID] {
-            book.begin(ActiveDownload(try record(id), AttemptControl(record: try record(id)), .ready))
+    @Test("A small file has no place, and a slot of its own number, before it is entered")
+    func smallFiles() throws {
+        var book = book()
+        book.adopt(try record(1), at: date)
+        guard case .attempt(let queued)? = book.start(at: date, now: .now) else {
+            Issue.record("nothing starts")
+            return
         }
-        book.leave(try record(2, .failed(.unexpected("x"))), to: nil)
-        book.passSlot(from: 1, to: 2)
-        book.passSlot(from: 2, to: 3)
-        #expect(book[active: 1]?.stage == .whole && book[active: 3]?.stage == .running)
-        #expect(book[active: 3]?.record.state == .running)
+        book.lend(queued.entry.id, to: -1)
+        #expect(book.places.isEmpty && Set(book.scheduler.running.keys) == [-1])
+        let file = ActiveDownload(try record(1, .running), AttemptControl(record: try record(1)))
+        book.enter(file, from: -1)
+        #expect(book[active: 1]?.stage == .running)
         expectSound(book)
-        book.freeSlot(of: 3)
+        // Another file has begun in the slot, and has no place.
+        book.passSlot(from: 1, to: -2)
+        #expect(book[active: 1]?.stage == .whole && Set(book.scheduler.running.keys) == [-2])
+        book.freeSlot(-2)
         #expect(book.scheduler.running.isEmpty)
         expectSound(book)
     }
 
-    @Test("A recalled ready file waits in the queue like all others")
-    func recall() throws {
-        var book = book()
-        book.begin(ActiveDownload(try record(1), AttemptControl(record: try record(1)), .ready))
-        book.recall(1)
-        #expect(book[queued: 1]?.isPlain == true)
+    @Test("A small file whose slot is free, or that is entered when it is whole, uses no slot")
+    func wholeSmallFiles() throws {
+        var (book, _) = try running()
+        book.freeSlot(1)
+        book.enter(ActiveDownload(try record(2, .running), AttemptControl(record: try record(2))), from: nil)
+        #expect(book[active: 1]?.stage == .whole && book[active: 2]?.stage == .whole)
+        expectSound(book)
+        for id in [1, 2] as [DownloadID] { book.leave(try record(id, .completed), to: nil) }
+        #expect(book.places.isEmpty)
+        expectSound(book)
+    }
+
+    @Test("Files that are taken for the small files leave the queue up to the first that is no small file")
+    func takenNext() throws {
+        var (book, _) = try running()
+        for id in 2...5 as ClosedRange<DownloadID> { book.adopt(try record(id), at: date) }
+        let list = try #require(SmallFileList(QueuedEntry(try record(2))))
+        let files = book.takeNext(9, of: nil) { entry in
+            entry.id == 4 ? nil : ReadyFile(entry: entry, list: list, prefersMultiplexing: false)
+        }
+        #expect(files.map(\.entry.id) == [2, 3])
+        #expect(book[queued: 2] == nil && book[queued: 3] == nil && book[queued: 4] != nil)
         expectSound(book)
     }
 

@@ -155,8 +155,9 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
                     && (position.map { (-$0.priority, $0.id) < (-record.request.priority, record.id) } ?? true)
             }
             pending.append(
-                .reading(queued.sorted { (-$0.request.priority, $0.id) < (-$1.request.priority, $1.id) }
-                    .map { QueuedEntry($0) }))
+                .reading(
+                    queued.sorted { (-$0.request.priority, $0.id) < (-$1.request.priority, $1.id) }
+                        .map { QueuedEntry($0) }))
         }
         while book.hasRoom, let next = book.start(at: date, now: time) {
             switch next {

@@ -1,0 +1,34 @@
+import DownloadCore
+
+/// A download that may begin as a small file.
+struct ReadyFile: Sendable {
+    let entry: QueuedEntry
+    let list: SmallFileList
+    let prefersMultiplexing: Bool
+}
+
+/// What the small files of one list and one origin have in common. It is worked out once for all of them.
+final class SmallFileList: Sendable {
+    /// The request of the file for which this was made. The others differ in the path and the query of the URL.
+    let request: DownloadRequest
+    let secrets: RequestSecrets
+    /// The number of earlier attempts.
+    let attempts: Int
+    private let entry: QueuedEntry
+
+    /// Returns nil if ``SmallFileRule`` does not permit the download to begin as a small file.
+    init?(_ entry: QueuedEntry) {
+        let record = entry.record
+        guard SmallFileRule.permits(record) else { return nil }
+        self.entry = entry
+        request = record.request
+        secrets = RequestSecrets(request, LoadedSecrets())
+        attempts = record.attempts.count
+    }
+
+    /// Returns whether the other download may begin as a small file for the same reasons. A requested name must be
+    /// looked for each time.
+    func has(_ other: QueuedEntry) -> Bool {
+        other.isListed(with: entry) && other.origin == entry.origin && request.destination.fileName == nil
+    }
+}

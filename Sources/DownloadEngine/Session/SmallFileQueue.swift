@@ -1,0 +1,167 @@
+import DownloadCore
+import Synchronization
+
+/// The small files that may begin next, and those that have begun. When a file has come, the next file of its origin
+/// begins in its slot, on the thread of the engine. The session's book has no places for these files before somebody
+/// looks at them (``enter()``), because each place costs as much as the transfer of the file.
+final class SmallFileQueue: Sendable {
+    /// A change of slots that the book does not know yet.
+    enum News: Sendable {
+        /// The bytes of a file that the book knows have come, and another file has begun in its slot.
+        case passed(DownloadID, to: Scheduler.Slot)
+        case freed(Scheduler.Slot)
+    }
+
+    /// A file that has begun.
+    struct Begun: Sendable {
+        let attempt: SmallFileAttempt
+        /// The slot of the file; nil after its bytes have come.
+        var slot: Scheduler.Slot?
+        /// Whether the book has a place for the file.
+        var isEntered = false
+    }
+
+    private struct State {
+        var waiting: [ReadyFile] = []
+        /// The index of the first file in ``waiting`` that has not begun.
+        var next = 0
+        var begun: [DownloadID: Begun] = [:]
+        var lastSlot: Scheduler.Slot = 0
+        var news: [News] = []
+        /// The number of waiting files below which the session is asked for more.
+        var low = 0
+        var isTold = false
+
+        mutating func take(of origin: String? = nil) -> ReadyFile? {
+            guard next < waiting.count, origin == nil || origin == waiting[next].entry.origin else { return nil }
+            defer { next += 1 }
+            return waiting[next]
+        }
+
+        /// Returns a new number for a slot. It is negative, so that it is not the id of a download.
+        mutating func makeSlot() -> Scheduler.Slot {
+            lastSlot -= 1
+            return lastSlot
+        }
+
+        mutating func begin(_ attempt: SmallFileAttempt, _ slot: Scheduler.Slot) {
+            begun[attempt.id] = Begun(attempt: attempt, slot: slot)
+        }
+
+        mutating func takeNews() -> [News] {
+            isTold = false
+            defer { news = [] }
+            return news
+        }
+    }
+
+    private let state = Mutex(State())
+    static let most = 64
+
+    // MARK: Waiting
+
+    var count: Int { state.withLock { $0.waiting.count - $0.next } }
+
+    /// Whether more files should be added. They are added in groups, because each addition costs time on the session's
+    /// actor.
+    var isLow: Bool { count <= Self.most / 2 }
+
+    var first: QueuedEntry? { state.withLock { $0.next < $0.waiting.count ? $0.waiting[$0.next].entry : nil } }
+
+    /// Adds the next files, in order.
+    /// - Parameter areAll: Whether no others follow for now.
+    func add(_ files: [ReadyFile], areAll: Bool) {
+        state.withLock { state in
+            state.waiting.removeFirst(state.next)
+            state.next = 0
+            state.waiting += files
+            state.low = areAll ? 0 : state.waiting.count / 2
+        }
+    }
+
+    /// Takes back all files that have not begun, so that none of them begins here.
+    func takeBack() -> [QueuedEntry] {
+        state.withLock { state in
+            defer { (state.waiting, state.next) = ([], 0) }
+            return state.waiting[state.next...].map(\.entry)
+        }
+    }
+
+    /// Leaves out the entries of files that are here.
+    func withoutKnown(_ entries: [QueuedEntry]) -> [QueuedEntry] {
+        state.withLock { state in
+            if state.begun.isEmpty, state.next == state.waiting.count { return entries }
+            let waiting = Set(state.waiting[state.next...].map(\.entry.id))
+            return entries.filter { state.begun[$0.id] == nil && !waiting.contains($0.id) }
+        }
+    }
+
+    // MARK: Beginning
+
+    /// Makes the attempt at a file. The caller gives it the slot and then begins its transfer.
+    func begin(_ file: ReadyFile, in lane: SmallFileLane) -> (attempt: SmallFileAttempt, slot: Scheduler.Slot) {
+        let attempt = SmallFileAttempt(file, lane)
+        return state.withLock { state in
+            let slot = state.makeSlot()
+            state.begin(attempt, slot)
+            return (attempt, slot)
+        }
+    }
+
+    /// Makes the attempt at the first waiting file, like ``begin(_:in:)``.
+    func beginFirst(in lane: SmallFileLane) -> (attempt: SmallFileAttempt, slot: Scheduler.Slot)? {
+        guard let file = state.withLock({ $0.take() }) else { return nil }
+        return begin(file, in: lane)
+    }
+
+    /// Passes the slot of a file that has come to the next file, unless too many finished files wait already.
+    /// - Returns: Whether the caller must report the changes to the session.
+    func passOn(the attempt: SmallFileAttempt, isFull: Bool) -> Bool {
+        let (next, tells) = state.withLock { state -> (SmallFileAttempt?, Bool) in
+            guard let begun = state.begun[attempt.id], let slot = begun.slot else { return (nil, false) }
+            state.begun[attempt.id]?.slot = nil
+            let next = isFull ? nil : state.take(of: attempt.entry.origin).map { SmallFileAttempt($0, attempt.lane) }
+            if let next, begun.isEntered {
+                let own = state.makeSlot()
+                state.begin(next, own)
+                state.news.append(.passed(attempt.id, to: own))
+            } else if let next {
+                state.begin(next, slot)
+            } else {
+                state.news.append(.freed(slot))
+            }
+            let tells = !state.isTold && (next == nil || state.waiting.count - state.next < state.low)
+            if tells { state.isTold = true }
+            return (next, tells)
+        }
+        next?.begin()
+        return tells
+    }
+
+    // MARK: For the book
+
+    func takeNews() -> [News] { state.withLock { $0.takeNews() } }
+
+    /// Returns the files that have begun and that the book does not know, each once. The book knows them from now on,
+    /// and the id of a file is then the number of its slot. The caller handles the news first.
+    /// - Parameter onlyTransferring: Whether files whose bytes have come are left out.
+    func enter(onlyTransferring: Bool = false) -> (news: [News], files: [Begun]) {
+        state.withLock { state in
+            let files = state.begun.values.filter { !$0.isEntered && (!onlyTransferring || $0.slot != nil) }
+            for file in files {
+                let id = file.attempt.id
+                state.begun[id]?.isEntered = true
+                if file.slot != nil { state.begun[id]?.slot = id }
+            }
+            return (state.takeNews(), files)
+        }
+    }
+
+    /// Removes files that have ended, or that go on as ordinary attempts.
+    /// - Returns: Those that the book knows.
+    func remove(_ ids: some Sequence<DownloadID>) -> Set<DownloadID> {
+        state.withLock { state in
+            Set(ids.filter { state.begun.removeValue(forKey: $0)?.isEntered == true })
+        }
+    }
+}
