@@ -28,7 +28,7 @@ package struct LoadedSecrets: Sendable, Equatable {
     package mutating func remember(_ memory: CookieMemory?) { self.memory = memory }
 
     /// Returns the cookies that may be for the host, as lines in Netscape's format.
-    func cookieLines(for host: String) -> [String] {
+    package func cookieLines(for host: String) -> [String] {
         let lines = cookies.lines(for: host)
         return memory?.applied(to: lines, for: host) ?? lines
     }

@@ -128,6 +128,8 @@ package struct QueuePosition: Sendable, Equatable {
         self.priority = priority
         self.id = id
     }
+
+    package func precedes(_ other: QueuePosition) -> Bool { (-priority, id) < (-other.priority, other.id) }
 }
 
 /// The result of adding a request.

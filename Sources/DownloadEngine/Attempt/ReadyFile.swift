@@ -12,18 +12,28 @@ final class SmallFileList: Sendable {
     /// The request of the file for which this was made. The others differ in the path and the query of the URL.
     let request: DownloadRequest
     let secrets: RequestSecrets
-    /// The number of earlier attempts.
-    let attempts: Int
+    let judge: ResponseJudge
+    /// The transfer of the file for which this was made, without cookies and without the limit of the file's rate.
+    let transfer: TransferRequest
     private let entry: QueuedEntry
 
     /// Returns nil if ``SmallFileRule`` does not permit the download to begin as a small file.
-    init?(_ entry: QueuedEntry) {
+    init?(_ entry: QueuedEntry, _ requests: SessionRequests) {
         let record = entry.record
         guard SmallFileRule.permits(record) else { return nil }
         self.entry = entry
         request = record.request
         secrets = RequestSecrets(request, LoadedSecrets())
-        attempts = record.attempts.count
+        let end = request.connections > 1 ? Probe.firstLease : nil
+        var judge = ResponseJudge(start: 0, end: end, asksRange: true)
+        judge.validation = request.validation
+        self.judge = judge
+        var transfer = requests.request(RequestRoute(entry.url), of: request, LoadedSecrets())
+        transfer.range = "0-\(end.map { "\($0 - 1)" } ?? "")"
+        if let turned = transfer.network.turned(min(record.attempts.count, DownloadRecord.attemptsKept - 1)) {
+            transfer.network = turned
+        }
+        self.transfer = transfer
     }
 
     /// Returns whether the other download may begin as a small file for the same reasons. A requested name must be

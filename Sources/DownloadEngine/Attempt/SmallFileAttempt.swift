@@ -50,30 +50,25 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
 
     /// Begins the transfer, unless the file has become an ordinary attempt before its turn.
     func begin() {
-        let (context, request) = (lane.context, file.list.request)
-        let end = request.connections > 1 ? Probe.firstLease : nil
-        var judge = ResponseJudge(start: 0, end: end, asksRange: true)
-        judge.validation = request.validation
+        let list = file.list
         let scout = SegmentWriter(
-            connection: 0, judge: judge, file: nil, countedFrom: 0, disk: context.disk, control: control)
+            connection: 0, judge: list.judge, file: nil, countedFrom: 0, disk: lane.context.disk, control: control)
         let begins = stage.withLock { stage in
             guard case .ready = stage else { return false }
             stage = .transferring(scout, ticks: 0)
             return true
         }
         guard begins else { return }
-        begun = context.time.date
-        let route = RequestRoute(entry.url, of: request, upgradedBy: context.strictHosts)
+        begun = lane.context.time.date
+        let route = RequestRoute(entry.url, of: list.request, upgradedBy: lane.context.strictHosts)
         self.route = route
-        memory = context.memory(of: id, request)
-        var transfer = context.request(
-            route, of: request, LoadedSecrets(memory: memory), for: control,
-            prefersMultiplexing: file.prefersMultiplexing)
-        transfer.range = "0-\(end.map { "\($0 - 1)" } ?? "")"
-        if let turned = transfer.network.turned(min(file.list.attempts, DownloadRecord.attemptsKept - 1)) {
-            transfer.network = turned
-        }
-        scout.begin(context.transport, transfer)
+        memory = lane.context.memory(of: id, list.request)
+        var transfer = list.transfer
+        transfer.url = route.url
+        transfer.cookies = LoadedSecrets(memory: memory).cookieLines(for: route.url.host)
+        transfer.rateLimits = lane.context.requests.limits(for: control)
+        transfer.prefersMultiplexing = list.request.multiplexes(byDefault: file.prefersMultiplexing)
+        scout.begin(lane.context.transport, transfer)
     }
 
     func handles(_ message: AttemptControl.Message) -> Bool {
@@ -150,17 +145,17 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
             // engine's thread.
             ServerDigest.checksum(of: head) == nil, !Metalink.isDocument(head), !MirrorLinks.mayDescribe(head)
         else { return nil }
-        let (list, context) = (file.list, lane.context)
-        context.strictHosts?.learn(head, route.url, of: list.request)
+        let list = file.list
+        lane.context.strictHosts?.learn(head, route.url, of: list.request)
         let name = list.request.destination.name(of: head, from: entry.url)
-        guard FileNaming.path(folder.path, name).utf8.count < PATH_MAX else { return nil }
+        guard folder.path.utf8.count + 1 + name.utf8.count < PATH_MAX else { return nil }
         let unnamed = try scout.withWhole { bytes in
             Result { () throws(DownloadError) in try UnnamedFile(in: folder, bytes) }
         }.get()
         scout.discard()
         control.attend(nil)
         control.close()
-        let now = context.time.date
+        let now = lane.context.time.date
         let answer = SmallFile.Answer(
             validators: Validators(head: head, now: now), contentType: ResponseJudge.mediaType(head),
             acceptsRanges: head.status == 206)

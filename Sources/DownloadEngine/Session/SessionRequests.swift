@@ -25,14 +25,20 @@ package struct SessionRequests: Sendable {
         _ route: RequestRoute, of download: DownloadRequest, _ secrets: LoadedSecrets, for control: AttemptControl,
         prefersMultiplexing: Bool
     ) -> TransferRequest {
+        var request = request(route, of: download, secrets)
+        request.rateLimits = limits(for: control)
+        request.prefersMultiplexing = download.multiplexes(byDefault: prefersMultiplexing)
+        return request
+    }
+
+    /// Returns a request with the properties that all requests of a download have in common.
+    func request(_ route: RequestRoute, of download: DownloadRequest, _ secrets: LoadedSecrets) -> TransferRequest {
         var request = TransferRequest(route, of: download, secrets, userAgent: userAgent)
         // If the user gave a checksum, the server's digest is not used, so it is not requested.
         if download.checksum == nil, let name = HTTPField.Name.wantReprDigest, request.fields.value(name) == nil {
             request.fields.append(HTTPField(name: name, value: ServerDigest.wanted))
         }
-        request.rateLimits = limits(for: control)
         request.isOneOfMany = isCrowded
-        request.prefersMultiplexing = download.multiplexes(byDefault: prefersMultiplexing)
         return request
     }
 }

@@ -57,7 +57,7 @@ final class SmallFileLane: Sendable {
         }
         let list = list.withLock { known -> SmallFileList? in
             if let known, known.has(entry) { return known }
-            known = SmallFileList(entry)
+            known = SmallFileList(entry, context.requests)
             return known
         }
         return list.map { ReadyFile(entry: entry, list: $0, prefersMultiplexing: prefersMultiplexing) }

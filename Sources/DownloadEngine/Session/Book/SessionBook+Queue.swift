@@ -46,11 +46,12 @@ extension SessionBook {
             return move(id, to: .arriving(queued))
         }
         if scheduler.candidateCount >= 2 * Self.windowSize, queued.isPlain {
-            queue.leaveToStore()
             let last = scheduler.last { self[queued: $0]?.isPlain ?? true }
-            guard let last, last.follows(id, priority: queued.entry.priority) else {
+            guard let last, last.follows(id, priority: queued.entry.priority), let left = self[queued: last.id] else {
+                queue.leaveToStore(queued.entry)
                 return move(id, to: nil)
             }
+            queue.leaveToStore(left.entry)
             scheduler.remove(last.id)
             move(last.id, to: nil)
         }

@@ -89,6 +89,24 @@ struct SessionBookTests {
         expectSound(book)
     }
 
+    @Test("The store is read from the first download that was left to it")
+    func positionOfTheRest() throws {
+        var queue = StoreQueue()
+        queue.leaveToStore(QueuedEntry(try record(7)))
+        #expect(queue.mayHaveMore && queue.position == QueuePosition(priority: 0, id: 6))
+        queue.leaveToStore(QueuedEntry(try record(9)))
+        #expect(queue.position == QueuePosition(priority: 0, id: 6))
+        queue.leaveToStore(QueuedEntry(try record(8, priority: 1)))
+        #expect(queue.position == QueuePosition(priority: 1, id: 7))
+        queue.beginReading()
+        queue.didRead([QueuedEntry(try record(8, priority: 1))], limit: 1)
+        #expect(queue.position == QueuePosition(priority: 1, id: 8))
+        // After a read that may have lacked downloads, the store is read from its start, and the rest does not change that.
+        queue.leaveToStore()
+        queue.leaveToStore(QueuedEntry(try record(9)))
+        #expect(queue.mayHaveMore && queue.position == nil)
+    }
+
     @Test("If a download ends while the store is being read, it is not queued again", arguments: [false, true])
     func outdatedAnswer(isChange: Bool) throws {
         var (book, active) = try running()
@@ -194,7 +212,7 @@ struct SessionBookTests {
     func takenNext() throws {
         var (book, _) = try running()
         for id in 2...5 as ClosedRange<DownloadID> { book.adopt(try record(id), at: date) }
-        let list = try #require(SmallFileList(QueuedEntry(try record(2))))
+        let list = try #require(SmallFileList(QueuedEntry(try record(2)), SessionRequests(userAgent: "test")))
         let files = book.takeNext(9, of: nil) { entry in
             entry.id == 4 ? nil : ReadyFile(entry: entry, list: list, prefersMultiplexing: false)
         }
