@@ -90,7 +90,10 @@ let package = Package(
             swiftSettings: swiftSettings),
         .target(
             name: "DownloadStorage",
-            dependencies: ["CDownloadSystem", "DownloadCore", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [
+                "CDownloadSystem", "DownloadCore", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
             swiftSettings: swiftSettings),
         .target(name: "CPostgres", cSettings: cSettings),
         .target(

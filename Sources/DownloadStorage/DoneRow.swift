@@ -1,6 +1,5 @@
 import DownloadCore
 import Foundation
-import GRDB
 
 /// The result of a completed item (``ItemAdding``), in columns. Encoding the result as JSON would cost as much as
 /// fetching the file.
@@ -33,26 +32,24 @@ struct DoneRow: Sendable {
 
     /// Writes the row with ``insertion``. Returns false if the item has become a row of `download`, or is already
     /// completed.
-    func write(_ statement: Statement, _ db: Database) throws -> Bool {
-        var values = BoundValues(statement)
-        try values.bind(id)
-        try values.bind(file.name)
-        try values.bind(completed.bytes)
-        try values.bind(Int64(completed.identity.inode))
-        try values.bind(completed.identity.born)
-        try values.bind(completed.modified)
-        try values.bind(completed.validators.etag?.opaque)
-        try values.bind(completed.validators.etag?.isWeak)
-        try values.bind(completed.validators.lastModified)
-        try values.bind(completed.validators.lastModifiedIsStrong)
-        try values.bind(file.answer.contentType)
-        try values.bind(file.answer.acceptsRanges)
-        try values.bind(file.showsURL)
-        try values.bind(file.began.timeIntervalSinceReferenceDate)
-        try values.bind(file.written.timeIntervalSinceReferenceDate)
-        try values.bind(updated)
-        try values.bind(file.metrics.map { JSONWriter.object($0.write) })
-        try statement.execute()
-        return db.changesCount > 0
+    func write(_ statement: inout RowStatement) throws -> Bool {
+        statement.bind(id)
+        statement.bind(file.name)
+        statement.bind(completed.bytes)
+        statement.bind(Int64(completed.identity.inode))
+        statement.bind(completed.identity.born)
+        statement.bind(completed.modified)
+        statement.bind(completed.validators.etag?.opaque)
+        statement.bind(completed.validators.etag?.isWeak)
+        statement.bind(completed.validators.lastModified)
+        statement.bind(completed.validators.lastModifiedIsStrong)
+        statement.bind(file.answer.contentType)
+        statement.bind(file.answer.acceptsRanges)
+        statement.bind(file.showsURL)
+        statement.bind(file.began.timeIntervalSinceReferenceDate)
+        statement.bind(file.written.timeIntervalSinceReferenceDate)
+        statement.bind(updated)
+        statement.bind(file.metrics.map { JSONWriter.object($0.write) })
+        return try statement.execute()
     }
 }

@@ -22,24 +22,19 @@ struct IntentRow: Sendable {
 
     /// Writes the intent. Returns false if the table `download` has no row with this id that belongs to `owner`.
     func write(ownedBy owner: String, _ db: Database) throws -> Bool {
-        let statement = try db.cachedStatement(
+        var statement = try RowStatement(
+            db,
             sql: """
                 INSERT OR REPLACE INTO intent (id, session, fileName, total, resume, updated)
                 SELECT id, session, ?, ?, ?, ? FROM download WHERE id = ? AND session = ?
                 """)
-        try bind(to: statement, owner)
-        try statement.execute()
-        return db.changesCount > 0
-    }
-
-    private func bind(to statement: Statement, _ owner: String) throws {
-        var values = BoundValues(statement)
-        try values.bind(fileName)
-        try values.bind(total)
-        try values.bind(JSONWriter.object(resume.write))
-        try values.bind(updated)
-        try values.bind(id)
-        try values.bind(owner)
+        statement.bind(fileName)
+        statement.bind(total)
+        statement.bind(JSONWriter.object(resume.write))
+        statement.bind(updated)
+        statement.bind(id)
+        statement.bind(owner)
+        return try statement.execute()
     }
 
     static let forgetting = "DELETE FROM intent WHERE id = ?"

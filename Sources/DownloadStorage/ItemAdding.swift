@@ -33,15 +33,14 @@ struct ItemAdding {
             first + DownloadID(run.count) - 1, run.count,
         ])
         let list = db.lastInsertedRowID
-        let statement = try db.cachedStatement(sql: "INSERT INTO item (id, list, hash, url) VALUES (?, ?, ?, ?)")
+        var statement = try RowStatement(db, sql: "INSERT INTO item (id, list, hash, url) VALUES (?, ?, ?, ?)")
         for (number, index) in run.indices.enumerated() {
             let url = run[index].url.string
-            var values = BoundValues(statement)
-            try values.bind(first + DownloadID(number))
-            try values.bind(list)
-            try values.bind(ItemHash.of(url))
-            try values.bind(url)
-            try statement.execute()
+            statement.bind(first + DownloadID(number))
+            statement.bind(list)
+            statement.bind(ItemHash.of(url))
+            statement.bind(url)
+            _ = try statement.execute()
         }
         try EventBatch(kind: .added, state: .queued, session: session, time: now)
             .log((0..<run.count).map { first + DownloadID($0) }, db)

@@ -95,7 +95,8 @@ struct OwnedRows {
     }
 
     private func replace(_ old: DownloadRecord, by record: DownloadRecord) throws {
-        guard try RowWriter(db).update(DownloadRow(record, coder: coder), ownedBy: old.session) else {
+        var writer = try RowWriter(db)
+        guard try writer.update(DownloadRow(record, coder: coder), ownedBy: old.session) else {
             // The transaction has read the owner, so the update fails only if the column `session` has a value that is
             // not a text.
             throw StoredDownload.failure(record.id, .session)

@@ -1,57 +1,56 @@
 import DownloadCore
 import GRDB
 
-/// A writer of changed rows. Make a new writer for each transaction. A statement that has failed cannot be used again:
-/// GRDB removes it from its cache, but the writer would keep it.
+/// A writer of changed rows. Make a new writer for each transaction.
 struct RowWriter {
     let db: Database
-    private let inPlace: Statement
+    private var inPlace: RowStatement
 
     init(_ db: Database) throws {
         self.db = db
-        inPlace = try db.cachedStatement(sql: Self.inPlace)
+        inPlace = try RowStatement(db, sql: Self.inPlace)
     }
 
     /// Writes all columns if the row still belongs to `owner`. Returns false if it does not.
-    func update(_ row: DownloadRow, ownedBy owner: String?) throws -> Bool {
+    mutating func update(_ row: DownloadRow, ownedBy owner: String?) throws -> Bool {
         if let hook = row.hook {
             try db.cachedStatement(sql: HookRows.insertDue)
                 .execute(arguments: [hook, row.id, owner, row.state.rawValue])
         }
-        try execute(inPlace, row, owner, withPlace: true)
-        if db.changesCount > 0 { return true }
-        try execute(db.cachedStatement(sql: Self.whole), row, owner, withPlace: false)
-        guard db.changesCount > 0 else { return false }
+        if try Self.execute(&inPlace, row, owner, withPlace: true) { return true }
+        var whole = try RowStatement(db, sql: Self.whole)
+        guard try Self.execute(&whole, row, owner, withPlace: false) else { return false }
         let place = row.place
         try db.cachedStatement(sql: "UPDATE download SET url = ?, folder = ?, askedName = ?, priority = ? WHERE id = ?")
             .execute(arguments: [place.url, place.folder, place.askedName, place.priority, row.id])
         return true
     }
 
-    private func execute(_ statement: Statement, _ row: DownloadRow, _ owner: String?, withPlace: Bool) throws {
-        var values = BoundValues(statement)
-        try values.bind(row.session)
-        try values.bind(row.state.rawValue)
-        try values.bind(row.fileName)
-        try values.bind(row.received)
-        try values.bind(row.total)
-        try values.bind(row.speed)
-        try values.bind(row.isFinishing)
-        try values.bind(row.updated)
-        try values.bind(row.stateDetail)
-        try values.bind(row.resume)
-        try values.bind(row.attempts)
-        try values.bind(row.completed)
-        try values.bind(row.id)
-        try values.bind(owner)
-        try values.bind(row.request)
+    private static func execute(
+        _ statement: inout RowStatement, _ row: DownloadRow, _ owner: String?, withPlace: Bool
+    ) throws -> Bool {
+        statement.bind(row.session)
+        statement.bind(row.state.rawValue)
+        statement.bind(row.fileName)
+        statement.bind(row.received)
+        statement.bind(row.total)
+        statement.bind(row.speed)
+        statement.bind(row.isFinishing)
+        statement.bind(row.updated)
+        statement.bind(row.stateDetail)
+        statement.bind(row.resume)
+        statement.bind(row.attempts)
+        statement.bind(row.completed)
+        statement.bind(row.id)
+        statement.bind(owner)
+        statement.bind(row.request)
         if withPlace {
-            try values.bind(row.place.url)
-            try values.bind(row.place.folder)
-            try values.bind(row.place.askedName)
-            try values.bind(row.place.priority)
+            statement.bind(row.place.url)
+            statement.bind(row.place.folder)
+            statement.bind(row.place.askedName)
+            statement.bind(row.place.priority)
         }
-        try statement.execute()
+        return try statement.execute()
     }
 
     /// If this statement fails, the caller rolls back the whole transaction. OR FAIL tells SQLite that it need not undo
@@ -71,23 +70,4 @@ struct RowWriter {
              WHERE id = ?13 AND session IS ?14 AND request = ?15
                 AND url = ?16 AND folder = ?17 AND askedName IS ?18 AND priority = ?19
             """
-}
-
-/// The values of a statement, which are bound one after the other. `StatementArguments` is not used, because it boxes
-/// the values, and boxing the values of a row costs as much as the row's update.
-struct BoundValues {
-    private let statement: Statement
-    private var index: Int32 = 0
-
-    /// Removes the values that were bound before. Parameters that are not bound are NULL.
-    init(_ statement: Statement) {
-        self.statement = statement
-        statement.setUncheckedArguments(StatementArguments())
-    }
-
-    mutating func bind(_ value: (some StatementBinding)?) throws {
-        index += 1
-        guard let code = value?.bind(to: statement.sqliteStatement, at: index), code != 0 else { return }
-        throw DatabaseError(resultCode: ResultCode(rawValue: code))
-    }
 }

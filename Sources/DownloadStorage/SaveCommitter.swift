@@ -90,12 +90,12 @@ final class SaveCommitter: Sendable {
         if group.allSatisfy(\.rows.isEmpty) { return group.map { _ in [] } }
         var book = intents.withLock(\.self)
         let lost = try db.immediately(durably: group.contains(where: \.isDurable)) {
-            let writer = try RowWriter(db)
+            var writer = try RowWriter(db)
             var items = try SavedItems(db)
             var lost = try group.map { call in
                 var lost: Set<DownloadID> = []
                 for row in call.rows {
-                    let isOwned = try write(row, of: call.session, writer, &items, &book)
+                    let isOwned = try write(row, of: call.session, &writer, &items, &book)
                     if !isOwned { lost.insert(row.id) }
                 }
                 FaultPoint.reached("committing")
@@ -118,7 +118,7 @@ final class SaveCommitter: Sendable {
 extension SaveCommitter {
     /// Writes a row. Returns false if the download does not belong to the session any more.
     private func write(
-        _ row: SavedRow, of session: String, _ writer: RowWriter, _ items: inout SavedItems,
+        _ row: SavedRow, of session: String, _ writer: inout RowWriter, _ items: inout SavedItems,
         _ book: inout IntentBook
     ) throws -> Bool {
         let isOwned: Bool

@@ -19,7 +19,7 @@ struct SavedItems {
 
     private let db: Database
     /// The statements are looked up once for the transaction, because the cache compares their whole texts.
-    private let insertion: Statement
+    private var insertion: RowStatement
     private let forgetting: Statement
     /// The list of the last item. Most neighbouring items are of the same list.
     private var list: List?
@@ -30,7 +30,7 @@ struct SavedItems {
 
     init(_ db: Database) throws {
         self.db = db
-        insertion = try db.cachedStatement(sql: DoneRow.insertion)
+        insertion = try RowStatement(db, sql: DoneRow.insertion)
         forgetting = try db.cachedStatement(sql: IntentRow.forgetting)
     }
 
@@ -53,7 +53,7 @@ struct SavedItems {
 
     /// Records a completed item. Returns false if the download is not a queued item of the session.
     mutating func complete(_ row: DoneRow, of session: String) throws -> Bool {
-        guard try belongs(row.id, to: session), try row.write(insertion, db), let list else { return false }
+        guard try belongs(row.id, to: session), try row.write(&insertion), let list else { return false }
         counts[list.id, default: 0] += 1
         let time = row.updated
         completed[session, default: Completed()].ids.append(row.id)

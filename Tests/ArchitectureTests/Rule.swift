@@ -19,7 +19,7 @@ struct Rule: Sendable, CustomStringConvertible {
             "DownloadCore", "Foundation", "Synchronization", "CSystem", "HTTPTypes", "Glibc",
         ],
         "CurlTransport": ["CCurl", "CSystem", "DownloadCore", "HTTPTypes", "Foundation", "Synchronization", "Glibc"],
-        "DownloadStorage": ["GRDB", "DownloadCore", "CSystem", "Foundation", "Synchronization", "Glibc"],
+        "DownloadStorage": ["GRDB", "GRDBSQLite", "DownloadCore", "CSystem", "Foundation", "Synchronization", "Glibc"],
         "DownloadStoragePostgres": ["CPostgres", "DownloadCore", "Foundation", "Synchronization"],
         "DownloadControl": [
             "NIOCore", "NIOPosix", "NIOHTTP1", "DownloadCore", "CSystem", "HTTPTypes", "Foundation",

@@ -120,33 +120,6 @@ struct SessionManagerTests {
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
-    @Test("If a download ends while the store reads the queue, it is not begun again")
-    func endedWhileLoading() async throws {
-        let gate = Gate()
-        let store = SaveLog()
-        let answered = Observed(0)
-        let bench = try await SessionBench(store: store, maxConcurrent: 2) { _, _ in .reply(FaultReply(Content("x"))) }
-        // The download is still queued in the store when the store reads the queue, and the store answers late.
-        store.change { trouble in
-            trouble.beforeSave = { records in
-                if records.contains(where: { $0.id == 512 && $0.state == .running }) {
-                    _ = await answered.wait { $0 > 0 }
-                }
-            }
-            trouble.afterQueued = { records in
-                guard records.contains(where: { $0.id == 512 }) else { return }
-                answered.update { $0 += 1 }
-                await gate.pass()
-            }
-        }
-        let ids = try await bench.manager.add((0..<600).map { try bench.request("/\($0)") }).map(\.record.id)
-        #expect(await bench.ends.wait { $0[512] == 1 })
-        gate.open()
-        for id in ids { #expect(try await bench.ending(of: id).state == .completed) }
-        #expect(bench.transport.requests.count == 600)
-        #expect(!bench.events.value.contains { $0.word == "fail" })
-    }
-
     @Test("After a failure to read the queue, the store is asked again")
     func storeFailsToLoad() async throws {
         let bench = try await SessionBench(store: FailingQueue(failures: 2), maxConcurrent: 4) { _, _ in

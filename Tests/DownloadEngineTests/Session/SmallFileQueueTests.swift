@@ -42,8 +42,8 @@ struct SmallFileQueueTests {
         await expectNoSlots(bench)
     }
 
-    @Test("A file that ends while the queue is being read does not begin again")
-    func outdatedQueue() async throws {
+    @Test("A download that ends while the queue is being read does not begin again", arguments: [true, false])
+    func outdatedQueue(isSmall: Bool) async throws {
         let store = GatedStore()
         let bench = try await SessionBench(store: store, maxConcurrent: 2, time: ManualTime()) { _, _ in
             .reply(Self.reply)
@@ -53,10 +53,14 @@ struct SmallFileQueueTests {
             gates.afterQueued = {
                 reads.update { $0 += 1 }
                 let count = bench.ends.value.count
-                _ = await bench.ends.wait { $0.count >= count + 5 }
+                _ = await bench.ends.wait { $0.count >= count + (isSmall ? 5 : 1) }
             }
         }
-        let ids = try await add(200, to: bench)
+        let requests = try (0..<200).map { number in
+            // A small file cannot have a time limit.
+            try bench.request("/\(number)") { $0.timeouts.total = isSmall ? nil : 600 }
+        }
+        let ids = try await bench.manager.add(requests).map(\.id)
         #expect(try await bench.ending(of: ids[0]).state == .completed)
         // A claim that changes nothing makes the session read the queue from its start.
         _ = try await bench.manager.resume([ids[0]], overrides: RequestOverrides())
