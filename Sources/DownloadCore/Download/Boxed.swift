@@ -5,10 +5,9 @@
 /// the conformance is first used.
 @propertyWrapper
 package struct Boxed<Value: Sendable>: Sendable {
-    /// The storage. It is changed only by a struct that has the only reference to it, so Swift need not check this at
-    /// run time.
+    /// The storage. It is changed only by a struct that has the only reference to it.
     private final class Box: @unchecked Sendable {
-        @exclusivity(unchecked) var value: Value
+        var value: Value
 
         init(_ value: Value) { self.value = value }
     }
