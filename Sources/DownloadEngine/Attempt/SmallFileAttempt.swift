@@ -43,8 +43,12 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
     var id: DownloadID { file.entry.id }
     var destination: Destination { file.list.request.destination }
 
-    /// The record at the beginning of the attempt.
-    var started: DownloadRecord { SmallFile.started(entry) }
+    /// Returns the record at the beginning of the attempt. The book, the control and an ordinary attempt share it.
+    func makeRecord() -> DownloadRecord {
+        let record = control.record
+        control.show(record)
+        return record
+    }
 
     // MARK: The transfer
 
@@ -131,8 +135,8 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
         let scout = stage.withLock { stage -> SegmentWriter? in if case .left(let scout) = stage { scout } else { nil }
         }
         return AttemptTask(
-            record: started, context: lane.context, control: control, prefersMultiplexing: file.prefersMultiplexing,
-            probe: scout, started: begun)
+            record: control.record, context: lane.context, control: control,
+            prefersMultiplexing: file.prefersMultiplexing, probe: scout, started: begun)
     }
 
     // MARK: The file

@@ -198,7 +198,10 @@ extension SessionManager {
         guard let smallFiles else { return }
         let (news, begun) = smallFiles.files.enter(onlyTransferring: onlyTransferring)
         learn(news)
-        for file in begun { book.enter(ActiveDownload(file.attempt.started, file.attempt.control), from: file.slot) }
+        for file in begun {
+            let active = ActiveDownload(file.attempt.makeRecord(), file.attempt.control)
+            book.enter(active, from: file.slot)
+        }
     }
 
     /// Puts the small files that have not begun back into the queue. Called when other downloads may come first now.
