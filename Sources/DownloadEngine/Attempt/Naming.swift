@@ -237,9 +237,15 @@ final class Naming: AttemptPhase {
     @inline(never)
     private func open(_ name: String) async throws(DownloadError) {
         let made = try await context.disk.onWriter {
-            [folder = folder, time = context.time] () throws(DownloadError) in
+            [folder = folder, renames = renames, time = context.time] () throws(DownloadError) in
             defer { FaultPoint.reached("afterCreate") }
-            return try PartialFile.open(folder: folder, name: name, mode: .create, time: time)
+            let made = try PartialFile.open(folder: folder, name: name, mode: .create, time: time)
+            // Another download may have got the name since the name was found free. From now on none can get it.
+            if renames, FileStatus.of(FileNaming.path(folder, name)) != nil {
+                made.remove()
+                throw .fileFailed(.partialExists, path: made.path)
+            }
+            return made
         }
         attempt.local = LocalFile(made, inherited: ByteRanges())
     }

@@ -226,6 +226,31 @@ struct SmallFileTests {
         for name in names { #expect(try bench.holds(name, Self.content)) }
     }
 
+    @Test("If a chosen name is taken before the partial file exists, the file gets the next number")
+    func nameTakenMeanwhile() async throws {
+        let store = SaveLog()
+        let bench = try await SessionBench(store: store, serving: Self.reply)
+        let folder = bench.folder
+        try folder.write("mine", to: "file.bin")
+        store.change { trouble in
+            trouble.beforeSave = { records in
+                guard records.contains(where: { $0.fileName == "file (1).bin" }), !folder.exists("file (1).bin") else {
+                    return
+                }
+                try folder.write("another's", to: "file (1).bin")
+            }
+        }
+        let id = try await bench.add { request in
+            request.destination.ifExists = .rename
+            // A small file cannot have a time limit.
+            request.timeouts.total = 600
+        }
+        #expect(try await bench.ending(of: id).state == .completed)
+        #expect(try bench.holds("file (2).bin", Self.content))
+        #expect(Set(folder.names()) == ["file.bin", "file (1).bin", "file (2).bin"])
+        #expect(try folder.read("file (1).bin") == "another's")
+    }
+
     @Test("Hundreds of small files complete, in any order of their slots and ends")
     func hundreds() async throws {
         let bench = try await SessionBench(serving: Self.reply)
