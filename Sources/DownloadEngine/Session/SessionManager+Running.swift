@@ -137,31 +137,31 @@ extension SessionManager {
     /// The calls from the small files of the session to the session.
     var callsOfSmallFiles: SmallFileLane.Calls {
         SmallFileLane.Calls(
-            goOn: { attempt in await self.becomeOrdinary(attempt) },
+            goOn: { attempts in await self.goOn(attempts) },
             begin: { records in for record in records { await self.beginAgain(record) } },
             slotsMoved: { await self.fill() },
             ended: { files in await self.ended(files) })
     }
 
-    private func becomeOrdinary(_ attempt: SmallFileAttempt) {
-        leaveSmallFiles(attempt.id)
-        run(attempt.makeTask())
+    private func goOn(_ attempts: [SmallFileAttempt]) {
+        leaveSmallFiles(attempts.map(\.id))
+        for attempt in attempts { run(attempt.makeTask()) }
     }
 
     /// Begins a small file again as an ordinary attempt. A stop that was requested of the first attempt also stops this
     /// one.
     private func beginAgain(_ record: DownloadRecord) {
-        leaveSmallFiles(record.id)
+        leaveSmallFiles([record.id])
         guard let context, book[active: record.id] != nil else { return }
         let control = AttemptControl(record: record)
         if book.beginAgain(record.id, control) { control.stop() }
         run(AttemptTask(record: record, context: context, control: control, prefersMultiplexing: false))
     }
 
-    /// Gives a small file its place in the book, before an ordinary attempt at it begins.
-    private func leaveSmallFiles(_ id: DownloadID) {
+    /// Gives small files their places in the book, before ordinary attempts at them begin.
+    private func leaveSmallFiles(_ ids: [DownloadID]) {
         enterSmallFiles()
-        _ = smallFiles?.files.remove([id])
+        _ = smallFiles?.files.remove(ids)
     }
 
     private func ended(_ files: [SmallFileEnd]) async {

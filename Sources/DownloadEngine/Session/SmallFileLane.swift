@@ -7,8 +7,8 @@ import Synchronization
 /// attempt.
 final class SmallFileLane: Sendable {
     struct Calls: Sendable {
-        /// Continues a file as an ordinary attempt, which keeps the bytes that have come.
-        let goOn: @Sendable (SmallFileAttempt) async -> Void
+        /// Continues files as ordinary attempts, which keep the bytes that have come.
+        let goOn: @Sendable ([SmallFileAttempt]) async -> Void
         /// Begins a new ordinary attempt for each download. The bytes that had come are given up.
         let begin: @Sendable ([DownloadRecord]) async -> Void
         /// Reports that slots are free, or that few files are left in ``SmallFileLane/files``.
@@ -23,6 +23,7 @@ final class SmallFileLane: Sendable {
     private let calls: Calls
     private let writing = DispatchQueue(label: "dlm.small", qos: .userInitiated)
     private let arrived = Backlog<SmallFileAttempt>()
+    private let leaving = Backlog<SmallFileAttempt>()
     /// Whether the short way is possible. False if the bytes go to a stream or the session has an adapter, and after
     /// the file system has refused a file without a name.
     private let isPossible: Atomic<Bool>
@@ -40,7 +41,18 @@ final class SmallFileLane: Sendable {
         self.calls = calls
     }
 
-    func goOn(_ attempt: SmallFileAttempt) { Task { await calls.goOn(attempt) } }
+    /// Continues a file as an ordinary attempt. A thousand slow files leave in one moment, and a task for each of them
+    /// would take 2 MiB.
+    func goOn(_ attempt: SmallFileAttempt) {
+        guard leaving.add([attempt]) else { return }
+        Task {
+            while true {
+                let attempts = leaving.take()
+                if attempts.isEmpty { return }
+                await calls.goOn(attempts)
+            }
+        }
+    }
 
     var isUsable: Bool { isPossible.load(ordering: .relaxed) }
 
