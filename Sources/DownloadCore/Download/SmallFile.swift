@@ -6,7 +6,7 @@ import Foundation
 /// It is a class, because a struct would be copied some ten times on its way, which took 12,000 instructions for each
 /// file (callgrind). The committer changes it, one step after another, before it passes it on.
 package final class SmallFile: @unchecked Sendable {
-    /// What the answer says about the file.
+    /// The facts about the file that its answer states.
     package struct Answer: Sendable {
         package let validators: Validators
         package let contentType: String?

@@ -43,7 +43,7 @@ package final class AttemptControl: Sendable {
         case stop
     }
 
-    /// What is known of the download. A small file has no record of its own.
+    /// The record, or the entry of a small file, which has no record of its own.
     private enum Shown {
         case entry(QueuedEntry)
         case record(DownloadRecord)

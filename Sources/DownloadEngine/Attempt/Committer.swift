@@ -29,7 +29,7 @@ package final class Committer: Sendable {
         }
     }
 
-    /// What the steps change and save.
+    /// The download whose file gets its name. The steps change and save it.
     enum Subject: Sendable {
         case download(DownloadRecord)
         case small(SmallFile)

@@ -7,7 +7,7 @@ struct ReadyFile: Sendable {
     let prefersMultiplexing: Bool
 }
 
-/// What the small files of one list and one origin have in common. It is worked out once for all of them.
+/// The common part of the small files of one list and one origin, which is worked out once for all of them.
 final class SmallFileList: Sendable {
     /// The request of the file for which this was made. The others differ in the path and the query of the URL.
     let request: DownloadRequest

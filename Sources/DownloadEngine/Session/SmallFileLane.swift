@@ -41,8 +41,8 @@ final class SmallFileLane: Sendable {
         self.calls = calls
     }
 
-    /// Continues a file as an ordinary attempt. A thousand slow files leave in one moment, and a task for each of them
-    /// would take 2 MiB.
+    /// Continues a file as an ordinary attempt. A thousand slow files may leave in one moment, so one task reports them
+    /// together.
     func goOn(_ attempt: SmallFileAttempt) {
         guard leaving.add([attempt]) else { return }
         Task {
