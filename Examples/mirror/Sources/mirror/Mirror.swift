@@ -16,7 +16,7 @@ struct Mirror {
         configuration.maxConcurrent = 4
         let session = try await DownloadSession(configuration: configuration)
         let (interrupts, interrupt) = AsyncStream.makeStream(of: Void.self)
-        let source = onInterrupt { interrupt.yield() }
+        let source = await onInterrupt { interrupt.yield() }
         let work = Task { try await mirror(lines.map { String($0) }, into: folder, session) }
         Task { for await _ in interrupts { work.cancel() } }
         let result = await work.result
@@ -49,11 +49,15 @@ struct Mirror {
         }
     }
 
-    static func onInterrupt(_ action: @escaping @Sendable () -> Void) -> any DispatchSourceSignal {
-        signal(SIGINT, SIG_IGN)
+    /// Calls an action at each SIGINT. Dispatch installs its handler of the signal some time after the source was made.
+    /// This method returns after that, so a SIGINT ends the program at once or is handled, and none is lost.
+    static func onInterrupt(_ action: @escaping @Sendable () -> Void) async -> any DispatchSourceSignal {
         let source = DispatchSource.makeSignalSource(signal: SIGINT)
         source.setEventHandler(handler: action)
-        source.resume()
+        await withCheckedContinuation { continuation in
+            source.setRegistrationHandler { continuation.resume() }
+            source.resume()
+        }
         return source
     }
 }
