@@ -23,8 +23,7 @@ struct BodyOverrun {
     /// socket comes from another dlm process and need not be checked.
     init?(_ head: ResponseHead, _ request: TransferRequest) {
         guard head.status == 200, !head.isDecoded, head.httpVersion.hasPrefix("1"), request.method != .head,
-            request.unixSocket == nil,
-            let length = ResponseJudge.contentLength(head)
+            request.options.unixSocket == nil, let length = ResponseJudge.contentLength(head)
         else { return nil }
         announced = length
     }

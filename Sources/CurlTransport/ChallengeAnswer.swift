@@ -12,8 +12,9 @@ struct ChallengeAnswer: Sendable, Equatable {
     /// Returns nil if there is nothing to choose.
     /// - Parameter asksForDigest: whether an earlier response of the origin asked for Digest.
     init?(_ request: TransferRequest, asksForDigest: () -> Bool) {
-        guard let credential = request.credential, !credential.user.isEmpty, request.authentication == nil,
-            request.signature == nil, request.url.isHTTP, request.unixSocket == nil
+        guard let credential = request.options.credential, !credential.user.isEmpty,
+            request.options.authentication == nil,
+            request.options.signature == nil, request.url.isHTTP, request.options.unixSocket == nil
         else { return nil }
         usesDigest = asksForDigest()
     }

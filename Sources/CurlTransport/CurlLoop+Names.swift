@@ -19,7 +19,7 @@ extension CurlLoop {
     /// Records whether the name of a transfer's host was found, at the end of the transfer.
     func learnName(_ transfer: CurlTransfer, _ code: CURLcode) {
         let request = transfer.request
-        guard let name = Self.lookedUpName(request), let seconds = request.network.dnsCacheTime else { return }
+        guard let name = Self.lookedUpName(request), let seconds = request.options.network.dnsCacheTime else { return }
         let now = now
         shared.failedNames.withLock { names in
             if code == CURLE_COULDNT_RESOLVE_HOST {
@@ -33,8 +33,9 @@ extension CurlLoop {
     /// Returns the host together with the other settings on which the answer of a name server depends. Returns nil if
     /// no name is looked up or remembered.
     private static func lookedUpName(_ request: TransferRequest) -> String? {
-        let network = request.network
-        guard network.dnsCacheTime != nil, network.proxy == nil, network.addresses == nil, request.unixSocket == nil
+        let network = request.options.network
+        guard network.dnsCacheTime != nil, network.proxy == nil, network.addresses == nil,
+            request.options.unixSocket == nil
         else { return nil }
         return "\(request.url.host) \(network.addressFamily?.rawValue ?? "") \(network.nameServer ?? "")"
     }

@@ -173,7 +173,7 @@ final class CurlLoop: @unchecked Sendable {
     private func start(_ transfer: CurlTransfer) {
         // The transfer was cancelled while the command was in the queue.
         if transfer.sink == nil { return }
-        if transfer.request.network.dnsCacheTime != nil, refuseFailedName(transfer) { return }
+        if transfer.request.dnsCacheTime != nil, refuseFailedName(transfer) { return }
         // While a transfer on a shared connection is suspended, libcurl stores up to a whole HTTP/2 window of its
         // bytes. So a transfer with a rate limit gets its own connection.
         guard transfer.request.prefersMultiplexing, transfer.request.url.scheme == "https", !transfer.request.isLimited
@@ -254,7 +254,7 @@ final class CurlLoop: @unchecked Sendable {
             while let easy = dlm_multi_finished(multi.pointer, &code) {
                 guard let transfer = active[easy] else { continue }
                 transfer.noteEnd(code)
-                if transfer.request.network.dnsCacheTime != nil { learnName(transfer, code) }
+                if transfer.request.dnsCacheTime != nil { learnName(transfer, code) }
                 if transfer.needsOwnConnection {
                     beginAgain(transfer)
                 } else {
@@ -266,7 +266,7 @@ final class CurlLoop: @unchecked Sendable {
 
     /// Chooses between Basic and Digest if the request does not state the scheme.
     private func chooseAnswer(for transfer: CurlTransfer, _ easy: EasyHandle) {
-        guard let credential = transfer.request.credential else { return }
+        guard let credential = transfer.request.options.credential else { return }
         if transfer.head.answer == nil {
             transfer.head.answer = ChallengeAnswer(transfer.request) {
                 shared.digestOrigins.withLock { $0.contains(transfer.origin) }
@@ -345,7 +345,7 @@ final class CurlLoop: @unchecked Sendable {
                 transfer.verdict = .complete
                 finish(transfer, result(transfer, CURLE_OK))
             } else if isStalled(transfer) {
-                let message = "no data for \(transfer.request.stallTimeout.formatted()) s"
+                let message = "no data for \(transfer.request.options.stallTimeout.formatted()) s"
                 let diagnosis = TransportDiagnosis(code: Int(CURLE_OPERATION_TIMEDOUT.rawValue), message: message)
                 transfer.verdict = .failed(.networkFailed(.stalled, diagnosis))
                 transfer.hangUp()
@@ -365,7 +365,7 @@ final class CurlLoop: @unchecked Sendable {
             guard easy.seconds(info) > 0 else { return false }
             transfer.activity.connect(since: now - Self.stallCheckInterval)
         }
-        return transfer.activity.isStalled(at: now, after: transfer.request.stallTimeout)
+        return transfer.activity.isStalled(at: now, after: transfer.request.options.stallTimeout)
     }
 
     /// Ends all transfers of a multi handle that has failed, because the handle cannot be repaired. The transfers end

@@ -14,7 +14,6 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     }
 
     let request: TransferRequest
-    let origin: String
     let loop: CurlLoop
     private(set) var sink: (any TransferSink)?
     /// The handles of the transfer; nil while libcurl does not run the transfer.
@@ -37,9 +36,8 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     /// The trace of the connection; nil if the request is not traced.
     var trace: ConnectionTrace?
 
-    init(request: TransferRequest, origin: String, sink: any TransferSink, loop: CurlLoop) {
+    init(request: TransferRequest, sink: any TransferSink, loop: CurlLoop) {
         self.request = request
-        self.origin = origin
         head = HeadReader(after: loop.lastHead)
         if !request.url.isHTTP { remote = RemoteFile(range: request.range) }
         self.sink = sink
@@ -48,14 +46,14 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
 
     var easy: EasyHandle? { attachment?.easy }
 
+    var origin: String { request.origin }
+
     private var isHTTP: Bool { request.url.isHTTP }
 
     /// Whether the transfer leaves nothing but the URL in its easy handle. This is so for plain HTTP requests whose
     /// response the engine need not watch.
     var leavesNothing: Bool {
-        isHTTP && request.body == nil && request.credential == nil && request.unixSocket == nil
-            && request.cookies?.isEmpty != false && !request.isTraced && bodyEnd.watchesNothing && verdict == nil
-            && head.isPlain
+        isHTTP && request.isPlain && bodyEnd.watchesNothing && verdict == nil && head.isPlain
     }
 
     func cancel() { loop.send(.cancel(self)) }

@@ -45,12 +45,12 @@ package final class CurlTransport: Transport {
     package static let standardEngines = max(1, min(3, ProcessInfo.processInfo.activeProcessorCount - 1))
 
     package func start(_ request: TransferRequest, sink: any TransferSink) -> any Transfer {
-        let origin = request.url.origin
-        // libcurl would copy a local file in one call, and the engine thread could do nothing else meanwhile.
-        if request.url.known == .file { return Unmoved(request, sink) }
-        if !request.url.isHTTP { return startAside(request, sink: sink) }
-        let loop = engine(for: request, to: origin)
-        let transfer = CurlTransfer(request: request, origin: origin, sink: sink, loop: loop)
+        if !request.url.isHTTP {
+            // libcurl would copy a local file in one call, and the engine thread could do nothing else meanwhile.
+            return request.url.known == .file ? Unmoved(request, sink) : startAside(request, sink: sink)
+        }
+        let loop = engine(for: request)
+        let transfer = CurlTransfer(request: request, sink: sink, loop: loop)
         loop.send(.start(transfer))
         return transfer
     }
@@ -65,19 +65,19 @@ package final class CurlTransport: Transport {
             // If the side engine cannot be started, the first engine takes the transfer.
             return engines.side ?? engines.loops[0]
         }
-        let transfer = CurlTransfer(request: request, origin: request.url.origin, sink: sink, loop: loop)
+        let transfer = CurlTransfer(request: request, sink: sink, loop: loop)
         loop.send(.start(transfer))
         return transfer
     }
 
     /// Returns the engine for a transfer. Transfers that may be small files are spread over two
     /// engines, because a third engine only adds cost. Parts of large files are spread over all engines.
-    private func engine(for request: TransferRequest, to origin: String) -> CurlLoop {
+    private func engine(for request: TransferRequest) -> CurlLoop {
         let isPart = request.range.map { $0 != "0-" } ?? false
         return engines.withLock { engines in
             var most = min(mostEngines, isPart ? 3 : 2)
             if engines.isClosed { most = engines.loops.count }
-            var number = shared.roster.withLock { $0.choose(origin, limit: most) }
+            var number = shared.roster.withLock { $0.choose(request.origin, limit: most) }
             if number == engines.loops.count {
                 do throws(DownloadError) {
                     engines.loops.append(try CurlLoop(number, shared: shared))
@@ -85,7 +85,7 @@ package final class CurlTransport: Transport {
                     // If the engine cannot be started, a running engine takes the transfer.
                     number = shared.roster.withLock { roster in
                         roster.dropLast()
-                        return roster.choose(origin, limit: engines.loops.count)
+                        return roster.choose(request.origin, limit: engines.loops.count)
                     }
                 }
             }

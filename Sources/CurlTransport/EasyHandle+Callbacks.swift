@@ -146,7 +146,7 @@ extension EasyHandle {
 
     /// Lets libcurl check the server's SSH key against the known hosts.
     func checkHostKey(for transfer: CurlTransfer, _ logins: LoginFiles) {
-        let trust = transfer.request.trust
+        let trust = transfer.request.options.trust
         guard trust.verifiesServer else { return }
         // Without a file, libcurl would not check any key.
         let known = trust.knownHosts ?? logins.knownHosts ?? "/dev/null"

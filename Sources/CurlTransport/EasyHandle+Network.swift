@@ -11,17 +11,18 @@ private func isPublicAddress(_ address: UnsafePointer<CChar>?) -> Int32 {
 
 extension TransferRequest {
     /// Whether FTP is, or may be, encrypted.
-    var isEncryptedFTP: Bool { url.known == .ftps || url.known == .ftp && trust.ftpTLS != nil }
+    var isEncryptedFTP: Bool { url.known == .ftps || url.known == .ftp && options.trust.ftpTLS != nil }
 }
 
 /// The options for the connection to the server, for the verification of the server, and for FTP and SSH.
 extension EasyHandle {
     func configureTrust(_ request: TransferRequest, _ authorities: CertificateAuthorities) {
         // A name server is asked over https, so its certificate must be verified, too.
-        guard request.url.scheme == "https" || request.isEncryptedFTP || request.network.nameServer != nil else {
+        guard request.url.scheme == "https" || request.isEncryptedFTP || request.options.network.nameServer != nil
+        else {
             return
         }
-        let trust = request.trust
+        let trust = request.options.trust
         check(dlm_require_modern_tls(pointer, trust.minimumTLS == .tls13 ? 1 : 0))
         if let file = trust.authorities {
             check(dlm_trust_only(pointer, file))
@@ -41,10 +42,10 @@ extension EasyHandle {
     }
 
     func configureNetwork(_ request: TransferRequest, _ shared: SharedState) {
-        let network = request.network
+        let network = request.options.network
         check(dlm_set_share(pointer, network.nameServer == nil ? shared.handle : shared.handleWithoutDNS))
         if network == NetworkSettings() { return }
-        if let proxy = network.proxy { use(proxy, request.trust.authorities ?? shared.authorities.file) }
+        if let proxy = network.proxy { use(proxy, request.options.trust.authorities ?? shared.authorities.file) }
         if let hosts = network.noProxy { set(CURLOPT_NOPROXY, hosts) }
         if let name = network.interface { set(CURLOPT_INTERFACE, Self.isAddress(name) ? "host!\(name)" : "if!\(name)") }
         if let family = network.addressFamily { check(dlm_restrict_addresses(pointer, family == .ipv4 ? 4 : 6)) }
@@ -82,7 +83,7 @@ extension EasyHandle {
         set(CURLOPT_COOKIEFILE, "")
         for line in cookies { set(CURLOPT_COOKIELIST, line) }
         // The request's own cookies and the cookies of libcurl must be in one field (RFC 6265 section 5.4).
-        let own = request.fields.values(.cookie)
+        let own = request.options.fields.values(.cookie)
         if !own.isEmpty { set(CURLOPT_COOKIE, own.joined(separator: "; ")) }
     }
 
@@ -104,28 +105,28 @@ extension EasyHandle {
         // A proxy must tunnel the connection. Otherwise the proxy would fetch the file itself, over HTTP.
         set(CURLOPT_HTTPPROXYTUNNEL, 1)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        let credential = request.credential
+        let credential = request.options.credential
         if request.url.known.isFTP {
             let encryption =
-                switch request.trust.ftpTLS {
+                switch request.options.trust.ftpTLS {
                 case nil: Int32(0)
                 case .attempted: Int32(1)
                 case .required: Int32(2)
                 }
             check(dlm_prepare_ftp(pointer, encryption))
-            set(CURLOPT_SERVER_RESPONSE_TIMEOUT, Int(max(1, min(request.stallTimeout, 3600))))
+            set(CURLOPT_SERVER_RESPONSE_TIMEOUT, Int(max(1, min(request.options.stallTimeout, 3600))))
             if let credential { check(dlm_log_in(pointer, credential.user, credential.password ?? "")) }
             return
         }
         let password = credential?.password ?? ""
-        let usesOwn = request.trust.refusesOwnLogins != true
-        let key = request.trust.sshKey ?? (usesOwn ? logins.key : nil)
+        let usesOwn = request.options.trust.refusesOwnLogins != true
+        let key = request.options.trust.sshKey ?? (usesOwn ? logins.key : nil)
         if password.isEmpty { onlyKey = key }
         if let user = credential?.user ?? logins.user { check(dlm_log_in(pointer, user, password)) }
         check(dlm_use_ssh_authentication(pointer, key, usesOwn ? 1 : 0, password.isEmpty ? 0 : 1))
         // Without this empty passphrase, a passphrase for the key would be asked for on the terminal.
         set(CURLOPT_KEYPASSWD, "")
-        if !request.trust.verifiesServer || request.trust.knownHosts != nil || !usesOwn {
+        if !request.options.trust.verifiesServer || request.options.trust.knownHosts != nil || !usesOwn {
             // libcurl checks the key of a server and logs in once for each connection. A connection that is reused
             // could have been checked under other rules, and could have been logged in with the user's own key.
             set(CURLOPT_FRESH_CONNECT, 1)

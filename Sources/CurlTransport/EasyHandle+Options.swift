@@ -39,13 +39,13 @@ extension EasyHandle {
         check(dlm_set_http_version(pointer, setting.multiplexes ? DLM_HTTP_2_OVER_TLS : DLM_HTTP_1_1))
         set(CURLOPT_PIPEWAIT, setting.waitsForConnection ? 1 : 0)
         // libcurl accepts at most Int32.max ms, some 24 days.
-        set(CURLOPT_CONNECTTIMEOUT_MS, Int(max(1, min(request.connectTimeout * 1000, Double(Int32.max)))))
+        set(CURLOPT_CONNECTTIMEOUT_MS, Int(max(1, min(request.options.connectTimeout * 1000, Double(Int32.max)))))
         set(CURLOPT_TCP_KEEPALIVE, 1)
         set(CURLOPT_TCP_KEEPIDLE, 30)
         set(CURLOPT_TCP_KEEPINTVL, 15)
         // Many servers close an idle connection after a minute, and a request on a stale connection fails.
         set(CURLOPT_MAXAGE_CONN, 55)
-        if let path = request.unixSocket {
+        if let path = request.options.unixSocket {
             set(CURLOPT_UNIX_SOCKET_PATH, path)
             set(CURLOPT_PROXY, "")
             // A path does not identify a socket. By now, another socket may be bound to the path. Or the path is below
@@ -62,14 +62,14 @@ extension EasyHandle {
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         if let range = request.range { set(CURLOPT_RANGE, range) }
         // An empty string stands for all codings that libcurl can decode.
-        if request.decodesContent { set(CURLOPT_ACCEPT_ENCODING, "") }
+        if request.options.decodesContent { set(CURLOPT_ACCEPT_ENCODING, "") }
         // On a reused connection that is dead, libcurl would send the request again. These methods are not idempotent
         // (RFC 9110 section 9.2.2).
-        if [.post, .patch].contains(request.method) { set(CURLOPT_FRESH_CONNECT, 1) }
+        if [.post, .patch].contains(request.options.method) { set(CURLOPT_FRESH_CONNECT, 1) }
         configureCookies(request)
-        if let credential = request.credential {
+        if let credential = request.options.credential {
             let kind =
-                switch request.authentication ?? .basic {
+                switch request.options.authentication ?? .basic {
                 case .basic: DLM_BASIC
                 case .digest: DLM_DIGEST
                 case .ntlm: DLM_NTLM
@@ -77,7 +77,7 @@ extension EasyHandle {
                 case .any: DLM_ANY_AUTHENTICATION
                 }
             check(dlm_use_authentication(pointer, kind, credential.user, credential.password ?? ""))
-            if let signature = request.signature { set(CURLOPT_AWS_SIGV4, signature) }
+            if let signature = request.options.signature { set(CURLOPT_AWS_SIGV4, signature) }
         }
     }
 
@@ -91,7 +91,7 @@ extension EasyHandle {
     ///   are the same.
     func setFields(of request: TransferRequest, _ last: inout HeaderLines?) {
         let others = configureMethod(request)
-        var fields = request.fields
+        var fields = request.options.fields
         if request.cookies != nil, fields.contains(where: { $0.name == .cookie }) { fields[.cookie] = nil }
         if others.isEmpty, let last, last.fields.elementsEqual(fields) { return use(last) }
         if others.isEmpty, fields.isEmpty { return }
@@ -103,17 +103,17 @@ extension EasyHandle {
     /// Sets the method and the body. Returns the lines that keep libcurl from adding its own fields to a request with
     /// a body.
     private func configureMethod(_ request: TransferRequest) -> [String] {
-        if request.method == .head, request.body == nil {
+        if request.options.method == .head, request.options.body == nil {
             set(CURLOPT_NOBODY, 1)
             return []
         }
         // POST, PUT and PATCH send an empty body if the request has no body. Other methods send none.
-        let body = request.body ?? ([.post, .put, .patch].contains(request.method) ? [] : nil)
+        let body = request.options.body ?? ([.post, .put, .patch].contains(request.options.method) ? [] : nil)
         if let body {
             check(dlm_set_body(pointer, body, body.count))
         }
-        if request.method != .get || body != nil { set(CURLOPT_CUSTOMREQUEST, request.method.rawValue) }
+        if request.options.method != .get || body != nil { set(CURLOPT_CUSTOMREQUEST, request.options.method.rawValue) }
         guard body != nil else { return [] }
-        return [HTTPField.Name.contentType, .expect].filter { request.fields[$0] == nil }.map { "\($0):" }
+        return [HTTPField.Name.contentType, .expect].filter { request.options.fields[$0] == nil }.map { "\($0):" }
     }
 }

@@ -95,12 +95,12 @@ final class EasyHandle {
         }
         if let error = FileServerFailure(code, self, of: transfer)?.error { return error }
         let errno = Int32(truncatingIfNeeded: number(CURLINFO_OS_ERRNO))
-        if let path = request.unixSocket {
+        if let path = request.options.unixSocket {
             return .transport(code, unixSocket: path, message: message(code), errno: errno)
         }
         // Some of libcurl's decoders return this code for content that they cannot decode. If the sink refused the
         // body, this method is not called.
-        if code == CURLE_WRITE_ERROR, request.decodesContent {
+        if code == CURLE_WRITE_ERROR, request.options.decodesContent {
             return .protocolViolated(.malformedReply("its content coding cannot be decoded"))
         }
         // The reply of a SOCKS 5 proxy that refuses a login has no status code.

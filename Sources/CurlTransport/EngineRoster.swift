@@ -33,21 +33,27 @@ struct EngineRoster {
     /// must start an engine.
     /// - Parameter limit: the number of engines over which transfers like this one may be spread.
     mutating func choose(_ origin: String, limit: Int) -> Int {
-        let few = engines.indices.prefix(limit)
-        let least = few.map { engines[$0].active }.min() ?? .max
-        var number = lightest(few.filter { engines[$0].hasIdle(origin) && engines[$0].active <= least + 1 })
-        if number == nil, least > 0, few.count < max(1, limit) {
+        let few = 0..<min(limit, engines.count)
+        let least = lightest(few) { _ in true }
+        let most = least.map { engines[$0].active + 1 } ?? 0
+        var number = lightest(few) { $0.active <= most && $0.hasIdle(origin) }
+        if number == nil, least.map({ engines[$0].active > 0 }) ?? true, few.count < max(1, limit) {
             number = engines.count
             engines.append(Engine())
         }
-        let chosen = number ?? lightest(Array(few)) ?? 0
+        let chosen = number ?? least ?? 0
         engines[chosen].active += 1
         engines[chosen].origins[origin, default: Load()].begin()
         return chosen
     }
 
-    private func lightest(_ numbers: [Int]) -> Int? {
-        numbers.min { engines[$0].active < engines[$1].active }
+    /// Returns the first of the engines that meet the condition and have the fewest transfers.
+    private func lightest(_ numbers: Range<Int>, _ isSuitable: (Engine) -> Bool) -> Int? {
+        var best: Int?
+        for number in numbers where isSuitable(engines[number]) {
+            if best.map({ engines[number].active < engines[$0].active }) ?? true { best = number }
+        }
+        return best
     }
 
     mutating func ended(_ origin: String, on number: Int) {

@@ -34,7 +34,7 @@ struct HandlePool {
         } else if request.url.known.isSSH {
             easy.checkHostKey(for: transfer, shared.logins)
         }
-        if request.isTraced { easy.trace(transfer) }
+        if request.options.isTraced { easy.trace(transfer) }
         return easy
     }
 
@@ -61,16 +61,10 @@ struct HandlePool {
     mutating func removeAll() { handles = [:] }
 
     private func isKnown(_ request: TransferRequest, _ setting: EasyHandle.Setting) -> Bool {
-        guard let known = self.request, known.url.scheme == request.url.scheme, var knownSetting = self.setting else {
-            return false
-        }
-        knownSetting.bufferSize = setting.bufferSize
-        if knownSetting != setting { return false }
-        var other = request
-        other.url = known.url
         // The engine applies the rate limits, not the handle.
-        other.rateLimits = known.rateLimits
-        return other == known
+        guard let known = self.request, var knownSetting = self.setting, request.isLike(known) else { return false }
+        knownSetting.bufferSize = setting.bufferSize
+        return knownSetting == setting
     }
 }
 

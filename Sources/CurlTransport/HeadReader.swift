@@ -47,8 +47,8 @@ struct HeadReader {
     /// Returns whether libcurl may answer the challenge itself, with another request. If libcurl does not, a body or
     /// the end of the transfer follows.
     private func isAnswered(_ head: ResponseHead, _ request: TransferRequest) -> Bool {
-        let isBasic = (request.authentication ?? (answer?.usesDigest == true ? .digest : .basic)) == .basic
-        return head.status == 401 && !isBasic && request.credential != nil
+        guard head.status == 401, request.options.credential != nil else { return false }
+        return (request.options.authentication ?? (answer?.usesDigest == true ? .digest : .basic)) != .basic
     }
 
     /// Returns the challenge that libcurl did not answer, and forgets the challenge. Returns nil if there is none.

@@ -1,9 +1,13 @@
 /// A writer that writes, field by field, the JSON of the values that every saved row has. The text is the same as the
-/// text of ``DirectEncoder``. The containers and boxes of Codable would cost more than the rest of a save.
-struct JSONWriter {
-    private var bytes: [UInt8] = []
+/// text of ``DirectEncoder``. The containers and boxes of Codable would cost more than the rest of a save, and an array
+/// of bytes checks its room and its owner at each byte.
+struct JSONWriter: ~Copyable {
+    private var bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 1024)
+    private var count = 0
     /// Whether the open object or array has no element yet.
     private var isFirst = true
+
+    deinit { bytes.deallocate() }
 
     /// Returns the text of one object, whose fields `fields` writes.
     static func object(_ fields: (inout JSONWriter) -> Void) -> String {
@@ -12,10 +16,48 @@ struct JSONWriter {
 
     static func text(_ content: (inout JSONWriter) -> Void) -> String {
         var writer = JSONWriter()
-        writer.bytes.reserveCapacity(1024)
         content(&writer)
-        return String(decoding: writer.bytes, as: UTF8.self)
+        return String(decoding: writer.bytes[..<writer.count], as: UTF8.self)
     }
+
+    // MARK: Bytes
+
+    /// Returns the place for the next bytes. The caller writes all of them.
+    private mutating func place(for more: Int) -> UnsafeMutableBufferPointer<UInt8> {
+        if bytes.count - count < more { grow(by: more) }
+        defer { count += more }
+        return UnsafeMutableBufferPointer(rebasing: bytes[count..<count + more])
+    }
+
+    private mutating func grow(by more: Int) {
+        let larger = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(2 * bytes.count, count + more))
+        _ = larger.update(fromContentsOf: bytes[..<count])
+        bytes.deallocate()
+        bytes = larger
+    }
+
+    private mutating func append(_ byte: UInt8) { place(for: 1)[0] = byte }
+
+    private mutating func append(_ text: UnsafeBufferPointer<UInt8>) {
+        _ = place(for: text.count).update(fromContentsOf: text)
+    }
+
+    private mutating func append(_ text: StaticString) {
+        append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    /// Writes a text between quotes, with a following byte.
+    /// - Parameter text: a text without characters that must be escaped.
+    private mutating func append(quoted text: UnsafeBufferPointer<UInt8>, then next: UInt8? = nil) {
+        let end = text.count + 1
+        let place = place(for: next == nil ? end + 1 : end + 2)
+        place[0] = UInt8(ascii: "\"")
+        _ = place[1...].update(fromContentsOf: text)
+        place[end] = UInt8(ascii: "\"")
+        if let next { place[end + 1] = next }
+    }
+
+    // MARK: Values
 
     mutating func object(_ fields: (inout JSONWriter) -> Void) {
         open("{")
@@ -55,34 +97,28 @@ struct JSONWriter {
     }
 
     private mutating func open(_ opener: Unicode.Scalar) {
-        bytes.append(UInt8(ascii: opener))
+        append(UInt8(ascii: opener))
         isFirst = true
     }
 
     private mutating func close(_ closer: Unicode.Scalar) {
-        bytes.append(UInt8(ascii: closer))
+        append(UInt8(ascii: closer))
         isFirst = false
     }
 
     private mutating func next() {
-        if !isFirst { bytes.append(UInt8(ascii: ",")) }
+        if !isFirst { append(UInt8(ascii: ",")) }
         isFirst = false
     }
 
     private mutating func key(_ key: StaticString) {
         next()
-        bytes.append(UInt8(ascii: "\""))
-        append(key)
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(UInt8(ascii: ":"))
-    }
-
-    private mutating func append(_ text: StaticString) {
-        bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+        append(
+            quoted: UnsafeBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount), then: UInt8(ascii: ":"))
     }
 
     mutating func value(_ number: some FixedWidthInteger) {
-        if number < 0 { bytes.append(UInt8(ascii: "-")) }
+        if number < 0 { append(UInt8(ascii: "-")) }
         var rest = UInt64(number.magnitude)
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
             var start = digits.endIndex
@@ -91,7 +127,7 @@ struct JSONWriter {
                 digits[start] = UInt8(ascii: "0") + UInt8(rest % 10)
                 rest /= 10
             } while rest > 0
-            bytes.append(contentsOf: digits[start...])
+            append(UnsafeBufferPointer(rebasing: digits[start...]))
         }
     }
 
@@ -99,33 +135,45 @@ struct JSONWriter {
     mutating func value(_ number: Double) {
         // Most durations of a transfer over a reused connection are 0.
         if number == 0, number.sign == .plus { return append("0.0") }
-        if number.isFinite { return bytes += number.description.utf8 }
-        value(number.isNaN ? "nan" : number < 0 ? "-inf" : "inf")
+        guard number.isFinite else { return value(number.isNaN ? "nan" : number < 0 ? "-inf" : "inf") }
+        var text = number.description
+        text.withUTF8 { append($0) }
     }
 
     mutating func value(_ string: String) {
         var string = string
-        bytes.append(UInt8(ascii: "\""))
         string.withUTF8 { text in
-            if text.allSatisfy(Self.isPlain) {
-                bytes.append(contentsOf: text)
-            } else {
-                for byte in text { escape(byte) }
-            }
+            if Self.isPlain(text) { return append(quoted: text) }
+            append(UInt8(ascii: "\""))
+            for byte in text { escape(byte) }
+            append(UInt8(ascii: "\""))
         }
-        bytes.append(UInt8(ascii: "\""))
     }
 
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    /// Whether no byte must be escaped. The loop does not end early, so the compiler can test many bytes at once.
+    private static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        var escaped: UInt8 = 0
+        for byte in text {
+            escaped |= byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") ? 1 : 0
+        }
+        return escaped == 0
     }
 
     private mutating func escape(_ byte: UInt8) {
         switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-        case ..<0x20: bytes += ((byte < 0x10 ? "\\u000" : "\\u00") + String(byte, radix: 16)).utf8
-        default: bytes.append(byte)
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+            append(UInt8(ascii: "\\"))
+            append(byte)
+        case ..<0x20:
+            append("\\u00")
+            append(Self.digit(byte >> 4))
+            append(Self.digit(byte & 0xF))
+        default: append(byte)
         }
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 }
 

@@ -17,7 +17,7 @@ struct BodyOverrunTests {
         var fields = fields
         fields[.contentLength] = length.map { "\($0)" }
         var request = TransferRequest(url: try SourceURL.parse("http://127.0.0.1/").get().url)
-        request.method = method
+        request.options.method = method
         return BodyOverrun(ResponseHead(status: status, httpVersion: version, fields: fields), request)
     }
 
@@ -35,7 +35,7 @@ struct BodyOverrunTests {
         #expect(try Self.overrun(5, version: "2") == nil)
         #expect(try Self.overrun(5, method: .head) == nil)
         var own = TransferRequest(url: try SourceURL.parse("http://127.0.0.1/").get().url)
-        own.unixSocket = "/run/dlm"
+        own.options.unixSocket = "/run/dlm"
         #expect(BodyOverrun(ResponseHead(status: 200, fields: [.contentLength: "5"]), own) == nil)
         #expect(try Self.overrun(nil) == nil)
         #expect(try Self.overrun(5, [.transferEncoding: "chunked"]) == nil)

@@ -17,7 +17,7 @@ struct ChallengeAnswerTests {
         known: Bool = false, _ change: (inout TransferRequest) -> Void = { _ in }
     ) throws -> ChallengeAnswer? {
         var request = TransferRequest(url: try SourceURL.parse("http://127.0.0.1/").get().url)
-        request.credential = Credential(user: "ann", password: "p")
+        request.options.credential = Credential(user: "ann", password: "p")
         change(&request)
         return ChallengeAnswer(request) { known }
     }
@@ -74,11 +74,11 @@ struct ChallengeAnswerTests {
 
     @Test("No challenge is answered if the request has another scheme, a signature or no user name, or is not HTTP")
     func decided() throws {
-        #expect(try Self.answer { $0.authentication = .basic } == nil)
-        #expect(try Self.answer { $0.authentication = .any } == nil)
-        #expect(try Self.answer { $0.signature = "aws:amz" } == nil)
-        #expect(try Self.answer { $0.credential = nil } == nil)
-        #expect(try Self.answer { $0.credential = Credential(user: "", password: "") } == nil)
+        #expect(try Self.answer { $0.options.authentication = .basic } == nil)
+        #expect(try Self.answer { $0.options.authentication = .any } == nil)
+        #expect(try Self.answer { $0.options.signature = "aws:amz" } == nil)
+        #expect(try Self.answer { $0.options.credential = nil } == nil)
+        #expect(try Self.answer { $0.options.credential = Credential(user: "", password: "") } == nil)
         let other = try SourceURL.parse("ftp://127.0.0.1/x").get().url
         #expect(try Self.answer { $0.url = other } == nil)
     }

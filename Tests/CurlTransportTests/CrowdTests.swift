@@ -39,7 +39,7 @@ struct CrowdTests {
         let bench = try TransportBench()
         let sinks = try (0..<130).map { _ in
             let sink = CollectingSink(.init(forgets: true))
-            _ = try bench.start(server.url(), sink) { $0.connectTimeout = 1 }
+            _ = try bench.start(server.url(), sink) { $0.options.connectTimeout = 1 }
             return sink
         }
         for sink in sinks { #expect(await sink.ending() == .complete) }

@@ -37,7 +37,9 @@ struct FailureTests {
     func rememberedName() async throws {
         let bench = try TransportBench()
         for isRemembered in [false, true] {
-            let record = try await bench.run("http://no-such-host.invalid/file") { $0.network.dnsCacheTime = 60 }
+            let record = try await bench.run("http://no-such-host.invalid/file") {
+                $0.options.network.dnsCacheTime = 60
+            }
             #expect(network(record) == .nameResolution)
             #expect("\(failure(record) as Any)".contains("an earlier lookup failed") == isRemembered)
         }
@@ -76,7 +78,7 @@ struct FailureTests {
         defer { silent.stop() }
         let bench = try TransportBench()
         let begun = ContinuousClock.now
-        let record = try await bench.run(count < 0 ? silent.url : fault.url()) { $0.stallTimeout = 0.7 }
+        let record = try await bench.run(count < 0 ? silent.url : fault.url()) { $0.options.stallTimeout = 0.7 }
         #expect(network(record) == .stalled)
         #expect(ContinuousClock.now - begun > .milliseconds(650))
         #expect(record.bytes.count == max(0, Int(count)))
@@ -102,7 +104,7 @@ struct FailureTests {
         let sink = CollectingSink(.init(pausesEvery: 3))
         // Nobody resumes the transfer yet.
         var request = TransferRequest(url: try SourceURL.parse(server.url()).get().url)
-        request.stallTimeout = 0.3
+        request.options.stallTimeout = 0.3
         let transfer = bench.transport.start(request, sink: sink)
         #expect(await sink.record.wait { $0.pauses == 1 })
         #expect(await !sink.record.wait(atMost: .milliseconds(1000)) { !$0.results.isEmpty })
@@ -124,8 +126,8 @@ struct FailureTests {
             _ = try bench.start("http://127.0.0.1:\(port)/", sink)
         }
         let record = try await bench.run("http://127.0.0.1:\(port)/") {
-            $0.connectTimeout = 0.5
-            $0.stallTimeout = 0.5
+            $0.options.connectTimeout = 0.5
+            $0.options.stallTimeout = 0.5
         }
         #expect([.timedOut, .stalled].contains(network(record)))
         // The transfers that fill the backlog began earlier and have longer limits.

@@ -151,7 +151,7 @@ struct MultiplexingTests {
             return
         }
         #expect(refused.heads.isEmpty)
-        #expect(try await bench.run(url) { $0.trust = .insecure }.ending == .complete)
+        #expect(try await bench.run(url) { $0.options.trust = .insecure }.ending == .complete)
         // The waiver only applied to the request above, even while the connection of that request is still open.
         guard case .failed(.trustFailed)? = try await bench.run(url).ending else {
             Issue.record("the connection of an unverified request was used")

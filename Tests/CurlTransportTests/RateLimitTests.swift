@@ -165,7 +165,7 @@ struct RateLimitTests {
             let sink = CollectingSink()
             _ = try bench.start(server.url(), sink) {
                 $0.rateLimits = [limit]
-                $0.stallTimeout = 0.2
+                $0.options.stallTimeout = 0.2
             }
             return sink
         }
@@ -186,7 +186,7 @@ struct RateLimitTests {
         let bench = try TransportBench()
         let record = try await bench.run(server.url()) {
             $0.rateLimits = [RateLimit(500_000)]
-            $0.stallTimeout = 0.5
+            $0.options.stallTimeout = 0.5
         }
         guard case .failed(.networkFailed(.stalled, _))? = record.ending else {
             Issue.record("ended as \(String(describing: record.ending))")

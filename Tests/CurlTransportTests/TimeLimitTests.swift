@@ -16,8 +16,8 @@ struct TimeLimitTests {
         let bench = try TransportBench()
         let record = try await bench.run(server.url()) { request in
             // The transfer itself gets at least 15 seconds, because the shortest limit is too short for a connection.
-            request.connectTimeout = max(seconds, 15)
-            request.stallTimeout = max(seconds, 15)
+            request.options.connectTimeout = max(seconds, 15)
+            request.options.stallTimeout = max(seconds, 15)
         }
         #expect(record.ending == .complete && record.count == 100_000)
         if seconds < 1 {
@@ -25,10 +25,10 @@ struct TimeLimitTests {
             let (descriptor, port) = try LoopbackSocket.listen(backlog: 0)
             defer { close(descriptor) }
             for _ in 0..<4 { _ = try bench.start("http://127.0.0.1:\(port)/", CollectingSink()) }
-            #expect(try await failure(bench, port) { $0.connectTimeout = seconds } == .timedOut)
+            #expect(try await failure(bench, port) { $0.options.connectTimeout = seconds } == .timedOut)
         } else {
             let port = try LoopbackSocket.unusedPort()
-            #expect(try await failure(bench, port) { $0.connectTimeout = seconds } == .connect)
+            #expect(try await failure(bench, port) { $0.options.connectTimeout = seconds } == .connect)
         }
     }
 

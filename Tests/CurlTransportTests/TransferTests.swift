@@ -39,11 +39,11 @@ struct TransferTests {
         let bench = try TransportBench()
         let record = try await bench.run(server.url("/a%20b?c=d")) { request in
             request.range = "100-199"
-            request.fields[.userAgent] = "dlm/test"
-            request.fields[.acceptEncoding] = "identity"
-            request.fields[.ifRange] = "\"a\""
-            if let name = HTTPField.Name("X-Empty") { request.fields[name] = "" }
-            request.credential = Credential(user: "user", password: "pass:word")
+            request.options.fields[.userAgent] = "dlm/test"
+            request.options.fields[.acceptEncoding] = "identity"
+            request.options.fields[.ifRange] = "\"a\""
+            if let name = HTTPField.Name("X-Empty") { request.options.fields[name] = "" }
+            request.options.credential = Credential(user: "user", password: "pass:word")
         }
         #expect(record.ending == .complete)
         let request = try #require(server.log.entries.first?.request)

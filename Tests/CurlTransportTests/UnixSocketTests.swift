@@ -25,7 +25,7 @@ struct UnixSocketTests {
         let server = try RawServer(Self.hello, unixSocket: folder("x.sock"))
         defer { server.stop() }
         let bench = try TransportBench()
-        let record = try await bench.run("http://dlm.invalid/v1/status") { $0.unixSocket = folder("x.sock") }
+        let record = try await bench.run("http://dlm.invalid/v1/status") { $0.options.unixSocket = folder("x.sock") }
         #expect(record.ending == .complete)
         #expect(record.bytes == Array("hello".utf8))
         #expect(server.requests.value == ["GET /v1/status HTTP/1.1\r\nHost: dlm.invalid\r\nAccept: */*\r\n\r\n"])
@@ -41,7 +41,7 @@ struct UnixSocketTests {
         defer { close(descriptor) }
         let bench = try TransportBench()
         let path = "/proc/self/fd/\(descriptor)/x.sock"
-        #expect(try await bench.run("http://localhost/") { $0.unixSocket = path }.ending == .complete)
+        #expect(try await bench.run("http://localhost/") { $0.options.unixSocket = path }.ending == .complete)
     }
 
     @Test("If another socket has replaced the socket at a path, a new connection is made")
@@ -53,11 +53,11 @@ struct UnixSocketTests {
         let first = try RawServer(script, unixSocket: folder("x.sock"))
         defer { first.stop() }
         let bench = try TransportBench()
-        _ = try await bench.run("http://localhost/1") { $0.unixSocket = folder("x.sock") }
+        _ = try await bench.run("http://localhost/1") { $0.options.unixSocket = folder("x.sock") }
         try FileManager.default.removeItem(atPath: folder("x.sock"))
         let second = try RawServer(script, unixSocket: folder("x.sock"))
         defer { second.stop() }
-        let record = try await bench.run("http://localhost/2") { $0.unixSocket = folder("x.sock") }
+        let record = try await bench.run("http://localhost/2") { $0.options.unixSocket = folder("x.sock") }
         #expect(record.ending == .complete)
         #expect(first.requests.value.count == 1)
         #expect(second.requests.value.count == 1)
@@ -83,9 +83,9 @@ struct UnixSocketTests {
         ]
         for (method, body, fields, expected) in cases {
             let record = try await bench.run(server.url) { request in
-                request.method = method
-                request.body = body.map { Array($0.utf8) }
-                request.fields = HTTPFields(fields)
+                request.options.method = method
+                request.options.body = body.map { Array($0.utf8) }
+                request.options.fields = HTTPFields(fields)
             }
             #expect(record.ending == .complete)
             #expect(server.requests.value.last == expected)
@@ -99,7 +99,7 @@ struct UnixSocketTests {
         let server = try RawServer(script)
         defer { server.stop() }
         let bench = try TransportBench()
-        let record = try await bench.run(server.url) { $0.method = .head }
+        let record = try await bench.run(server.url) { $0.options.method = .head }
         #expect(record.ending == .complete)
         #expect(record.head?.fields[.contentLength] == "1000")
         #expect(server.requests.value.first?.hasPrefix("HEAD /file ") == true)
@@ -116,7 +116,7 @@ struct UnixSocketTests {
             (folder("none.sock"), ENOENT), (folder("dead.sock"), ECONNREFUSED), (folder.path, ECONNREFUSED),
             (long, ENAMETOOLONG),
         ] {
-            let record = try await bench.run("http://localhost/") { $0.unixSocket = path }
+            let record = try await bench.run("http://localhost/") { $0.options.unixSocket = path }
             let (kind, diagnosis) = try #require(failure(record), "\(String(describing: record.ending))")
             #expect(kind == .connect)
             #expect(diagnosis.errno == code, "\(path): \(diagnosis)")
@@ -132,11 +132,11 @@ struct UnixSocketTests {
         defer { close(listener) }
         let bench = try TransportBench()
         let filler = CollectingSink()
-        _ = try bench.start("http://localhost/", filler) { $0.unixSocket = folder("x.sock") }
+        _ = try bench.start("http://localhost/", filler) { $0.options.unixSocket = folder("x.sock") }
         let late = CollectingSink()
         _ = try bench.start("http://localhost/", late) {
-            $0.unixSocket = folder("x.sock")
-            $0.connectTimeout = 0.5
+            $0.options.unixSocket = folder("x.sock")
+            $0.options.connectTimeout = 0.5
         }
         _ = await late.ending()
         let (kind, diagnosis) = try #require(failure(late.record.value), "\(String(describing: late.record.value))")
@@ -153,8 +153,8 @@ struct UnixSocketTests {
         defer { close(listener) }
         let bench = try TransportBench()
         let record = try await bench.run("http://localhost/") {
-            $0.unixSocket = folder("x.sock")
-            $0.stallTimeout = 0.3
+            $0.options.unixSocket = folder("x.sock")
+            $0.options.stallTimeout = 0.3
         }
         #expect(failure(record)?.0 == .stalled)
     }

@@ -51,7 +51,7 @@ package final class FakeTransport: Transport {
         var asked = FaultRequest()
         asked.number = number
         asked.target = request.url.path
-        asked.fields = request.fields.map { ($0.name.rawName, $0.value) }
+        asked.fields = request.options.fields.map { ($0.name.rawName, $0.value) }
         if let range = request.range { asked.fields.append(("Range", "bytes=\(range)")) }
         let exchange =
             state.withLock { $0.isDown }

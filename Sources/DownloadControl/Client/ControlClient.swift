@@ -72,10 +72,10 @@ package final class ControlClient: DownloadService {
         let socket = try location.reach()
         var request = try request(method, path, socket)
         if let json {
-            request.body = Array(json)
-            request.fields[.contentType] = "application/json"
+            request.options.body = Array(json)
+            request.options.fields[.contentType] = "application/json"
         }
-        request.stallTimeout = Double(patience.components.seconds) + 5
+        request.options.stallTimeout = Double(patience.components.seconds) + 5
         do {
             let answer = try await connecting {
                 try await Exchange(request, over: transport, atMost: limits.answer, within: patience, time)
@@ -92,7 +92,7 @@ package final class ControlClient: DownloadService {
     func stream(_ path: String) async throws -> LineSink {
         let socket = try location.reach()
         var request = try request(.get, path, socket)
-        request.stallTimeout = limits.silence
+        request.options.stallTimeout = limits.silence
         var sink = LineSink()
         do {
             let head = try await connecting {
@@ -129,10 +129,10 @@ package final class ControlClient: DownloadService {
             throw bad("\(path) cannot be part of a URL")
         }
         var request = TransferRequest(url: parsed.url)
-        request.method = method
-        request.unixSocket = socket.text
-        if let name = HTTPField.Name(Self.versionField) { request.fields[name] = "\(WireCoder.version)" }
-        request.connectTimeout = Double(limits.hello.components.seconds)
+        request.options.method = method
+        request.options.unixSocket = socket.text
+        if let name = HTTPField.Name(Self.versionField) { request.options.fields[name] = "\(WireCoder.version)" }
+        request.options.connectTimeout = Double(limits.hello.components.seconds)
         return request
     }
 

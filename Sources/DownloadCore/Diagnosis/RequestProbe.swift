@@ -15,9 +15,9 @@ package struct RequestProbe: Sendable {
             judge: ResponseJudge(start: 0, end: 1, asksRange: true), largest: 4096
         ) { asked in
             asked.range = "0-0"
-            asked.isTraced = true
+            asked.options.isTraced = true
             asked.prefersMultiplexing = true
-            asked.isOneOfMany = true
+            asked.options.isOneOfMany = true
         }
     }
 

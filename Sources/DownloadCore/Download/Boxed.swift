@@ -19,10 +19,7 @@ package struct Boxed<Value: Sendable>: Sendable {
 
     /// The value.
     package var wrappedValue: Value {
-        get { box.value }
-        set {
-            if isKnownUniquelyReferenced(&box) { box.value = newValue } else { box = Box(newValue) }
-        }
+        _read { yield box.value }
         _modify {
             if !isKnownUniquelyReferenced(&box) { box = Box(box.value) }
             yield &box.value

@@ -24,13 +24,14 @@ package enum ContentRange: Equatable, Sendable {
     private static func read(_ value: Slice<UnsafeBufferPointer<UInt8>>) -> ContentRange? {
         let unit = value.prefix { $0 != UInt8(ascii: " ") }
         guard unit.elementsEqual("bytes".utf8) || unit.lowercasedASCII == "bytes" else { return nil }
-        let parts = value.dropFirst(unit.count + 1)
-            .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        guard parts.count == 2, let total = total(parts[1]) else { return nil }
-        if parts[0].elementsEqual("*".utf8) { return .unsatisfied(total: total) }
-        let ends = parts[0].split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-        guard ends.count == 2, let first = ends[0].decimal, let last = ends[1].decimal, first <= last,
-            last < total ?? .max
+        let rest = value.dropFirst(unit.count + 1)
+        guard let slash = rest.firstIndex(of: UInt8(ascii: "/")), let total = total(rest[(slash + 1)...]) else {
+            return nil
+        }
+        let range = rest[..<slash]
+        if range.elementsEqual("*".utf8) { return .unsatisfied(total: total) }
+        guard let dash = range.firstIndex(of: UInt8(ascii: "-")), let first = range[..<dash].decimal,
+            let last = range[(dash + 1)...].decimal, first <= last, last < total ?? .max
         else { return nil }
         return .satisfied(first..<last + 1, total: total)
     }

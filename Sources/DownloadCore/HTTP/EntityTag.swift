@@ -11,14 +11,19 @@ package struct EntityTag: Codable, Sendable {
 
     /// Reads a field value. Returns nil if it is malformed, because such a tag cannot be a validator.
     package init?(fieldValue: String) {
-        var rest = fieldValue.utf8.trimmingWhitespace()
-        let weak = rest.starts(with: "W/".utf8)
-        if weak { rest = rest.dropFirst(2) }
+        var fieldValue = fieldValue
+        guard let tag = fieldValue.withUTF8({ Self.read($0.trimmingWhitespace()) }) else { return nil }
+        self = tag
+    }
+
+    private static func read(_ value: Slice<UnsafeBufferPointer<UInt8>>) -> EntityTag? {
+        let isWeak = value.starts(with: "W/".utf8)
+        let rest = isWeak ? value.dropFirst(2) : value
         let quote = UInt8(ascii: "\"")
         guard rest.count >= 2, rest.first == quote, rest.last == quote else { return nil }
         let opaque = rest.dropFirst().dropLast()
         guard opaque.allSatisfy({ $0 == 0x21 || (0x23...0x7E).contains($0) || $0 >= 0x80 }) else { return nil }
-        self.init(opaque: String(Substring(opaque)), isWeak: weak)
+        return EntityTag(opaque: String(decoding: opaque, as: UTF8.self), isWeak: isWeak)
     }
 
     package var fieldValue: String { "\(isWeak ? "W/" : "")\"\(opaque)\"" }

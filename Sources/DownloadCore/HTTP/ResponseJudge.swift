@@ -276,13 +276,11 @@ package struct ResponseJudge: Sendable, Equatable {
     /// connection, or if the field is unclear (RFC 9112 section 6.3). A list of values must repeat one number.
     package static func contentLength(_ head: ResponseHead) -> Int64? {
         if head.fields.value(.transferEncoding) != nil { return nil }
-        let fields = head.fields.values(.contentLength)
-        if fields.count == 1, let length = fields[0].utf8.decimal { return length }
-        let values = fields.flatMap { value in
-            value.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
-                .map { $0.trimmingWhitespace().decimal }
-        }
-        guard let first = values.first, values.allSatisfy({ $0 == first }) else { return nil }
+        guard let value = head.fields.value(.contentLength) else { return nil }
+        if let length = value.utf8.decimal { return length }
+        let lengths = value.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+            .map { $0.trimmingWhitespace().decimal }
+        guard let first = lengths.first, lengths.allSatisfy({ $0 == first }) else { return nil }
         return first
     }
 }

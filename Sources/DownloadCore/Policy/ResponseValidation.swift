@@ -28,7 +28,8 @@ public struct ResponseValidation: Sendable, Equatable {
             let status = head.phrase.isEmpty ? "\(head.status)" : "\(head.status) \(head.phrase)"
             return .verificationFailed(.unwantedStatus(wanted: statuses.description, is: status))
         }
-        return failure(type: ResponseJudge.mediaType(head)) ?? failure(size: total)
+        let failure = types.isEmpty ? nil : failure(type: ResponseJudge.mediaType(head))
+        return failure ?? self.failure(size: total)
     }
 
     /// Returns the error of a media type that is not accepted.

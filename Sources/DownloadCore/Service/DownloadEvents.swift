@@ -1,12 +1,15 @@
 /// Events that happened together.
 package enum EventGroup: Sendable {
     case events([DownloadEvent])
+    /// Downloads that were added. A list may add a million at once, and most readers need no record of them.
+    case added([AddedDownload])
     /// Small files that have begun and ended. Most readers need no record of them.
     case smallFiles([SmallFileEnd])
 
     package var events: [DownloadEvent] {
         switch self {
         case .events(let events): events
+        case .added(let downloads): downloads.map { .didAdd(DownloadSnapshot(record: $0.record)) }
         case .smallFiles(let files): files.flatMap(\.events)
         }
     }

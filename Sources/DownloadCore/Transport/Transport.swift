@@ -57,13 +57,63 @@ package enum BodyDisposition: Sendable, Equatable {
 }
 
 package struct TransferRequest: Sendable, Equatable {
-    package var url: SourceURL
+    package var url: SourceURL {
+        didSet { if !url.hasOrigin(of: oldValue) { origin = url.origin } }
+    }
+    /// The origin of the URL.
+    package private(set) var origin: String
+    /// The value of `Range` after `bytes=`, such as "0-" or "100-199"; nil for the whole file.
+    package var range: String?
+    /// The cookies as lines in Netscape's format. Those that match the URL are sent. If nil, cookies are neither sent
+    /// nor kept.
+    package var cookies: [String]?
+    /// Whether the transfer shares a connection with others if the server supports HTTP/2. This is better for many
+    /// small files. A large file is faster over its own connections.
+    package var prefersMultiplexing = false
+    /// The rate limits, which can change during the transfer. The transfer keeps to all of them.
+    package var rateLimits: [RateLimit] = []
+    @Boxed package var options: TransferOptions
+
+    package init(url: SourceURL) {
+        (self.url, origin) = (url, url.origin)
+        _options = Boxed(wrappedValue: TransferOptions())
+    }
+
+    /// Creates a request with the properties that all requests of a download have in common.
+    /// - Parameter userAgent: the value for a request without its own.
+    package init(_ route: RequestRoute, of request: DownloadRequest, _ secrets: LoadedSecrets, userAgent: String) {
+        (url, origin) = (route.url, route.url.origin)
+        if route.url.isHTTP { cookies = secrets.cookieLines(for: route.url.host) }
+        _options = Boxed(wrappedValue: TransferOptions(route, of: request, secrets, userAgent: userAgent))
+    }
+}
+
+/// Questions about the options. Other modules would have to copy all options to answer them.
+extension TransferRequest {
+    package var method: HTTPRequest.Method { options.method }
+    package var decodesContent: Bool { options.decodesContent }
+    package var isOneOfMany: Bool { options.isOneOfMany }
+    package var dnsCacheTime: Double? { options.network.dnsCacheTime }
+
+    /// Whether the request has no body, no credential, no cookies, no Unix socket and no trace.
+    package var isPlain: Bool {
+        options.body == nil && options.credential == nil && options.unixSocket == nil && !options.isTraced
+            && cookies?.isEmpty != false
+    }
+
+    /// Returns whether the requests differ in nothing but the path of the URL and the rate limits.
+    package func isLike(_ other: TransferRequest) -> Bool {
+        prefersMultiplexing == other.prefersMultiplexing && origin == other.origin && range == other.range
+            && cookies == other.cookies && $options == other.$options
+    }
+}
+
+/// The part of a request that is the same for all small files of a list.
+package struct TransferOptions: Sendable, Equatable {
     package var method = HTTPRequest.Method.get
     /// The body of the request; nil for none.
     package var body: [UInt8]?
     package var fields = HTTPFields()
-    /// The value of `Range` after `bytes=`, such as "0-" or "100-199"; nil for the whole file.
-    package var range: String?
     package var credential: Credential?
     /// The scheme of the authentication; see ``HTTPOptions/authentication``.
     package var authentication: HTTPAuthentication?
@@ -73,35 +123,21 @@ package struct TransferRequest: Sendable, Equatable {
     @Boxed package var network: NetworkSettings
     /// Whether compressed content is accepted and delivered decompressed.
     package var decodesContent = false
-    /// The cookies as lines in Netscape's format. Those that match the URL are sent. If nil, cookies are neither sent
-    /// nor kept.
-    package var cookies: [String]?
     package var connectTimeout = 15.0
     package var stallTimeout = 30.0
-    /// Whether the transfer shares a connection with others if the server supports HTTP/2. This is better for many
-    /// small files. A large file is faster over its own connections.
-    package var prefersMultiplexing = false
     /// Whether hundreds of such transfers may run at the same time, so that each must use little memory.
     package var isOneOfMany = false
-
     /// The path of a Unix socket to connect to instead of the URL's host, without a proxy.
     package var unixSocket: String?
     /// Whether the result describes the connection (``TransferResult/connection``).
     package var isTraced = false
-    /// The rate limits, which can change during the transfer. The transfer keeps to all of them.
-    package var rateLimits: [RateLimit] = []
 
-    package init(url: SourceURL) {
-        self.url = url
-        (_trust, _network) = (DownloadRequest.systemTrust, DownloadRequest.anyNetwork)
-    }
-}
+    init() { (_trust, _network) = (DownloadRequest.systemTrust, DownloadRequest.anyNetwork) }
 
-extension TransferRequest {
-    /// Creates a request with the properties that all requests of a download have in common.
-    /// - Parameter userAgent: the value for a request without its own.
-    package init(_ route: RequestRoute, of request: DownloadRequest, _ secrets: LoadedSecrets, userAgent: String) {
-        self.init(url: route.url)
+    fileprivate init(
+        _ route: RequestRoute, of request: DownloadRequest, _ secrets: LoadedSecrets, userAgent: String
+    ) {
+        self.init()
         let agent = request.http.userAgent ?? userAgent
         if !agent.isEmpty { fields[.userAgent] = agent }
         if let referer = request.http.referer { fields[.referer] = referer }
@@ -126,7 +162,6 @@ extension TransferRequest {
         }
         // Other servers must not learn whose request it is.
         if route.sendsCredentials { signature = request.http.signature }
-        if route.url.isHTTP { cookies = secrets.cookieLines(for: route.url.host) }
         $trust = request.boxedTrust
         if !route.sendsCredentials { (trust.certificate, trust.privateKey) = (nil, nil) }
         $network = request.boxedNetwork

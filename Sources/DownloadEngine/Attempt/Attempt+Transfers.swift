@@ -27,18 +27,18 @@ extension Attempt {
         var request = context.request(
             route, of: record.request, transfers.secrets, for: control,
             prefersMultiplexing: transfers.prefersMultiplexing)
-        if let turned = request.network.turned(record.attempts.count - 1) { request.network = turned }
+        if let turned = request.options.network.turned(record.attempts.count - 1) { request.options.network = turned }
         let judge = segment.judge
         if judge.asksRange {
             // A request for the last bytes of the file does not name the end of the range. So if the server gave a
             // wrong size, it sends too many or too few bytes, and the error is found.
             let end = judge.end.flatMap { $0 == record.resume.total ? nil : "\($0 - 1)" }
             request.range = "\(judge.start)-\(end ?? "")"
-            if let value = judge.known?.validators.ifRange { request.fields[.ifRange] = value }
+            if let value = judge.known?.validators.ifRange { request.options.fields[.ifRange] = value }
         }
         if let candidate {
-            request.fields[.ifNoneMatch] = candidate.validators.etag?.fieldValue
-            request.fields[.ifModifiedSince] = candidate.validators.lastModified
+            request.options.fields[.ifNoneMatch] = candidate.validators.etag?.fieldValue
+            request.options.fields[.ifModifiedSince] = candidate.validators.lastModified
         }
         return request
     }

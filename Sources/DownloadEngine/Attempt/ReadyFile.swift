@@ -30,8 +30,8 @@ final class SmallFileList: Sendable {
         self.judge = judge
         var transfer = requests.request(RequestRoute(entry.url), of: request, LoadedSecrets())
         transfer.range = "0-\(end.map { "\($0 - 1)" } ?? "")"
-        if let turned = transfer.network.turned(min(record.attempts.count, DownloadRecord.attemptsKept - 1)) {
-            transfer.network = turned
+        if let turned = transfer.options.network.turned(min(record.attempts.count, DownloadRecord.attemptsKept - 1)) {
+            transfer.options.network = turned
         }
         self.transfer = transfer
     }

@@ -23,7 +23,8 @@ extension SessionManager {
         let added = try await store.add(requests, session: identifier)
         FaultPoint.reached("afterAdd")
         startTicker()
-        broadcaster.sendAdded(added.lazy.filter { $0.kind != .joined }.map(\.record))
+        let new = added.contains { $0.kind == .joined } ? added.filter { $0.kind != .joined } : added
+        if !new.isEmpty { broadcaster.send(.added(new)) }
         enterSmallFiles()
         let haveSecrets = requests.contains { $0.hasSecrets }
         let date = parts.time.date
@@ -196,9 +197,6 @@ extension SessionManager {
     }
 
     package func events() -> DownloadEvents { broadcaster.stream() }
-
-    /// Returns the events without ``DownloadEvent/didAdd(_:)``, of which there may be a million at once.
-    package func eventsOfWork() -> DownloadEvents { broadcaster.stream(hearsAdded: false) }
 
     package func log(since cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error> {
         let reader = try await EventLogReader(store: store, since: cursor, time: parts.time)

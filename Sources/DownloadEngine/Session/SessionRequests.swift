@@ -35,10 +35,11 @@ package struct SessionRequests: Sendable {
     func request(_ route: RequestRoute, of download: DownloadRequest, _ secrets: LoadedSecrets) -> TransferRequest {
         var request = TransferRequest(route, of: download, secrets, userAgent: userAgent)
         // If the user gave a checksum, the server's digest is not used, so it is not requested.
-        if download.checksum == nil, let name = HTTPField.Name.wantReprDigest, request.fields.value(name) == nil {
-            request.fields.append(HTTPField(name: name, value: ServerDigest.wanted))
+        if download.checksum == nil, let name = HTTPField.Name.wantReprDigest, request.options.fields.value(name) == nil
+        {
+            request.options.fields.append(HTTPField(name: name, value: ServerDigest.wanted))
         }
-        request.isOneOfMany = isCrowded
+        request.options.isOneOfMany = isCrowded
         return request
     }
 }

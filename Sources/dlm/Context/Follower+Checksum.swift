@@ -13,8 +13,9 @@ struct JoinedCheck {
 /// checksum that only this command asks for is checked when the download has ended.
 extension Follower {
     func noteChecks(_ requests: [DownloadRequest], _ added: [AddedDownload]) {
-        for (request, download) in zip(requests, added)
-        where download.kind == .joined {
+        // The loop uses indices, because a copy of each element would be expensive.
+        for index in added.indices where added[index].kind == .joined {
+            let (request, download) = (requests[index], added[index])
             if request.asksForMore(than: download.record.request) {
                 checks.withLock { $0[download.record.id] = JoinedCheck(request: request) }
             }

@@ -211,6 +211,7 @@ final class Follower: Sendable {
         case .watched(let snapshots): await watched(snapshots)
         case .hasAll: ledger.withLock { $0.hasAll = true }
         case .cannotAsk(let error): try cannotAsk(error)
+        case .events(.added) where narrator.tellsPathsOnly: break
         case .events(.smallFiles(let files)) where takesPlainly: handle(files)
         case .events(let group): for event in group.events { handle(event) }
         case .logOpened: try await logOpened()

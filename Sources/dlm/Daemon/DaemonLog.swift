@@ -44,22 +44,27 @@ struct DaemonLog: Sendable {
     /// Logs which downloads are completed, have failed or start from the beginning. All other events are in
     /// `dlm events`.
     func follow(_ events: DownloadEvents) async {
-        for await event in events {
-            switch event {
-            case .didComplete(let snapshot):
-                let record = snapshot.record
-                let bytes = record.completed.map { " (\($0.bytes) bytes)" } ?? ""
-                let what = record.completed?.path ?? record.displayName
-                line("\(record.id): completed: \(what)\(bytes)", .info, .completed, of: record)
-            case .didFail(let snapshot, let error):
-                let text = "\(snapshot.id): failed: \(FailureText.line(snapshot.record, error))"
-                line(text, .notice, .failed, of: snapshot.record)
-            case .didRestart(let snapshot, let why):
-                line("\(snapshot.id): started over: \(why)", .notice, .restarted, of: snapshot.record)
-            case .didAdd, .didStart, .willRetry, .didPostpone, .didPause, .didResume, .didCancel, .didRemove,
-                .didChange:
-                break
-            }
+        for await group in events.groups {
+            if case .added = group { continue }
+            for event in group.events { follow(event) }
+        }
+    }
+
+    private func follow(_ event: DownloadEvent) {
+        switch event {
+        case .didComplete(let snapshot):
+            let record = snapshot.record
+            let bytes = record.completed.map { " (\($0.bytes) bytes)" } ?? ""
+            let what = record.completed?.path ?? record.displayName
+            line("\(record.id): completed: \(what)\(bytes)", .info, .completed, of: record)
+        case .didFail(let snapshot, let error):
+            let text = "\(snapshot.id): failed: \(FailureText.line(snapshot.record, error))"
+            line(text, .notice, .failed, of: snapshot.record)
+        case .didRestart(let snapshot, let why):
+            line("\(snapshot.id): started over: \(why)", .notice, .restarted, of: snapshot.record)
+        case .didAdd, .didStart, .willRetry, .didPostpone, .didPause, .didResume, .didCancel, .didRemove,
+            .didChange:
+            break
         }
     }
 }

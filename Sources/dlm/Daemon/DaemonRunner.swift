@@ -41,7 +41,7 @@ struct DaemonRunner: Sendable {
         } catch {
             return try fail(error, log)
         }
-        let logging = Task { [events = await manager.eventsOfWork()] in await log.follow(events) }
+        let logging = Task { [events = await manager.events()] in await log.follow(events) }
         let asking = Task {
             for await mode in manager.shutdownRequests { stop.yield(.request(mode)) }
         }

@@ -26,8 +26,8 @@ struct RequestRouteTests {
         try route.follow(status, to: "https://a.example/y", of: request, upgradedBy: nil)
         #expect(route.isGet == isGet && route.hops == 1 && route.sendsCredentials)
         let made = TransferRequest(route, of: request, LoadedSecrets(), userAgent: "dlm")
-        #expect(made.method.rawValue == (isGet ? "GET" : method))
-        #expect(made.body == (isGet ? nil : Array("a=1".utf8)))
+        #expect(made.options.method.rawValue == (isGet ? "GET" : method))
+        #expect(made.options.body == (isGet ? nil : Array("a=1".utf8)))
     }
 
     @Test("A body is not sent to another origin; a redirect that drops the body is followed")

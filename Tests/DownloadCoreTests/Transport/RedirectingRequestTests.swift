@@ -48,7 +48,7 @@ struct RedirectingRequestTests {
         #expect(outcome.redirects.map(\.answer.head?.status) == [302, 307])
         #expect(outcome.redirects.allSatisfy { $0.answer.body.isEmpty })
         let name = try #require(HTTPField.Name("X-Secret"))
-        #expect(transport.requests.map { $0.fields[name] } == ["s", "s", nil])
+        #expect(transport.requests.map { $0.options.fields[name] } == ["s", "s", nil])
     }
 
     @Test("A POST becomes a GET without data after a 302, and stays a POST after a 307")
@@ -59,8 +59,8 @@ struct RedirectingRequestTests {
             Self.url: (307, "https://a.example/next"), "https://a.example/next": (302, "https://a.example/file"),
         ])
         _ = try await asked(request, over: transport).run()
-        #expect(transport.requests.map(\.method) == [.post, .post, .get])
-        #expect(transport.requests.map { $0.body != nil } == [true, true, false])
+        #expect(transport.requests.map(\.options.method) == [.post, .post, .get])
+        #expect(transport.requests.map { $0.options.body != nil } == [true, true, false])
     }
 
     @Test("A refused redirect, or a redirect beyond the limit, is the verdict of the last answer")

@@ -26,20 +26,23 @@ struct TransferRequestTests {
     @Test("Several cookies are one field, the user's fields replace dlm's, and the policies are those of the download")
     func whole() throws {
         let made = try request(sendsCredentials: true)
-        #expect(made.fields[fields: .cookie].map(\.value) == ["a=1; b=2"])
-        #expect(made.fields[fields: .userAgent].map(\.value) == ["mine"])
-        #expect(made.fields[fields: .acceptEncoding].map(\.value) == ["br"])
-        #expect(made.fields.count == 4)
-        #expect(made.trust.certificate == "/me.pem")
-        #expect(made.credential == Credential(user: "me", password: "secret"))
-        #expect(!made.trust.verifiesServer && made.connectTimeout == 3 && made.stallTimeout == 7)
+        #expect(made.options.fields[fields: .cookie].map(\.value) == ["a=1; b=2"])
+        #expect(made.options.fields[fields: .userAgent].map(\.value) == ["mine"])
+        #expect(made.options.fields[fields: .acceptEncoding].map(\.value) == ["br"])
+        #expect(made.options.fields.count == 4)
+        #expect(made.options.trust.certificate == "/me.pem")
+        #expect(made.options.credential == Credential(user: "me", password: "secret"))
+        #expect(
+            !made.options.trust.verifiesServer && made.options.connectTimeout == 3 && made.options.stallTimeout == 7)
     }
 
     @Test("Credentials and the user's fields do not go to another origin")
     func elsewhere() throws {
         let made = try request(sendsCredentials: false)
-        #expect(made.fields[.cookie] == nil && made.credential == nil && made.trust.certificate == nil)
-        #expect(made.fields[.userAgent] == "dlm" && made.fields[.acceptEncoding] == "identity")
-        #expect(made.fields.count == 2)
+        #expect(
+            made.options.fields[.cookie] == nil && made.options.credential == nil
+                && made.options.trust.certificate == nil)
+        #expect(made.options.fields[.userAgent] == "dlm" && made.options.fields[.acceptEncoding] == "identity")
+        #expect(made.options.fields.count == 2)
     }
 }

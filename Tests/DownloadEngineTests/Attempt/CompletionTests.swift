@@ -40,7 +40,7 @@ struct CompletionTests {
         #expect(bench.ranges.first == "0-4194303")
         // A transfer that is cut may have received a few bytes beyond the cut.
         #expect(bench.transport.taken.value <= content.size + content.size / 20)
-        #expect(bench.transport.requests.dropFirst().allSatisfy { $0.fields[.ifRange] == "\"a\"" })
+        #expect(bench.transport.requests.dropFirst().allSatisfy { $0.options.fields[.ifRange] == "\"a\"" })
         let asked = ByteRanges(bench.ranges.map { range($0, size: content.size) })
         #expect(asked == ByteRanges([0..<content.size]))
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
@@ -155,13 +155,13 @@ struct CompletionTests {
         #expect(try await bench.ending(of: id).state == .completed)
         let request = try #require(bench.transport.requests.first)
         #expect(request.range == "0-")
-        #expect(request.fields[.acceptEncoding] == "identity")
-        #expect(request.fields[.userAgent] == "me")
-        #expect(request.fields[.ifRange] == nil)
-        #expect(request.credential?.user == "u")
-        #expect(request.connectTimeout == 3)
-        #expect(request.stallTimeout == 4)
-        #expect(!request.trust.verifiesServer)
+        #expect(request.options.fields[.acceptEncoding] == "identity")
+        #expect(request.options.fields[.userAgent] == "me")
+        #expect(request.options.fields[.ifRange] == nil)
+        #expect(request.options.credential?.user == "u")
+        #expect(request.options.connectTimeout == 3)
+        #expect(request.options.stallTimeout == 4)
+        #expect(!request.options.trust.verifiesServer)
         #expect(bench.folder.names() == ["a b.txt"])
     }
 
@@ -184,8 +184,8 @@ struct CompletionTests {
         #expect(record.resume.finalURL?.string == "http://other.example/third.bin")
         #expect(record.attempts.last?.redirects == 2)
         let name = try #require(HTTPField.Name("X-Key"))
-        #expect(bench.transport.requests.map { $0.fields[name] } == ["secret", "secret", nil])
-        #expect(bench.transport.requests.map { $0.credential?.user } == ["u", "u", nil])
+        #expect(bench.transport.requests.map { $0.options.fields[name] } == ["secret", "secret", nil])
+        #expect(bench.transport.requests.map { $0.options.credential?.user } == ["u", "u", nil])
     }
 
     @Test("A right checksum completes a download; a wrong one fails it and keeps the bytes", arguments: [1, 3])

@@ -226,8 +226,8 @@ struct DescriptionTests {
             }, on: transport)
         #expect(outcome == .completed)
         let document = try #require(Self.asked(transport).first)
-        #expect((document.credential == nil) == isForeign)
-        #expect((document.fields.first { $0.name.rawName == "X-Api-Key" } == nil) == isForeign)
+        #expect((document.options.credential == nil) == isForeign)
+        #expect((document.options.fields.first { $0.name.rawName == "X-Api-Key" } == nil) == isForeign)
     }
 
     @Test("A stop does not wait for a document")

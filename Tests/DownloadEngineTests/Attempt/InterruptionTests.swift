@@ -32,7 +32,7 @@ struct InterruptionTests {
         _ = try await second.manager.resume([id], overrides: RequestOverrides())
         #expect(try await second.ending(of: id).state == .completed)
         #expect(second.ranges == [rest(from: 700_001)])
-        #expect(second.transport.requests.first?.fields[.ifRange] == "\"a\"")
+        #expect(second.transport.requests.first?.options.fields[.ifRange] == "\"a\"")
         #expect(second.transport.taken.value == Self.content.size - 700_001 + Overlap.resumed)
         #expect(second.words(id) == ["resume", "start 700001", "complete"])
         #expect(try second.holds("file.bin", Self.content))

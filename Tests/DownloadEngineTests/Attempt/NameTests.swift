@@ -224,7 +224,8 @@ struct NameTests {
         let reply = FaultReply(Self.content, etag: hasETag ? "\"a\"" : nil, lastModified: date)
         let bench = try await SessionBench { request, _ in
             let isCurrent =
-                hasETag ? request.fields[.ifNoneMatch] == "\"a\"" : request.fields[.ifModifiedSince] == date
+                hasETag
+                ? request.options.fields[.ifNoneMatch] == "\"a\"" : request.options.fields[.ifModifiedSince] == date
             return .reply(knowsConditions && isCurrent ? FaultReply(status: 304) : reply)
         }
         let id = try await bench.add()

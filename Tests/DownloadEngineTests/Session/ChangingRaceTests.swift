@@ -215,13 +215,13 @@ struct ChangingRaceTests {
             $0.credential = Credential(user: "me", password: "secret")
         }
         #expect(try await bench.ending(of: id).state.kind == .failed)
-        #expect(bench.transport.requests[0].fields[.authorization] == "secret")
+        #expect(bench.transport.requests[0].options.fields[.authorization] == "secret")
         let other = try SourceURL.parse("http://elsewhere.example/other").get().url
         _ = try await bench.store.change([id], .url(other, nil), session: "foreground-other")
         _ = try await bench.manager.resume([id], overrides: RequestOverrides())
         #expect(try await bench.ending(of: id, times: 2).state == .completed)
-        #expect(bench.transport.requests[1].fields[.authorization] == nil)
-        #expect(bench.transport.requests[1].credential == nil)
+        #expect(bench.transport.requests[1].options.fields[.authorization] == nil)
+        #expect(bench.transport.requests[1].options.credential == nil)
     }
 
     @Test("If a download is requested again without its secrets, it runs without them")
@@ -233,7 +233,7 @@ struct ChangingRaceTests {
         _ = try await bench.ending(of: id, times: 2)
         _ = try await bench.manager.resume([id], overrides: RequestOverrides())
         _ = try await bench.ending(of: id, times: 3)
-        #expect(bench.transport.requests.map { $0.fields[.authorization] } == ["secret", nil, nil])
+        #expect(bench.transport.requests.map { $0.options.fields[.authorization] } == ["secret", nil, nil])
     }
 
     // MARK: The log

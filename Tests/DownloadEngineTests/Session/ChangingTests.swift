@@ -142,8 +142,8 @@ struct ChangingTests {
         }
         #expect(failed.resume.written == ByteRanges([0..<700_001]))
         let asked = try #require(bench.transport.requests.last)
-        #expect(asked.fields[.ifRange] == nil)
-        #expect(asked.fields[.authorization] == nil)
+        #expect(asked.options.fields[.ifRange] == nil)
+        #expect(asked.options.fields[.authorization] == nil)
 
         let right = try SourceURL.parse("http://elsewhere.example/right").get().url
         _ = try await bench.manager.change([id], .url(right, nil))

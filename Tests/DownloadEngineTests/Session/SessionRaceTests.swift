@@ -55,7 +55,7 @@ struct SessionRaceTests {
         adding.open()
         let id = try #require(try await asked.value.first)
         #expect(try await bench.ending(of: id).state == .completed)
-        #expect(bench.transport.requests.map { $0.fields[.authorization] } == ["secret"])
+        #expect(bench.transport.requests.map { $0.options.fields[.authorization] } == ["secret"])
     }
 
     @Test("A download that got no place in memory starts later, even if the store was being read for other hosts")

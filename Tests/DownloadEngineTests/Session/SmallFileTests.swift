@@ -65,10 +65,10 @@ struct SmallFileTests {
         let request = try #require(bench.transport.requests.first)
         #expect(bench.transport.requests.count == 1)
         #expect(request.range == "0-4194303")
-        #expect(request.signature == "aws:amz:eu:s3")
-        #expect(request.trust.authorities == "/authorities.pem")
-        #expect(request.network.proxy?.url == "http://proxy.example:3128")
-        #expect(request.network.addresses?.first?.address == "192.0.2.1")
+        #expect(request.options.signature == "aws:amz:eu:s3")
+        #expect(request.options.trust.authorities == "/authorities.pem")
+        #expect(request.options.network.proxy?.url == "http://proxy.example:3128")
+        #expect(request.options.network.addresses?.first?.address == "192.0.2.1")
         if isWithin {
             #expect(store.records.count == 2)
             #expect(try bench.holds("file.bin", Self.content))
@@ -89,7 +89,8 @@ struct SmallFileTests {
             }
         }
         #expect(try await bench.ending(of: id).state == .completed)
-        #expect(bench.transport.requests.map { $0.network.addresses?.first?.address } == ["192.0.2.1", "192.0.2.2"])
+        #expect(
+            bench.transport.requests.map { $0.options.network.addresses?.first?.address } == ["192.0.2.1", "192.0.2.2"])
     }
 
     @Test(
