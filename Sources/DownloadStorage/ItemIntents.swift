@@ -13,7 +13,7 @@ enum ItemIntents {
                     json.element(row.id)
                     json.element(row.fileName)
                     json.element(row.total)
-                    json.element(object: row.resume.write)
+                    json.element(object: row.writeResume)
                     json.element(row.updated)
                 }
             }

@@ -40,25 +40,27 @@ struct ItemQueue {
     ) throws -> [QueuedEntry] {
         if lists.isEmpty { return [] }
         var entries: [QueuedEntry] = []
-        let statement = try db.cachedStatement(
-            sql: "SELECT \(ItemRows.columns) FROM \(ItemRows.queued) AND item.list = ? \(condition) ORDER BY item.id")
+        func select(_ columns: String, from first: DownloadID, of list: List) throws -> RowCursor {
+            let statement = try db.cachedStatement(
+                sql: "SELECT \(columns) FROM \(ItemRows.queued) AND item.list = ? \(condition) ORDER BY item.id")
+            return try Row.fetchCursor(statement, arguments: [first, list.last, list.id] + arguments)
+        }
         for list in lists where entries.count < limit {
-            let rows = try Row.fetchCursor(statement, arguments: [list.first, list.last, list.id] + arguments)
-            // Queued items of a list differ only in their numbers and URLs, so one of them is decoded whole.
-            var last: QueuedEntry?
-            while entries.count < limit, let row = try rows.next() {
-                let entry: QueuedEntry
-                if let last {
-                    let reader = RowReader(row: row)
-                    guard let url = try? reader.url() else { continue }
-                    entry = QueuedEntry(id: try reader.value(.id), url: url, like: last)
-                } else {
-                    let stored = try StoredDownload(row, coder: coder)
-                    if stored.damage != nil { continue }
-                    entry = QueuedEntry(stored.record)
-                }
+            // Queued items of a list differ only in their numbers and URLs, so one of them is read whole.
+            var template: QueuedEntry?
+            let whole = try select(ItemRows.columns, from: list.first, of: list)
+            while template == nil, entries.count < limit, let row = try whole.next() {
+                let stored = try StoredDownload(row, coder: coder)
+                if stored.damage != nil { continue }
+                let entry = QueuedEntry(stored.record)
                 entries.append(entry)
-                if entry.isSourceItsURL { last = entry }
+                if entry.isSourceItsURL { template = entry }
+            }
+            guard let template, entries.count < limit else { continue }
+            let rest = try select("item.id, item.url", from: template.id + 1, of: list)
+            while entries.count < limit, let row = try rest.next() {
+                guard case .success(let (url, _)) = SourceURL.parse(row[1]) else { continue }
+                entries.append(QueuedEntry(id: row[0], url: url, like: template))
             }
         }
         return entries

@@ -124,7 +124,7 @@ extension JSONWriter {
         text { json in json.array(attempts) { $0.object($1.write) } }
     }
 
-    fileprivate static func range(_ json: inout JSONWriter, _ range: Range<Int64>) {
+    static func range(_ json: inout JSONWriter, _ range: Range<Int64>) {
         json.array([range.lowerBound, range.upperBound]) { $0.value($1) }
     }
 }

@@ -9,24 +9,27 @@ struct SavedItems {
         let id: Int64
         let items: ClosedRange<DownloadID>
         let session: String?
+        var completed = 0
     }
 
-    /// The items that one session has completed.
-    private struct Completed {
-        var ids: [DownloadID] = []
+    /// The items that one session saves.
+    private struct Share {
+        let session: String
+        var completed: [DownloadID] = []
+        /// The time of the last completed item.
         var time: Int64 = 0
+        /// The items that are about to get their names.
+        var intents: [IntentRow] = []
     }
 
     private let db: Database
     /// The statements are looked up once for the transaction, because the cache compares their whole texts.
     private var insertion: RowStatement
     private let forgetting: Statement
-    /// The list of the last item. Most neighbouring items are of the same list.
-    private var list: List?
-    private var counts: [Int64: Int] = [:]
-    private var completed: [String: Completed] = [:]
-    /// The items that are about to get their names, by their sessions.
-    private var intents: [String: [IntentRow]] = [:]
+    private var lists: [List] = []
+    /// The index of the last item's list. Most neighbouring items are of the same list.
+    private var current = 0
+    private var shares: [Share] = []
 
     init(_ db: Database) throws {
         self.db = db
@@ -34,13 +37,18 @@ struct SavedItems {
         forgetting = try db.cachedStatement(sql: IntentRow.forgetting)
     }
 
-    /// Returns whether the download is an item of the session. The item may be queued or not.
+    /// Returns whether the download is an item of the session. The item may be queued or not. If so, its list is the
+    /// current one.
     private mutating func belongs(_ id: DownloadID, to session: String) throws -> Bool {
-        if list.map({ $0.items.contains(id) }) != true { list = try find(id) }
-        return list?.session == session
+        if current >= lists.count || !lists[current].items.contains(id) {
+            guard let index = try indexOfList(of: id) else { return false }
+            current = index
+        }
+        return lists[current].session == session
     }
 
-    private func find(_ id: DownloadID) throws -> List? {
+    private mutating func indexOfList(of id: DownloadID) throws -> Int? {
+        if let known = lists.firstIndex(where: { $0.items.contains(id) }) { return known }
         let statement = try db.cachedStatement(
             sql: """
                 SELECT list.id, list.first, list.last, list.session
@@ -48,16 +56,24 @@ struct SavedItems {
                 """)
         guard let row = try Row.fetchOne(statement, arguments: [id]) else { return nil }
         let (first, last): (DownloadID, DownloadID) = (row[1], row[2])
-        return first <= id && id <= last ? List(id: row[0], items: first...last, session: row[3]) : nil
+        guard first <= id, id <= last else { return nil }
+        lists.append(List(id: row[0], items: first...last, session: row[3]))
+        return lists.count - 1
+    }
+
+    private mutating func indexOfShare(of session: String) -> Int {
+        if let known = shares.firstIndex(where: { $0.session == session }) { return known }
+        shares.append(Share(session: session))
+        return shares.count - 1
     }
 
     /// Records a completed item. Returns false if the download is not a queued item of the session.
     mutating func complete(_ row: DoneRow, of session: String) throws -> Bool {
-        guard try belongs(row.id, to: session), try row.write(&insertion), let list else { return false }
-        counts[list.id, default: 0] += 1
-        let time = row.updated
-        completed[session, default: Completed()].ids.append(row.id)
-        completed[session]?.time = time
+        guard try belongs(row.id, to: session), try row.write(&insertion) else { return false }
+        lists[current].completed += 1
+        let share = indexOfShare(of: session)
+        shares[share].completed.append(row.id)
+        shares[share].time = row.updated
         return true
     }
 
@@ -65,7 +81,7 @@ struct SavedItems {
     /// the download was never an item of the session.
     mutating func intend(_ row: IntentRow, of session: String) throws -> Bool {
         guard try belongs(row.id, to: session) else { return false }
-        intents[session, default: []].append(row)
+        shares[indexOfShare(of: session)].intents.append(row)
         return true
     }
 
@@ -93,22 +109,27 @@ struct SavedItems {
     /// - Returns: The downloads whose intents could not be written, because they no longer belong to the session.
     func finish(_ book: inout IntentBook) throws -> Set<DownloadID> {
         let statement = try db.cachedStatement(sql: "UPDATE list SET queued = queued - ? WHERE id = ?")
-        for (list, count) in counts { try statement.execute(arguments: [count, list]) }
-        for (session, completed) in completed {
-            let (ids, time) = (completed.ids, completed.time)
+        for list in lists where list.completed > 0 { try statement.execute(arguments: [list.completed, list.id]) }
+        var lost: Set<DownloadID> = []
+        for share in shares {
+            let (session, ids, time) = (share.session, share.completed, share.time)
             try EventBatch(kind: .started, state: .running, session: session, time: time).log(ids, db)
             try EventBatch(kind: .completed, state: .completed, session: session, time: time).log(ids, db)
+            lost.formUnion(try intend(share.intents, of: session, &book))
         }
+        return lost
+    }
+
+    private func intend(_ rows: [IntentRow], of session: String, _ book: inout IntentBook) throws -> Set<DownloadID> {
+        if rows.isEmpty { return [] }
         var lost: Set<DownloadID> = []
-        for (session, rows) in intents {
-            // A download that is no longer a queued item gets its own row in `intent`, if it has a row in `download`.
-            let others = try ItemIntents.others(rows.map(\.id), db)
-            for row in rows where others.contains(row.id) {
-                if try row.write(ownedBy: session, db) { book.add(row.id) } else { lost.insert(row.id) }
-            }
-            let items = others.isEmpty ? rows : rows.filter { !others.contains($0.id) }
-            if !items.isEmpty { book.add(items.map(\.id), try ItemIntents.insert(items, of: session, db)) }
+        // A download that is no longer a queued item gets its own row in `intent`, if it has a row in `download`.
+        let others = try ItemIntents.others(rows.map(\.id), db)
+        for row in rows where others.contains(row.id) {
+            if try row.write(ownedBy: session, db) { book.add(row.id) } else { lost.insert(row.id) }
         }
+        let items = others.isEmpty ? rows : rows.filter { !others.contains($0.id) }
+        if !items.isEmpty { book.add(items.map(\.id), try ItemIntents.insert(items, of: session, db)) }
         return lost
     }
 }

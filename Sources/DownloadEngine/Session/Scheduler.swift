@@ -34,8 +34,8 @@ package struct Scheduler: Sendable, Equatable {
     package var maxPerOrigin: Int { didSet { maxPerOrigin = max(1, maxPerOrigin) } }
     /// The limits for hosts, which replace ``maxPerOrigin``.
     package var hostLimits: [HostPattern: Int] = [:]
-    /// The waiting downloads by priority, then by order.
-    package private(set) var candidates: [Candidate] = []
+    /// The waiting downloads by priority, then by order. They are in a slice, because the first ones are taken often.
+    package private(set) var candidates: ArraySlice<Candidate> = []
     /// The slots in use, with the origins of their downloads.
     package private(set) var running: [Slot: String] = [:]
     private var perOrigin: [String: Int] = [:]
@@ -92,8 +92,17 @@ package struct Scheduler: Sendable, Equatable {
     }
 
     /// Whether there is a free slot and a download that may use it.
-    package var canStart: Bool {
-        hasFreeSlot && candidates.contains { !isSaturated($0.origin) }
+    package var canStart: Bool { hasFreeSlot && nextIndex != nil }
+
+    /// The index of the first candidate whose origin is not saturated.
+    private var nextIndex: Int? {
+        var saturated: String?
+        return candidates.firstIndex { candidate in
+            if candidate.origin == saturated { return false }
+            guard isSaturated(candidate.origin) else { return true }
+            saturated = candidate.origin
+            return false
+        }
     }
 
     /// Returns whether a download waits for the origin.
@@ -133,7 +142,7 @@ package struct Scheduler: Sendable, Equatable {
     package mutating func add(_ candidate: Candidate) {
         // Most candidates come in order, so the search begins at the end.
         let before = candidates.lastIndex { !candidate.precedes($0) }
-        candidates.insert(candidate, at: before.map { $0 + 1 } ?? 0)
+        candidates.insert(candidate, at: before.map { $0 + 1 } ?? candidates.startIndex)
     }
 
     /// Returns the last of the candidates that satisfy `isMeant`, which would start after the others.
@@ -143,11 +152,11 @@ package struct Scheduler: Sendable, Equatable {
 
     package mutating func remove(_ id: DownloadID) { candidates.removeAll { $0.id == id } }
 
+    package mutating func removeAllCandidates() { candidates = [] }
+
     /// Takes the next download that the limits allow. The download has a slot until ``ended(_:)``.
     package mutating func start() -> DownloadID? {
-        guard hasFreeSlot,
-            let index = candidates.firstIndex(where: { !isSaturated($0.origin) })
-        else { return nil }
+        guard hasFreeSlot, let index = nextIndex else { return nil }
         let candidate = candidates.remove(at: index)
         begin(candidate.id, of: candidate.origin)
         return candidate.id

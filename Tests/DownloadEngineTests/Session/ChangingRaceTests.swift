@@ -79,10 +79,11 @@ struct ChangingRaceTests {
         }
         let id = try await bench.add("/a")
         #expect(await bench.events.wait { $0.contains { $0.word == "retry" } })
-        // One of the first 600 downloads takes the slot, and leaves a gap in the part of the queue that is kept in
-        // memory (twice `SessionBook.windowSize`). The last ten downloads fill this gap.
+        // One of the first downloads takes the slot, and leaves a gap in the part of the queue that is kept in memory
+        // (`SessionBench.mostQueued`). The last ten downloads fill this gap.
         var others: [DownloadID] = []
-        for part in [0..<600, 600..<610] {
+        let many = SessionBench.mostQueued + 100
+        for part in [0..<many, many..<many + 10] {
             others += try await bench.manager.add(
                 part.map { try bench.request(host: "other.example", "/\($0)") { $0.priority = 5 } }
             ).map(\.record.id)

@@ -42,6 +42,7 @@ final class SessionBench: Sendable {
                 hooks: hooks, watchesWriters: false,
                 network: network, time: time),
             maxConcurrent: maxConcurrent, maxPerHost: maxPerHost, timetable: timetable, historyAge: historyAge)
+        await manager.keepInMemory(Self.mostQueued)
         let stream = await manager.events()
         Task { [events, ends] in
             for await event in stream {
@@ -57,6 +58,10 @@ final class SessionBench: Sendable {
     ) async throws {
         try await self.init(after: earlier, store: store, session: session) { _, _ in .reply(reply) }
     }
+
+    /// The maximum number of queued downloads in memory. It is smaller than usual, so that a test with a few hundred
+    /// downloads leaves some to the store.
+    static let mostQueued = 300
 
     /// Returns the identifier of a foreground session, except for the background identifier.
     static func identifier(_ session: String) -> String {
@@ -130,6 +135,10 @@ final class SessionBench: Sendable {
         for buffer in taken { pool.give(buffer) }
         return taken.count
     }
+}
+
+extension SessionManager {
+    fileprivate func keepInMemory(_ most: Int) { book.mostQueued = most }
 }
 
 /// Returns the `Range` of a request that resumes at `offset`. The range begins earlier, for the overlap check.

@@ -159,13 +159,13 @@ extension SessionBook {
         for (id, place) in places {
             switch place {
             case .queued(let queued):
-                scheduler.remove(id)
                 move(id, to: queued.failures == nil ? nil : .changing(from: nil))
                 if queued.failures != nil { waiting.append(queued.record) }
             case .arriving: move(id, to: nil)
             case .active, .parked, .paused, .unsaved, .changing: break
             }
         }
+        scheduler.removeAllCandidates()
         arrivals = []
         return waiting
     }

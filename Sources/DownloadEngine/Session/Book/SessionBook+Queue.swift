@@ -3,7 +3,7 @@ import Foundation
 
 /// The events from the queue to the beginning of an attempt.
 extension SessionBook {
-    /// The number of queued records that are read into memory at a time. At most twice as many are kept.
+    /// The number of queued downloads that are read from the store at a time.
     static let windowSize = 256
     /// The maximum number of records that are taken at a time from other origins than the busy ones.
     static let beyondSize = 64
@@ -45,7 +45,7 @@ extension SessionBook {
         if queued.closedUntil(at: date) != nil {
             return move(id, to: .arriving(queued))
         }
-        if scheduler.candidateCount >= 2 * Self.windowSize, queued.isPlain {
+        if scheduler.candidateCount >= mostQueued, queued.isPlain {
             let last = scheduler.last { self[queued: $0]?.isPlain ?? true }
             guard let last, last.follows(id, priority: queued.entry.priority), let left = self[queued: last.id] else {
                 queue.leaveToStore(queued.entry)

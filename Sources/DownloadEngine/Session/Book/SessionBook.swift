@@ -40,6 +40,9 @@ struct SessionBook {
     private(set) var unsavedCount = 0
     var scheduler: Scheduler
     var queue = StoreQueue()
+    /// The maximum number of queued downloads in memory. To read one of them back from the store takes a few thousand
+    /// instructions, so an ordinary list fits.
+    var mostQueued = 4096
     /// The downloads at ``Place/arriving(_:)`` in order, and some that have left that place.
     var arrivals: [DownloadID] = []
     /// A time before which no parked download is due. Nil if none was parked at the last look.

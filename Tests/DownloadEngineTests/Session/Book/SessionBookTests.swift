@@ -77,7 +77,7 @@ struct SessionBookTests {
     @Test("If the window of the queue is full, its last download is left to the store, unless it is to be retried")
     func fullWindow() throws {
         var book = book(slots: 1)
-        let size = DownloadID(2 * SessionBook.windowSize)
+        let size = DownloadID(book.mostQueued)
         for id in 1...size { book.adopt(try record(id), at: date) }
         book.adopt(try record(size + 1), at: date)
         #expect(book[queued: size + 1] == nil)

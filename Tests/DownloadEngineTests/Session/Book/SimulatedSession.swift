@@ -55,6 +55,8 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
             identifier: "foreground-1", scheduler: Scheduler(maxConcurrent: limit, maxPerOrigin: max(1, limit - 1)))
         self.limit = limit
         self.random = random
+        // With few places in memory, some downloads are left to the store.
+        book.mostQueued = Int.random(in: 1...20, using: &self.random)
     }
 
     // MARK: Steps
