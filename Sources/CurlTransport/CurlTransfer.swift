@@ -104,7 +104,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         guard let easy, let sink else { return false }
         head.httpVersion = easy.httpVersion
         head.isDecoded = request.decodesContent && ResponseJudge.contentEncoding(head) != nil
-        if head.fields.contains(where: { $0.name == .setCookie }) { head.cookies = easy.cookies(of: request) }
+        if head.fields.has(.setCookie) { head.cookies = easy.cookies(of: request) }
         // If the `Location` fields differ, there is no URL to follow.
         if (300..<400).contains(head.status) {
             let locations = head.fields.values(.location)

@@ -49,7 +49,7 @@ struct DoneRow: Sendable {
         statement.bind(file.began.timeIntervalSinceReferenceDate)
         statement.bind(file.written.timeIntervalSinceReferenceDate)
         statement.bind(updated)
-        statement.bind(file.metrics.map { JSONWriter.object($0.write) })
+        statement.bind(file.metrics.map { metrics in JSONWriter.text { $0.array(metrics.writeElements) } })
         return try statement.execute()
     }
 }

@@ -44,9 +44,22 @@ enum ItemRows {
 
     private static let attempts = """
         CASE WHEN done.id IS NOT NULL THEN json_array(json_object('started', done.started, 'ended', done.ended,
-            'received', done.bytes, 'connections', 1, 'redirects', 0, 'metrics', json(done.metrics),
+            'received', done.bytes, 'connections', 1, 'redirects', 0, 'metrics', \(metrics),
             'outcome', 'completed')) END
         """
+
+    /// The metrics with names. Stores of earlier versions have them with names already.
+    private static let metrics = """
+        CASE WHEN json_type(done.metrics) = 'array' THEN json_object(\(metricsFields)) ELSE json(done.metrics) END
+        """
+
+    private static let metricsFields: String = [
+        "remoteAddress", "remotePort", "httpVersion", "status", "reusedConnection", "nameLookup", "connect", "tls",
+        "firstByte", "total", "received",
+    ].enumerated().map { index, name -> String in
+        let element = "json_extract(done.metrics, '$[\(index)]')"
+        return "'\(name)', \(name == "reusedConnection" ? flag(element) : element)"
+    }.joined(separator: ", ")
 
     private static let completed = """
         CASE WHEN done.id IS NOT NULL THEN json_object(

@@ -78,6 +78,19 @@ extension TransferMetrics {
     }
 }
 
+extension TransferMetrics {
+    /// Writes the elements of the column `done.metrics`, which has no names. ``ItemRows`` adds them when it is read.
+    func writeElements(to json: inout JSONWriter) {
+        json.element(remoteAddress)
+        json.element(remotePort)
+        json.element(httpVersion)
+        json.element(status)
+        json.element(reusedConnection)
+        for time in [nameLookup, connect, tls, firstByte, total] { json.element(time) }
+        json.element(received)
+    }
+}
+
 extension CompletedFile {
     func write(to json: inout JSONWriter) {
         json.field("path", path)

@@ -81,14 +81,24 @@ struct JSONWriter: ~Copyable {
         close("]")
     }
 
-    mutating func element(_ number: some FixedWidthInteger) {
+    mutating func element(_ number: (some FixedWidthInteger)?) {
+        next()
+        if let number { value(number) } else { append("null") }
+    }
+
+    mutating func element(_ number: Double) {
         next()
         value(number)
     }
 
-    mutating func element(_ text: String) {
+    mutating func element(_ flag: Bool) {
         next()
-        value(text)
+        append(flag ? "true" : "false")
+    }
+
+    mutating func element(_ text: String?) {
+        next()
+        if let text { value(text) } else { append("null") }
     }
 
     mutating func element(object fields: (inout JSONWriter) -> Void) {
@@ -135,9 +145,28 @@ struct JSONWriter: ~Copyable {
     mutating func value(_ number: Double) {
         // Most durations of a transfer over a reused connection are 0.
         if number == 0, number.sign == .plus { return append("0.0") }
+        // The other times are whole microseconds. Doubles keep numbers of 14 digits apart, so the shortest text of such
+        // a number has no other digits.
+        if number >= 1e-4, number < 1e8 {
+            let microseconds = (number * 1e6).rounded()
+            if microseconds / 1e6 == number { return append(microseconds: Int64(microseconds)) }
+        }
         guard number.isFinite else { return value(number.isNaN ? "nan" : number < 0 ? "-inf" : "inf") }
         var text = number.description
         text.withUTF8 { append($0) }
+    }
+
+    /// Writes the number of seconds, with at least one digit after the point and no needless zeros.
+    private mutating func append(microseconds: Int64) {
+        value(microseconds / 1_000_000)
+        var rest = microseconds % 1_000_000
+        var digit: Int64 = 100_000
+        append(UInt8(ascii: "."))
+        repeat {
+            append(UInt8(ascii: "0") + UInt8(rest / digit))
+            rest %= digit
+            digit /= 10
+        } while rest > 0
     }
 
     mutating func value(_ string: String) {

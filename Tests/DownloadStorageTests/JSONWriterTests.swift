@@ -75,6 +75,19 @@ struct JSONWriterTests {
                 == "[-9223372036854775808,-1,10,9223372036854775807]")
     }
 
+    @Test("Numbers of whole microseconds have the text of the standard library")
+    func microseconds() {
+        var random = SplitMix64(seed: 1)
+        let some = (0..<20_000).map { _ in
+            Double(Int64.random(in: 0...(1 << Int64.random(in: 0...60, using: &random)), using: &random)) / 1e6
+        }
+        for number in [1e-4, 0.000123, 0.001, 0.1, 1, 12.5, 1e7, 99_999_999.999999, 1e8] + some {
+            for number in [number, number.nextUp, number.nextDown] {
+                #expect(JSONWriter.text { $0.value(number) } == "\(number)")
+            }
+        }
+    }
+
     @Test("The row of a record leaves empty columns out, and keeps the last twenty attempts")
     func row() throws {
         let blank = DownloadRecord(id: 1, request: try Sample.request(), created: Date())

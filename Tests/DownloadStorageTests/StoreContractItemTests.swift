@@ -36,9 +36,7 @@ struct StoreContractItemTests {
         attempt.ended = record.updated
         attempt.received = 16
         attempt.outcome = "completed"
-        attempt.metrics = TransferMetrics()
-        attempt.metrics?.remoteAddress = "192.0.2.7"
-        attempt.metrics?.firstByte = 0.125
+        attempt.metrics = metrics
         record.attempts = [attempt]
         record.completed = CompletedFile(
             path: "/home/me/name of \(record.id)", bytes: 16,
@@ -47,6 +45,32 @@ struct StoreContractItemTests {
             validators: Validators(etag: EntityTag(opaque: "a\"b\\c", isWeak: true), lastModified: "then"))
         change(&record)
         return record
+    }
+
+    private var metrics: TransferMetrics {
+        var metrics = TransferMetrics()
+        (metrics.remoteAddress, metrics.remotePort, metrics.httpVersion, metrics.status) = ("192.0.2.7", 80, "1.1", 206)
+        metrics.reusedConnection = true
+        (metrics.nameLookup, metrics.connect, metrics.tls) = (0.000_123, 0.001, 0.1)
+        (metrics.firstByte, metrics.total, metrics.received) = (0.125, 12.000_001, 16)
+        return metrics
+    }
+
+    @Test("The metrics of items are read as they were saved, also from the stores of earlier versions")
+    func metricsOfItems() async throws {
+        let store = try folder.open()
+        let records = try await add(["a", "b", "c"], to: store)
+        let all: [TransferMetrics?] = [metrics, TransferMetrics(), nil]
+        let saved = zip(records, all).map { record, metrics in
+            completed(record) { $0.attempts[0].metrics = metrics }
+        }
+        #expect(try await store.saveAsSession(saved, session: "s") == [])
+        #expect(try await store.records(.all) == saved)
+        let named = JSONWriter.object(metrics.write)
+        try await DatabaseQueue(path: folder.store).write { db in
+            try db.execute(sql: "UPDATE done SET metrics = ? WHERE id = ?", arguments: [named, records[1].id])
+        }
+        #expect(try await store.records(.ids([records[1].id])).first?.attempts.first?.metrics == metrics)
     }
 
     @Test("A completed item is read as it was saved", arguments: StoreKind.allCases)

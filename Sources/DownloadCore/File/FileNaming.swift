@@ -19,13 +19,17 @@ package enum FileNaming {
     /// Returns the last segment of a percent-encoded URL path as a safe name, or nil if the segment has no usable
     /// character. A segment that does not decode to UTF-8 stays encoded.
     package static func name(fromPath path: String) -> String? {
-        let slash = UInt8(ascii: "/")
-        guard let end = path.utf8.lastIndex(where: { $0 != slash }) else { return nil }
-        let start = path.utf8[..<end].lastIndex(of: slash).map { path.utf8.index(after: $0) } ?? path.utf8.startIndex
-        let segment = path.utf8[start...end]
-        if !segment.contains(UInt8(ascii: "%")) { return sanitized(String(Substring(segment))) }
-        let decoded = segment.percentDecoded.flatMap { String(validating: $0, as: UTF8.self) }
-        return sanitized(decoded ?? String(Substring(segment)))
+        var path = path
+        return path.withUTF8 { bytes in
+            let slash = UInt8(ascii: "/")
+            guard let end = bytes.lastIndex(where: { $0 != slash }) else { return nil }
+            let start = bytes[..<end].lastIndex(of: slash).map { $0 + 1 } ?? 0
+            let segment = bytes[start...end]
+            let isEncoded = segment.contains(UInt8(ascii: "%"))
+            let decoded =
+                isEncoded ? segment.percentDecoded.flatMap { String(validating: $0, as: UTF8.self) } : nil
+            return sanitized(decoded ?? String(decoding: segment, as: UTF8.self))
+        }
     }
 
     /// Changes a text into one safe path component. Returns nil if no character of the text can be kept.

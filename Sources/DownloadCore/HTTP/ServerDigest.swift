@@ -13,7 +13,7 @@ package enum ServerDigest {
     /// Returns the digests of the answer, at most one for each algorithm, the preferred algorithm first.
     static func checksums(of head: ResponseHead) -> [Checksum] {
         // The digests are of the encoded file. If the content was decoded, the digests cannot be compared with it.
-        if head.isDecoded || !fields.contains(where: head.fields.contains) { return [] }
+        if head.isDecoded || !fields.contains(where: head.fields.has) { return [] }
         var found: [Checksum.Algorithm: Checksum] = [:]
         func add(_ checksums: [Checksum]) {
             for checksum in checksums where found[checksum.algorithm] == nil {

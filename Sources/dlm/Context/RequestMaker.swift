@@ -189,8 +189,9 @@ struct RequestMaker: Sendable {
             throw ListOptions.Failure(line: line.number, message: why)
         }
         let options = line.options.isEmpty ? nil : try listOptions.options(line.options)
-        guard line.text.utf8.contains(UInt8(ascii: "\t")) else {
-            return try request(line.text, options, [], at: line.position)
+        var text = line.text
+        guard text.withUTF8({ $0.contains(UInt8(ascii: "\t")) }) else {
+            return try request(text, options, [], at: line.position)
         }
         // As in aria2, a line may have several URLs of one file, separated by tabs.
         let urls = line.text.split(separator: "\t")

@@ -7,6 +7,8 @@ final class RequestTemplates: Sendable {
     private let options: ItemOptions
     private let settings: Settings
     private let workingFolder: String?
+    /// Whether `--query` adds parameters to each URL.
+    private let addsParameters: Bool
     /// The requests by the numbers of their sections, which are joined into one text. With an array as the key, the
     /// Swift runtime would search all types of the program for a conformance, at each start.
     private let made = Mutex<[String: DownloadRequest]>([:])
@@ -17,6 +19,7 @@ final class RequestTemplates: Sendable {
         self.options = options
         self.settings = settings
         self.workingFolder = workingFolder
+        addsParameters = !options.http.query.isEmpty
         common = try Self.request([], options, settings, workingFolder)
     }
 
@@ -24,8 +27,9 @@ final class RequestTemplates: Sendable {
     var folder: String { common.destination.folder }
 
     func request(for url: SourceURL) throws -> DownloadRequest {
-        var request = try known(settings.sections(for: url))
-        request.url = options.http.completed(url)
+        let sections = settings.sections(for: url)
+        var request = sections.isEmpty ? common : try known(sections)
+        request.url = addsParameters ? options.http.completed(url) : url
         return request
     }
 
@@ -42,7 +46,6 @@ final class RequestTemplates: Sendable {
     }
 
     private func known(_ sections: [Int]) throws -> DownloadRequest {
-        if sections.isEmpty { return common }
         let key = sections.map { "\($0)" }.joined(separator: " ")
         if let request = made.withLock({ $0[key] }) { return request }
         let request = try Self.request(sections, options, settings, workingFolder)
