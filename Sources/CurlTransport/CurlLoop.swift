@@ -266,7 +266,7 @@ final class CurlLoop: @unchecked Sendable {
 
     /// Chooses between Basic and Digest if the request does not state the scheme.
     private func chooseAnswer(for transfer: CurlTransfer, _ easy: EasyHandle) {
-        guard let credential = transfer.request.options.credential else { return }
+        guard let credential = transfer.request.credential else { return }
         if transfer.head.answer == nil {
             transfer.head.answer = ChallengeAnswer(transfer.request) {
                 shared.digestOrigins.withLock { $0.contains(transfer.origin) }

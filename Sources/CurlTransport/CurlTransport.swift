@@ -26,8 +26,7 @@ package final class CurlTransport: Transport {
         guard dlm_curl_global_init() == CURLE_OK else { throw .unexpected("libcurl cannot be initialised") }
         Self.raiseDescriptorLimit()
         mostEngines = max(1, engines)
-        shared = SharedState(
-            authorities: CertificateAuthorities(environment: environment), logins: LoginFiles(environment: environment))
+        shared = SharedState(environment: environment)
         self.engines = Mutex(Engines(loops: [try CurlLoop(0, shared: shared)]))
     }
 

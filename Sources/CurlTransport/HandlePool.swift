@@ -62,7 +62,7 @@ struct HandlePool {
 
     private func isKnown(_ request: TransferRequest, _ setting: EasyHandle.Setting) -> Bool {
         // The engine applies the rate limits, not the handle.
-        guard let known = self.request, var knownSetting = self.setting, request.isLike(known) else { return false }
+        guard self.request?.isLike(request) == true, var knownSetting = self.setting else { return false }
         knownSetting.bufferSize = setting.bufferSize
         return knownSetting == setting
     }

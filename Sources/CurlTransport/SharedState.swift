@@ -6,6 +6,8 @@ import Synchronization
 final class SharedState: @unchecked Sendable {
     let authorities: CertificateAuthorities
     let logins: LoginFiles
+    /// Whether the environment may name a proxy.
+    let mayHaveProxy: Bool
     /// The rate limiter of all engines. A limit applies to the bytes of all engines together.
     let limiter = Mutex(BandwidthLimiter<ObjectIdentifier>())
     let origins = Mutex(OriginProtocols<CurlTransfer>())
@@ -19,9 +21,10 @@ final class SharedState: @unchecked Sendable {
     /// not use the addresses from that server.
     let handleWithoutDNS = dlm_share_create(0)
 
-    init(authorities: CertificateAuthorities, logins: LoginFiles) {
-        self.authorities = authorities
-        self.logins = logins
+    init(environment: [String: String]) {
+        authorities = CertificateAuthorities(environment: environment)
+        logins = LoginFiles(environment: environment)
+        mayHaveProxy = environment.keys.contains { $0.lowercased().hasSuffix("_proxy") }
     }
 
     /// Frees the share handles. The loops retain this object, so no loop and no easy handle uses the handles any more.

@@ -26,12 +26,11 @@ struct DoneRow: Sendable {
         INSERT OR IGNORE INTO done (id, isMoved, fileName, bytes, inode, born, modified, etag, etagIsWeak,
             lastModified, lastModifiedIsStrong, contentType, acceptsRanges, hasFinalURL, started, ended, updated,
             metrics)
-        SELECT ?1, 0, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17
-        WHERE EXISTS (SELECT 1 FROM item WHERE id = ?1)
+        VALUES (?1, 0, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
         """
 
-    /// Writes the row with ``insertion``. Returns false if the item has become a row of `download`, or is already
-    /// completed.
+    /// Writes the row with ``insertion``. The item must exist. Returns false if the item has become a row of `download`,
+    /// or is already completed.
     func write(_ statement: inout RowStatement) throws -> Bool {
         statement.bind(id)
         statement.bind(file.name)

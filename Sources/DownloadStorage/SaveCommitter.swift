@@ -94,6 +94,7 @@ final class SaveCommitter: Sendable {
             var items = try SavedItems(db)
             var lost = try group.map { call in
                 var lost: Set<DownloadID> = []
+                try items.look(at: call.rows.compactMap { if case .done(let row) = $0 { row.id } else { nil } })
                 for row in call.rows {
                     let isOwned = try write(row, of: call.session, &writer, &items, &book)
                     if !isOwned { lost.insert(row.id) }

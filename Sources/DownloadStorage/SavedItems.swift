@@ -30,6 +30,8 @@ struct SavedItems {
     /// The index of the last item's list. Most neighbouring items are of the same list.
     private var current = 0
     private var shares: [Share] = []
+    /// The completed downloads that are not queued items.
+    private var others: Set<DownloadID> = []
 
     init(_ db: Database) throws {
         self.db = db
@@ -67,9 +69,17 @@ struct SavedItems {
         return shares.count - 1
     }
 
+    /// Finds out which downloads are queued items. Called before these downloads are recorded as completed. One look at
+    /// all of them costs less than a condition of each insertion.
+    mutating func look(at completed: [DownloadID]) throws {
+        others = completed.isEmpty ? [] : try ItemIntents.others(completed, db)
+    }
+
     /// Records a completed item. Returns false if the download is not a queued item of the session.
     mutating func complete(_ row: DoneRow, of session: String) throws -> Bool {
-        guard try belongs(row.id, to: session), try row.write(&insertion) else { return false }
+        guard !others.contains(row.id), try belongs(row.id, to: session), try row.write(&insertion) else {
+            return false
+        }
         lists[current].completed += 1
         let share = indexOfShare(of: session)
         shares[share].completed.append(row.id)

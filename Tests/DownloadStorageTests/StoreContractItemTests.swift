@@ -56,6 +56,18 @@ struct StoreContractItemTests {
         return metrics
     }
 
+    @Test(
+        "A completed item whose download is gone is lost, and the others of its list are not",
+        arguments: StoreKind.allCases)
+    func gone(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        let records = try await add(["a", "b", "c"], to: store)
+        _ = try await store.remove([records[1].id], session: "s")
+        try await store.dropEvents(keeping: 0)
+        #expect(try await store.saveAsSession(records.map { completed($0) }, session: "s") == [records[1].id])
+        #expect(try await store.records(.all).map(\.id) == [records[0].id, records[2].id])
+    }
+
     @Test("The metrics of items are read as they were saved, also from the stores of earlier versions")
     func metricsOfItems() async throws {
         let store = try folder.open()

@@ -4,7 +4,7 @@ import Synchronization
 /// command, so its downloads share the cookies. Downloads of a background session come from many commands, so each
 /// download has its own cookies.
 package final class SessionCookies: Sendable {
-    private let areShared: Bool
+    package let areShared: Bool
     private let memories = Mutex<[String: CookieMemory]>([:])
 
     /// The maximum number of cookie memories. A background session may run for months, so at the maximum all memories

@@ -91,6 +91,7 @@ package struct TransferRequest: Sendable, Equatable {
 /// Questions about the options. Other modules would have to copy all options to answer them.
 extension TransferRequest {
     package var method: HTTPRequest.Method { options.method }
+    package var credential: Credential? { options.credential }
     package var decodesContent: Bool { options.decodesContent }
     package var isOneOfMany: Bool { options.isOneOfMany }
     package var dnsCacheTime: Double? { options.network.dnsCacheTime }

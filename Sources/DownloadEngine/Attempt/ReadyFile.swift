@@ -12,7 +12,11 @@ final class SmallFileList: Sendable {
     /// The request of the file for which this was made. The others differ in the path and the query of the URL.
     let request: DownloadRequest
     let secrets: RequestSecrets
+    /// The cookies that servers set, if all files of the list share them.
+    let memory: CookieMemory?
     let judge: ResponseJudge
+    /// Whether the URL is changed to https for a host that wants only https.
+    private let isUpgraded: Bool
     /// The transfer of the file for which this was made, without cookies and without the limit of the file's rate.
     let transfer: TransferRequest
     private let entry: QueuedEntry
@@ -24,6 +28,8 @@ final class SmallFileList: Sendable {
         self.entry = entry
         request = record.request
         secrets = RequestSecrets(request, LoadedSecrets())
+        memory = requests.sharedMemory(request)
+        isUpgraded = request.http.upgradesKnownHosts != false
         let end = request.connections > 1 ? Probe.firstLease : nil
         var judge = ResponseJudge(start: 0, end: end, asksRange: true)
         judge.validation = request.validation
@@ -34,6 +40,11 @@ final class SmallFileList: Sendable {
             transfer.options.network = turned
         }
         self.transfer = transfer
+    }
+
+    /// Returns the route of the request for a file of the list.
+    func route(to url: SourceURL, upgradedBy hosts: HSTSStore?) -> RequestRoute {
+        RequestRoute(isUpgraded ? hosts?.upgraded(url) ?? url : url)
     }
 
     /// Returns whether the other download may begin as a small file for the same reasons. A requested name must be

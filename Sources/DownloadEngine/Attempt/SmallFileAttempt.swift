@@ -64,9 +64,9 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
         }
         guard begins else { return }
         begun = lane.context.time.date
-        let route = RequestRoute(entry.url, of: list.request, upgradedBy: lane.context.strictHosts)
+        let route = list.route(to: entry.url, upgradedBy: lane.context.strictHosts)
         self.route = route
-        memory = lane.context.memory(of: id, list.request)
+        memory = list.memory ?? lane.context.memory(of: id, list.request)
         var transfer = list.transfer
         transfer.url = route.url
         transfer.cookies = LoadedSecrets(memory: memory).cookieLines(for: route.url.host)

@@ -17,6 +17,11 @@ package struct SessionRequests: Sendable {
         cookies?.memory(of: id, download.secretFiles, user: download.credential?.user)
     }
 
+    /// Returns the cookies that the download shares with others, or nil if it has its own.
+    func sharedMemory(_ download: DownloadRequest) -> CookieMemory? {
+        cookies?.areShared == true ? memory(of: 0, download) : nil
+    }
+
     /// Returns the rate limits that apply to a download.
     func limits(for control: AttemptControl) -> [RateLimit] { [rateLimit, control.rateLimit] }
 
