@@ -37,9 +37,9 @@ struct ItemQueue {
     ///   - condition: SQL that is appended to the query, with its arguments.
     func items(
         _ limit: Int, _ coder: RequestCoder, where condition: String = "", _ arguments: StatementArguments = []
-    ) throws -> [QueuedEntry] {
+    ) throws -> [DownloadEntry] {
         if lists.isEmpty { return [] }
-        var entries: [QueuedEntry] = []
+        var entries: [DownloadEntry] = []
         func select(_ columns: String, from first: DownloadID, of list: List) throws -> RowCursor {
             let statement = try db.cachedStatement(
                 sql: "SELECT \(columns) FROM \(ItemRows.queued) AND item.list = ? \(condition) ORDER BY item.id")
@@ -47,12 +47,12 @@ struct ItemQueue {
         }
         for list in lists where entries.count < limit {
             // Queued items of a list differ only in their numbers and URLs, so one of them is read whole.
-            var template: QueuedEntry?
+            var template: DownloadEntry?
             let whole = try select(ItemRows.columns, from: list.first, of: list)
             while template == nil, entries.count < limit, let row = try whole.next() {
                 let stored = try StoredDownload(row, coder: coder)
                 if stored.damage != nil { continue }
-                let entry = QueuedEntry(stored.record)
+                let entry = DownloadEntry(stored.record)
                 entries.append(entry)
                 if entry.isSourceItsURL { template = entry }
             }
@@ -60,14 +60,14 @@ struct ItemQueue {
             let rest = try select("item.id, item.url", from: template.id + 1, of: list)
             while entries.count < limit, let row = try rest.next() {
                 guard case .success(let (url, _)) = SourceURL.parse(row[1]) else { continue }
-                entries.append(QueuedEntry(id: row[0], url: url, like: template))
+                entries.append(DownloadEntry(id: row[0], url: url, like: template))
             }
         }
         return entries
     }
 
     /// Merges two queues that are both sorted by priority and number.
-    static func merged(_ rows: [QueuedEntry], _ items: [QueuedEntry], _ limit: Int) -> [QueuedEntry] {
+    static func merged(_ rows: [DownloadEntry], _ items: [DownloadEntry], _ limit: Int) -> [DownloadEntry] {
         if items.isEmpty { return rows }
         if rows.isEmpty { return items }
         return Array(

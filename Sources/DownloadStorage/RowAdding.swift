@@ -50,12 +50,12 @@ struct RowAdding {
         if run.first?.isPlain == false { found = found.filter { owned.isFree($0.value) } }
         let new = found.isEmpty ? run : ArraySlice(run.indices.filter { found[$0] == nil }.map { run[$0] })
         var id = try insert(new, found.isEmpty ? urls : Self.json(new))
-        var last: QueuedEntry?
+        var last: DownloadEntry?
         for index in run.indices {
             guard let known = found[index] else {
                 let entry =
-                    last.map { QueuedEntry(id: id, url: run[index].url, like: $0) }
-                    ?? QueuedEntry(DownloadRecord(adding: run[index], id: id, to: session, at: now))
+                    last.map { DownloadEntry(id: id, url: run[index].url, like: $0) }
+                    ?? DownloadEntry(DownloadRecord(adding: run[index], id: id, to: session, at: now))
                 added.append(AddedDownload(kind: .inserted, entry: entry))
                 id += 1
                 if entry.isSourceItsURL { last = entry }

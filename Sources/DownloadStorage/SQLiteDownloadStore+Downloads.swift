@@ -48,13 +48,13 @@ extension SQLiteDownloadStore {
         try await read { [coder] db in try StoredRows(db: db, coder: coder).records(selection) }
     }
 
-    package func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [QueuedEntry] {
+    package func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadEntry] {
         try await read { [coder] db in
             try StoredRows(db: db, coder: coder).queued(session: session, after: position, limit: limit)
         }
     }
 
-    package func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [QueuedEntry] {
+    package func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [DownloadEntry] {
         try await read { [coder] db in
             try StoredRows(db: db, coder: coder).queued(session: session, excluding: prefixes, limit: limit)
         }

@@ -16,8 +16,8 @@ struct StoredRows {
     }
 
     /// Returns the queue of a session after a position, in the order of priority and id.
-    func queued(session: String, after position: QueuePosition?, limit: Int) throws -> [QueuedEntry] {
-        var entries: [QueuedEntry] = []
+    func queued(session: String, after position: QueuePosition?, limit: Int) throws -> [DownloadEntry] {
+        var entries: [DownloadEntry] = []
         // The rest of the priority at which the last read ended comes first, then the lower priorities. Each query
         // reads a range of the index.
         if let position {
@@ -31,11 +31,11 @@ struct StoredRows {
     }
 
     /// Returns the queue of a session without the URLs that have one of these prefixes.
-    func queued(session: String, excluding prefixes: [String], limit: Int) throws -> [QueuedEntry] {
+    func queued(session: String, excluding prefixes: [String], limit: Int) throws -> [DownloadEntry] {
         // The character after "/" is "0", so a range of texts finds all URLs with the prefix. LIKE would need escapes.
         let condition = prefixes.map { _ in "AND NOT (url >= ? AND url < ?)" }.joined(separator: " ")
         let bounds = prefixes.flatMap { [$0, $0.dropLast() + "0"] }
-        var entries: [QueuedEntry] = []
+        var entries: [DownloadEntry] = []
         // The statement is not cached, because its text depends on the number of prefixes.
         try append(
             Row.fetchCursor(
@@ -56,16 +56,16 @@ struct StoredRows {
 
     /// Appends the queued rows that match the condition until there are `limit` entries.
     private func append(
-        _ condition: String, _ arguments: StatementArguments, _ limit: Int, to entries: inout [QueuedEntry]
+        _ condition: String, _ arguments: StatementArguments, _ limit: Int, to entries: inout [DownloadEntry]
     ) throws {
         let statement = try db.cachedStatement(sql: Self.queue(condition))
         try append(Row.fetchCursor(statement, arguments: arguments), limit, to: &entries)
     }
 
-    private func append(_ rows: RowCursor, _ limit: Int, to entries: inout [QueuedEntry]) throws {
+    private func append(_ rows: RowCursor, _ limit: Int, to entries: inout [DownloadEntry]) throws {
         while entries.count < limit, let row = try rows.next() {
             let stored = try StoredDownload(row, coder: coder)
-            if stored.damage == nil { entries.append(QueuedEntry(stored.record)) }
+            if stored.damage == nil { entries.append(DownloadEntry(stored.record)) }
         }
     }
 

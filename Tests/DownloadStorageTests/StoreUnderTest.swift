@@ -68,7 +68,7 @@ extension SmallFile {
         queued.session = session
         let attempt = record.attempts.first
         self.init(
-            QueuedEntry(queued), name: name, size: record.completed?.bytes ?? record.resume.total ?? 0,
+            DownloadEntry(queued), name: name, size: record.completed?.bytes ?? record.resume.total ?? 0,
             answer: Answer(
                 validators: record.completed?.validators ?? record.resume.validators,
                 contentType: record.resume.contentType, acceptsRanges: record.resume.acceptsRanges),

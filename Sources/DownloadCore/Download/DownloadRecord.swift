@@ -6,7 +6,7 @@ public typealias DownloadID = Int64
 /// Everything that the store has of one download.
 ///
 /// Copies share one storage until one of them is changed. A record is in several places at a time (the book, the
-/// attempt, the committer), and the record of a list is in the entry of each of its downloads (``QueuedEntry``).
+/// attempt, the committer), and the record of a list is in the entry of each of its downloads (``DownloadEntry``).
 ///
 /// The accessors have `get` and not `_read`. With `_read`, Swift 6.1 released the strings of a URL through the frame of
 /// the accessor, which it had already freed, and the tests crashed.

@@ -20,7 +20,7 @@ package final class SmallFile: @unchecked Sendable {
         }
     }
 
-    package let entry: QueuedEntry
+    package let entry: DownloadEntry
     package let size: Int64
     package let answer: Answer
     /// Whether the URL may be shown as the final URL. False if it contains a secret.
@@ -39,7 +39,7 @@ package final class SmallFile: @unchecked Sendable {
     package private(set) var ended: Date?
 
     package init(
-        _ entry: QueuedEntry, name: String, size: Int64, answer: Answer, showsURL: Bool, identity: FileIdentity,
+        _ entry: DownloadEntry, name: String, size: Int64, answer: Answer, showsURL: Bool, identity: FileIdentity,
         metrics: TransferMetrics?, began: Date, written: Date
     ) {
         self.entry = entry
@@ -70,7 +70,7 @@ package final class SmallFile: @unchecked Sendable {
     package var started: DownloadRecord { Self.started(entry) }
 
     /// Returns the record of a download whose bytes are coming.
-    package static func started(_ entry: QueuedEntry) -> DownloadRecord {
+    package static func started(_ entry: DownloadEntry) -> DownloadRecord {
         var record = entry.record
         record.move(to: .running)
         return record

@@ -12,11 +12,11 @@ package protocol DownloadStore: Sendable {
     func claim(_ ids: [DownloadID], session: String, includingCompleted: Bool) async throws -> [ClaimedDownload]
 
     /// Returns the `queued` downloads of `session` after `position`, by priority and order.
-    func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [QueuedEntry]
+    func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadEntry]
 
     /// Returns the first `queued` downloads of `session`, by priority and order, whose URLs have none of these
     /// prefixes.
-    func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [QueuedEntry]
+    func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [DownloadEntry]
 
     /// Writes the records, together with other waiting writes. Returns the ids of downloads that no longer belong to
     /// `session`, which were not written.
@@ -143,14 +143,14 @@ package struct AddedDownload: Sendable {
     }
 
     package let kind: Kind
-    package let entry: QueuedEntry
+    package let entry: DownloadEntry
 
-    package init(kind: Kind, entry: QueuedEntry) {
+    package init(kind: Kind, entry: DownloadEntry) {
         self.kind = kind
         self.entry = entry
     }
 
-    package init(kind: Kind, record: DownloadRecord) { self.init(kind: kind, entry: QueuedEntry(record)) }
+    package init(kind: Kind, record: DownloadRecord) { self.init(kind: kind, entry: DownloadEntry(record)) }
 
     package var id: DownloadID { entry.id }
     package var record: DownloadRecord { entry.record }

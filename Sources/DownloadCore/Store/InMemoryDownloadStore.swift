@@ -129,7 +129,7 @@ package final class InMemoryDownloadStore: DownloadStore {
         }
     }
 
-    package func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [QueuedEntry] {
+    package func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadEntry] {
         let waiting = state.withLock { state in
             state.records.values.filter { record in
                 guard record.session == session, record.state == .queued else { return false }
@@ -141,10 +141,10 @@ package final class InMemoryDownloadStore: DownloadStore {
         let inOrder = waiting.sorted {
             ($1.request.priority, $0.id) < ($0.request.priority, $1.id)
         }
-        return inOrder.prefix(limit).map { QueuedEntry($0) }
+        return inOrder.prefix(limit).map { DownloadEntry($0) }
     }
 
-    package func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [QueuedEntry] {
+    package func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [DownloadEntry] {
         let waiting = try await queued(session: session, after: nil, limit: .max)
         return Array(
             waiting.lazy.filter { entry in !prefixes.contains { entry.url.string.hasPrefix($0) } }

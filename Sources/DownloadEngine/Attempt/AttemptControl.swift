@@ -45,7 +45,7 @@ package final class AttemptControl: Sendable {
 
     /// The record, or the entry of a small file, which has no record of its own.
     private enum Shown {
-        case entry(QueuedEntry)
+        case entry(DownloadEntry)
         case record(DownloadRecord)
     }
 
@@ -91,7 +91,7 @@ package final class AttemptControl: Sendable {
     }
 
     /// Makes the control of an attempt at a download of which nothing was fetched.
-    init(entry: QueuedEntry) {
+    init(entry: DownloadEntry) {
         received = Atomic(0)
         total = Atomic(-1)
         shown = Mutex(.entry(entry))

@@ -2,7 +2,7 @@ import DownloadCore
 
 /// A download that may begin as a small file.
 struct ReadyFile: Sendable {
-    let entry: QueuedEntry
+    let entry: DownloadEntry
     let list: SmallFileList
     let prefersMultiplexing: Bool
 }
@@ -19,10 +19,10 @@ final class SmallFileList: Sendable {
     private let isUpgraded: Bool
     /// The transfer of the file for which this was made, without cookies and without the limit of the file's rate.
     let transfer: TransferRequest
-    private let entry: QueuedEntry
+    private let entry: DownloadEntry
 
     /// Returns nil if ``SmallFileRule`` does not permit the download to begin as a small file.
-    init?(_ entry: QueuedEntry, _ requests: SessionRequests) {
+    init?(_ entry: DownloadEntry, _ requests: SessionRequests) {
         let record = entry.record
         guard SmallFileRule.permits(record) else { return nil }
         self.entry = entry
@@ -49,7 +49,7 @@ final class SmallFileList: Sendable {
 
     /// Returns whether the other download may begin as a small file for the same reasons. A requested name must be
     /// looked for each time.
-    func has(_ other: QueuedEntry) -> Bool {
+    func has(_ other: DownloadEntry) -> Bool {
         other.isListed(with: entry) && other.origin == entry.origin && request.destination.fileName == nil
     }
 }

@@ -39,7 +39,7 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
         control.attend(self)
     }
 
-    var entry: QueuedEntry { file.entry }
+    var entry: DownloadEntry { file.entry }
     var id: DownloadID { file.entry.id }
     var destination: Destination { file.list.request.destination }
 
@@ -127,7 +127,7 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
         if !isNew { return }
         control.attend(nil)
         if let scout, let result { control.send(.segmentFinished(scout, result)) }
-        lane.goOn(self)
+        lane.becameOrdinary(self)
     }
 
     /// Makes the ordinary attempt. Called once, after ``becomeOrdinary()``.

@@ -35,11 +35,11 @@ struct SecretKeeper {
     }
 
     /// Returns the entry with its secrets.
-    func restored(_ entry: QueuedEntry) -> QueuedEntry {
+    func restored(_ entry: DownloadEntry) -> DownloadEntry {
         guard let secrets = secrets(of: entry.id, at: entry.url) else { return entry }
         var record = entry.record
         secrets.restore(&record.request)
-        return QueuedEntry(record)
+        return DownloadEntry(record)
     }
 
     private func secrets(of id: DownloadID, at url: SourceURL) -> GivenSecrets? {

@@ -1,3 +1,4 @@
+import CSystem
 import DownloadCore
 import Foundation
 
@@ -137,14 +138,16 @@ extension SessionManager {
     /// The calls from the small files of the session to the session.
     var callsOfSmallFiles: SmallFileLane.Calls {
         SmallFileLane.Calls(
-            goOn: { attempts in await self.goOn(attempts) },
+            becameOrdinary: { attempts in await self.becameOrdinary(attempts) },
             begin: { records in for record in records { await self.beginAgain(record) } },
             slotsMoved: { await self.fill() },
             ended: { files in await self.ended(files) })
     }
 
-    private func goOn(_ attempts: [SmallFileAttempt]) {
+    private func becameOrdinary(_ attempts: [SmallFileAttempt]) {
         leaveSmallFiles(attempts.map(\.id))
+        // From here on, many slow downloads need little code. This takes 2 MiB from the peak of 1,000 of them.
+        if attempts.count >= Self.manyRequests { dlm_forget_code() }
         for attempt in attempts { run(attempt.makeTask()) }
     }
 
@@ -218,7 +221,7 @@ extension SessionManager {
     }
 
     /// Leaves out the downloads that the store still shows as queued although they are among the small files.
-    private func withoutSmallFiles(_ entries: [QueuedEntry]) -> [QueuedEntry] {
+    private func withoutSmallFiles(_ entries: [DownloadEntry]) -> [DownloadEntry] {
         smallFiles?.files.withoutKnown(entries) ?? entries
     }
 

@@ -15,7 +15,8 @@ extension SessionManager {
         return added
     }
 
-    private static let manyRequests = 100
+    /// The number of downloads from which the memory of code counts.
+    static let manyRequests = 100
 
     private func handOver(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
         book.queue.additions += 1

@@ -7,8 +7,8 @@ import Synchronization
 /// attempt.
 final class SmallFileLane: Sendable {
     struct Calls: Sendable {
-        /// Continues files as ordinary attempts, which keep the bytes that have come.
-        let goOn: @Sendable ([SmallFileAttempt]) async -> Void
+        /// Runs files on as ordinary attempts, which keep the bytes that have come.
+        let becameOrdinary: @Sendable ([SmallFileAttempt]) async -> Void
         /// Begins a new ordinary attempt for each download. The bytes that had come are given up.
         let begin: @Sendable ([DownloadRecord]) async -> Void
         /// Reports that slots are free, or that few files are left in ``SmallFileLane/files``.
@@ -41,15 +41,15 @@ final class SmallFileLane: Sendable {
         self.calls = calls
     }
 
-    /// Continues a file as an ordinary attempt. A thousand slow files may leave in one moment, so one task reports them
+    /// Reports a file that runs on as an ordinary attempt. A thousand slow files may leave in one moment, so one task reports them
     /// together.
-    func goOn(_ attempt: SmallFileAttempt) {
+    func becameOrdinary(_ attempt: SmallFileAttempt) {
         guard leaving.add([attempt]) else { return }
         Task {
             while true {
                 let attempts = leaving.take()
                 if attempts.isEmpty { return }
-                await calls.goOn(attempts)
+                await calls.becameOrdinary(attempts)
             }
         }
     }
@@ -60,12 +60,12 @@ final class SmallFileLane: Sendable {
     var isFull: Bool { pending.load(ordering: .relaxed) >= pendingAtMost }
 
     /// Returns the file that may begin. Returns nil if the download must begin as an ordinary attempt.
-    func file(of entry: QueuedEntry, prefersMultiplexing: Bool) -> ReadyFile? {
+    func file(of entry: DownloadEntry, prefersMultiplexing: Bool) -> ReadyFile? {
         var entry = entry
         if entry.common.completed != nil {
             var record = entry.record
             record.forgetLostFile()
-            entry = QueuedEntry(record)
+            entry = DownloadEntry(record)
         }
         let list = list.withLock { known -> SmallFileList? in
             if let known, known.has(entry) { return known }

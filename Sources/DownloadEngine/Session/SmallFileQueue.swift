@@ -67,7 +67,7 @@ final class SmallFileQueue: Sendable {
     /// actor.
     var isLow: Bool { count <= Self.most / 2 }
 
-    var first: QueuedEntry? { state.withLock { $0.next < $0.waiting.count ? $0.waiting[$0.next].entry : nil } }
+    var first: DownloadEntry? { state.withLock { $0.next < $0.waiting.count ? $0.waiting[$0.next].entry : nil } }
 
     /// Adds the next files, in order.
     /// - Parameter areAll: Whether no others follow for now.
@@ -81,7 +81,7 @@ final class SmallFileQueue: Sendable {
     }
 
     /// Takes back all files that have not begun, so that none of them begins here.
-    func takeBack() -> [QueuedEntry] {
+    func takeBack() -> [DownloadEntry] {
         state.withLock { state in
             defer { (state.waiting, state.next) = ([], 0) }
             return state.waiting[state.next...].map(\.entry)
@@ -89,7 +89,7 @@ final class SmallFileQueue: Sendable {
     }
 
     /// Leaves out the entries of files that are here.
-    func withoutKnown(_ entries: [QueuedEntry]) -> [QueuedEntry] {
+    func withoutKnown(_ entries: [DownloadEntry]) -> [DownloadEntry] {
         state.withLock { state in
             if state.begun.isEmpty, state.next == state.waiting.count { return entries }
             let waiting = Set(state.waiting[state.next...].map(\.entry.id))

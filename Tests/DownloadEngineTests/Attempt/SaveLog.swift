@@ -38,7 +38,7 @@ final class SaveLog: ForwardingStore {
             .union(trouble.lost.intersection(records.map(\.id)))
     }
 
-    func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [QueuedEntry] {
+    func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadEntry] {
         let records = try await inner.queued(session: session, after: position, limit: limit)
         await trouble.withLock { $0 }.afterQueued?(records.map(\.record))
         return records

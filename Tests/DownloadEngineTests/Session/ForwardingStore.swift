@@ -17,11 +17,11 @@ extension ForwardingStore {
         try await inner.claim(ids, session: session, includingCompleted: includingCompleted)
     }
 
-    func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [QueuedEntry] {
+    func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadEntry] {
         try await inner.queued(session: session, after: position, limit: limit)
     }
 
-    func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [QueuedEntry] {
+    func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [DownloadEntry] {
         try await inner.queued(session: session, excluding: prefixes, limit: limit)
     }
 

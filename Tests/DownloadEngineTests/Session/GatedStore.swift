@@ -54,14 +54,14 @@ final class GatedStore: ForwardingStore {
         }
     }
 
-    func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [QueuedEntry] {
+    func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadEntry] {
         await gates.withLock { $0 }.beforeQueued?()
         let records = try await inner.queued(session: session, after: position, limit: limit)
         await gates.withLock { $0 }.afterQueued?()
-        return try records.map { QueuedEntry(try Self.withoutSecrets($0.record)) }
+        return try records.map { DownloadEntry(try Self.withoutSecrets($0.record)) }
     }
 
-    func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [QueuedEntry] {
+    func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [DownloadEntry] {
         let records = try await inner.queued(session: session, excluding: prefixes, limit: limit)
         await gates.withLock { $0 }.afterBeyond?()
         return records

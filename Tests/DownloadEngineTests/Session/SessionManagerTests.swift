@@ -175,7 +175,7 @@ private final class FailingQueue: ForwardingStore {
 
     init(failures: Int) { self.failures = Mutex(failures) }
 
-    func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [QueuedEntry] {
+    func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadEntry] {
         let fails = failures.withLock { failures in
             failures -= 1
             return failures >= 0

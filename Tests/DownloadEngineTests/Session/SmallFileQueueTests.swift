@@ -77,11 +77,11 @@ struct SmallFileQueueTests {
         let context = try #require(await bench.manager.context)
         let lane = SmallFileLane(
             context: context, mostByFiles: 8,
-            calls: .init(goOn: { _ in }, begin: { _ in }, slotsMoved: {}, ended: { _ in }))
+            calls: .init(becameOrdinary: { _ in }, begin: { _ in }, slotsMoved: {}, ended: { _ in }))
         let files = try (1...3).map { number in
             let record = DownloadRecord(
                 id: DownloadID(number), request: try bench.request("/\(number)"), created: Date())
-            return try #require(lane.file(of: QueuedEntry(record), prefersMultiplexing: false))
+            return try #require(lane.file(of: DownloadEntry(record), prefersMultiplexing: false))
         }
         let queue = lane.files
         let (first, slot) = queue.begin(files[0], in: lane)

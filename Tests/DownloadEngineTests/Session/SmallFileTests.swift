@@ -306,10 +306,10 @@ struct SmallFileTests {
         let lane = SmallFileLane(
             context: context, mostByFiles: 8,
             calls: .init(
-                goOn: { attempts in left.update { $0 += attempts.count } }, begin: { _ in }, slotsMoved: {},
+                becameOrdinary: { attempts in left.update { $0 += attempts.count } }, begin: { _ in }, slotsMoved: {},
                 ended: { _ in }))
         let record = DownloadRecord(id: 1, request: try bench.request(), created: Date())
-        let file = try #require(lane.file(of: QueuedEntry(record), prefersMultiplexing: false))
+        let file = try #require(lane.file(of: DownloadEntry(record), prefersMultiplexing: false))
         let attempt = SmallFileAttempt(file, lane)
         attempt.begin()
         attempt.control.tick()

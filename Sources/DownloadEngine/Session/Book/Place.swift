@@ -22,21 +22,21 @@ enum Place {
 
 /// A download that waits for a slot.
 struct QueuedDownload {
-    let entry: QueuedEntry
+    let entry: DownloadEntry
     /// The number of attempts that failed in a row. Nil if the store shows the download as queued; otherwise the store
     /// shows it as waiting.
     var failures: Int?
     /// The rest of the request's time limit, if an attempt has used a part of the limit.
     var timeLeft: Duration?
 
-    init(_ entry: QueuedEntry, failures: Int? = nil, timeLeft: Duration? = nil) {
+    init(_ entry: DownloadEntry, failures: Int? = nil, timeLeft: Duration? = nil) {
         self.entry = entry
         self.failures = failures
         self.timeLeft = timeLeft
     }
 
     init(_ record: DownloadRecord, failures: Int? = nil, timeLeft: Duration? = nil) {
-        self.init(QueuedEntry(record), failures: failures, timeLeft: timeLeft)
+        self.init(DownloadEntry(record), failures: failures, timeLeft: timeLeft)
     }
 
     var record: DownloadRecord { entry.record }

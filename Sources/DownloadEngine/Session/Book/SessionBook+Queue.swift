@@ -21,7 +21,7 @@ extension SessionBook {
 
     /// Records that a download is queued for this session. If its last attempt is about to end, the download is read
     /// from the store after the end.
-    mutating func adopt(_ entry: QueuedEntry, at date: Date) {
+    mutating func adopt(_ entry: DownloadEntry, at date: Date) {
         switch places[entry.id] {
         case .active: update(entry.id) { $0.isQueuedAgain = true }
         case .queued(var queued):
@@ -31,7 +31,7 @@ extension SessionBook {
         }
     }
 
-    mutating func adopt(_ record: DownloadRecord, at date: Date) { adopt(QueuedEntry(record), at: date) }
+    mutating func adopt(_ record: DownloadRecord, at date: Date) { adopt(DownloadEntry(record), at: date) }
 
     /// Keeps the record in memory, or leaves it in the store until there is room in memory.
     mutating func offer(_ queued: QueuedDownload, at date: Date) {
@@ -79,14 +79,14 @@ extension SessionBook {
     }
 
     /// Handles the store's answer with the next part of the queue. Returns the entries that may be offered.
-    mutating func didRead(_ entries: [QueuedEntry]) -> [QueuedEntry] {
+    mutating func didRead(_ entries: [DownloadEntry]) -> [DownloadEntry] {
         queue.didRead(entries, limit: Self.windowSize)
         return withoutComing(entries).filter { !queue.isOutdated($0) }
     }
 
     /// Handles the store's answer with downloads from other origins than the busy ones. Returns the entries that may be
     /// put into the queue.
-    mutating func didRead(_ entries: [QueuedEntry], without busy: Set<String>) -> some Collection<QueuedEntry> {
+    mutating func didRead(_ entries: [DownloadEntry], without busy: Set<String>) -> some Collection<DownloadEntry> {
         queue.endReading()
         let new = withoutComing(entries).filter { !queue.isOutdated($0) && isIdle($0.id) }
         if new.isEmpty { queue.foundNothing(without: busy) }
@@ -95,13 +95,13 @@ extension SessionBook {
 
     /// Leaves out the entries that another call is about to offer. The store is read again later, in case the other
     /// call does not offer them.
-    private mutating func withoutComing(_ entries: [QueuedEntry]) -> [QueuedEntry] {
+    private mutating func withoutComing(_ entries: [DownloadEntry]) -> [DownloadEntry] {
         if !entries.contains(where: isComing) { return entries }
         queue.leaveToStore()
         return entries.filter { !isComing($0) }
     }
 
-    private func isComing(_ entry: QueuedEntry) -> Bool {
+    private func isComing(_ entry: DownloadEntry) -> Bool {
         isChanging(entry.id) || queue.isBeingAdded(entry)
     }
 
@@ -154,7 +154,7 @@ extension SessionBook {
     ///   - origin: The origin, or nil for the origin of the first download in the queue.
     ///   - prepare: Returns the file that may begin. Nil ends the search.
     mutating func takeNext(
-        _ limit: Int, of origin: String?, _ prepare: (QueuedEntry) -> ReadyFile?
+        _ limit: Int, of origin: String?, _ prepare: (DownloadEntry) -> ReadyFile?
     ) -> [ReadyFile] {
         var taken: [ReadyFile] = []
         let ids = scheduler.next(limit, of: origin) { [places] id in

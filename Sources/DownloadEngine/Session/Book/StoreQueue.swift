@@ -30,7 +30,7 @@ struct StoreQueue {
 
     /// Records that this download waits in the store and has no place in memory. It is the last of the queue in memory,
     /// so the store is not read again from the start.
-    mutating func leaveToStore(_ entry: QueuedEntry) {
+    mutating func leaveToStore(_ entry: DownloadEntry) {
         let before = QueuePosition(priority: entry.priority, id: entry.id - 1)
         let start = mayHaveMore ? position.map { $0.precedes(before) ? $0 : before } : before
         leaveToStore()
@@ -48,7 +48,7 @@ struct StoreQueue {
     }
 
     /// Handles the store's answer with the next part of the queue.
-    mutating func didRead(_ entries: [QueuedEntry], limit: Int) {
+    mutating func didRead(_ entries: [DownloadEntry], limit: Int) {
         isReading = false
         if wasLeftTo { return }
         mayHaveMore = entries.count == limit
@@ -60,11 +60,11 @@ struct StoreQueue {
     mutating func endReading() { isReading = false }
 
     /// Returns whether the store's answer about this download is out of date.
-    func isOutdated(_ entry: QueuedEntry) -> Bool { departed.contains(entry.id) }
+    func isOutdated(_ entry: DownloadEntry) -> Bool { departed.contains(entry.id) }
 
     /// Returns whether this download has secrets and a call that adds requests is in progress. That call may have the
     /// secrets. If so, it adds the download to the queue in memory, together with the secrets.
-    func isBeingAdded(_ entry: QueuedEntry) -> Bool { additions > 0 && entry.common.request.hasSecrets }
+    func isBeingAdded(_ entry: DownloadEntry) -> Bool { additions > 0 && entry.common.request.hasSecrets }
 
     // MARK: Beyond busy origins
 

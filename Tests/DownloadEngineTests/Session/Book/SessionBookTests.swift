@@ -92,18 +92,18 @@ struct SessionBookTests {
     @Test("The store is read from the first download that was left to it")
     func positionOfTheRest() throws {
         var queue = StoreQueue()
-        queue.leaveToStore(QueuedEntry(try record(7)))
+        queue.leaveToStore(DownloadEntry(try record(7)))
         #expect(queue.mayHaveMore && queue.position == QueuePosition(priority: 0, id: 6))
-        queue.leaveToStore(QueuedEntry(try record(9)))
+        queue.leaveToStore(DownloadEntry(try record(9)))
         #expect(queue.position == QueuePosition(priority: 0, id: 6))
-        queue.leaveToStore(QueuedEntry(try record(8, priority: 1)))
+        queue.leaveToStore(DownloadEntry(try record(8, priority: 1)))
         #expect(queue.position == QueuePosition(priority: 1, id: 7))
         queue.beginReading()
-        queue.didRead([QueuedEntry(try record(8, priority: 1))], limit: 1)
+        queue.didRead([DownloadEntry(try record(8, priority: 1))], limit: 1)
         #expect(queue.position == QueuePosition(priority: 1, id: 8))
         // After a read that may have lacked downloads, the store is read from its start, and the rest does not change that.
         queue.leaveToStore()
-        queue.leaveToStore(QueuedEntry(try record(9)))
+        queue.leaveToStore(DownloadEntry(try record(9)))
         #expect(queue.mayHaveMore && queue.position == nil)
     }
 
@@ -120,7 +120,7 @@ struct SessionBookTests {
             book.leave(active.record, to: nil)
         }
         let left: DownloadID = isChange ? 2 : 1
-        let new = book.didRead([try record(left), try record(3)].map { QueuedEntry($0) })
+        let new = book.didRead([try record(left), try record(3)].map { DownloadEntry($0) })
         #expect(new.map(\.id) == [3])
         expectSound(book)
     }
@@ -131,7 +131,7 @@ struct SessionBookTests {
         book.beginChange(of: [1])
         book.queue.beginReading()
         book.forget([1])
-        let new = book.didRead([QueuedEntry(try record(1))])
+        let new = book.didRead([DownloadEntry(try record(1))])
         #expect(new.isEmpty)
     }
 
@@ -141,7 +141,7 @@ struct SessionBookTests {
         book.queue.beginReading()
         let taken = book.beginClaim(of: [1])
         book.endClaim(of: taken)
-        let new = book.didRead([QueuedEntry(try record(1))])
+        let new = book.didRead([DownloadEntry(try record(1))])
         #expect(new.isEmpty && book.queue.mayHaveMore)
     }
 
@@ -150,7 +150,7 @@ struct SessionBookTests {
         var book = book()
         _ = book.beginClaim(of: [1])
         book.queue.beginReading()
-        let new = book.didRead([QueuedEntry(try record(1))])
+        let new = book.didRead([DownloadEntry(try record(1))])
         #expect(new.isEmpty)
         #expect(book.queue.mayHaveMore)
     }
@@ -212,7 +212,7 @@ struct SessionBookTests {
     func takenNext() throws {
         var (book, _) = try running()
         for id in 2...5 as ClosedRange<DownloadID> { book.adopt(try record(id), at: date) }
-        let list = try #require(SmallFileList(QueuedEntry(try record(2)), SessionRequests(userAgent: "test")))
+        let list = try #require(SmallFileList(DownloadEntry(try record(2)), SessionRequests(userAgent: "test")))
         let files = book.takeNext(9, of: nil) { entry in
             entry.id == 4 ? nil : ReadyFile(entry: entry, list: list, prefersMultiplexing: false)
         }

@@ -25,7 +25,7 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
         case call(Call)
         /// A caller whose request to the store is not yet answered.
         case changing(Call)
-        case reading([QueuedEntry])
+        case reading([DownloadEntry])
     }
 
     enum Verb: CaseIterable { case pause, cancel, remove, resume, priority }
@@ -159,7 +159,7 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
             pending.append(
                 .reading(
                     queued.sorted { (-$0.request.priority, $0.id) < (-$1.request.priority, $1.id) }
-                        .map { QueuedEntry($0) }))
+                        .map { DownloadEntry($0) }))
         }
         while book.hasRoom, let next = book.start(at: date, now: time) {
             switch next {

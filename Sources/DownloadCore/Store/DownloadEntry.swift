@@ -1,6 +1,6 @@
 /// A download, as a store returns it when it was added or is queued. The downloads of a list share one record, because
 /// they differ only in their ids and URLs. Most of them never need a record of their own.
-package struct QueuedEntry: Sendable, Equatable {
+package struct DownloadEntry: Sendable, Equatable {
     package let id: DownloadID
     /// The URL of the request.
     package let url: SourceURL
@@ -18,7 +18,7 @@ package struct QueuedEntry: Sendable, Equatable {
     package var isSourceItsURL: Bool { common.request.mirrors.isEmpty }
 
     /// Makes the entry of another download of the same list. ``isSourceItsURL`` must be true of the other entry.
-    package init(id: DownloadID, url: SourceURL, like other: QueuedEntry) {
+    package init(id: DownloadID, url: SourceURL, like other: DownloadEntry) {
         (self.id, self.url) = (id, url)
         origin = url.hasOrigin(of: other.url) ? other.origin : url.origin
         common = other.common
@@ -37,5 +37,5 @@ package struct QueuedEntry: Sendable, Equatable {
     }
 
     /// Returns whether both entries have the record of the same list.
-    package func isListed(with other: QueuedEntry) -> Bool { common.isCopy(of: other.common) }
+    package func isListed(with other: DownloadEntry) -> Bool { common.isCopy(of: other.common) }
 }
