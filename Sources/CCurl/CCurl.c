@@ -1,6 +1,11 @@
+#define _GNU_SOURCE
 #include "CCurl.h"
 
 #include <pthread.h>
+#include <stddef.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
 // Returns libcurl's version number, cached because every transfer needs the number and `curl_version_info` builds its
 // whole description on each call.
@@ -190,6 +195,16 @@ CURLcode dlm_do_not_wait_for_resolver(CURL *easy) {
     (void)easy;
     return CURLE_OK;
 #endif
+}
+
+int dlm_environment_has_proxy(void) {
+    static const char end[] = "_proxy=";
+    const size_t length = sizeof end - 1;
+    for (char **entry = environ; entry && *entry; entry++) {
+        const char *equals = strchr(*entry, '=');
+        if (equals && equals + 1 - *entry >= (ptrdiff_t)length && !strncasecmp(equals + 1 - length, end, length)) return 1;
+    }
+    return 0;
 }
 
 char *dlm_resolve_url(const char *base, const char *location) {

@@ -24,7 +24,7 @@ final class SharedState: @unchecked Sendable {
     init(environment: [String: String]) {
         authorities = CertificateAuthorities(environment: environment)
         logins = LoginFiles(environment: environment)
-        mayHaveProxy = environment.keys.contains { $0.lowercased().hasSuffix("_proxy") }
+        mayHaveProxy = dlm_environment_has_proxy() != 0
     }
 
     /// Frees the share handles. The loops retain this object, so no loop and no easy handle uses the handles any more.

@@ -169,6 +169,9 @@ void *dlm_openssl_session(CURL *easy);
 CURLcode dlm_do_not_wait_for_resolver(CURL *easy);
 /// Stores the whole URL in `text`. The caller frees the text with curl_free.
 CURLUcode dlm_url_text(CURLU *url, char **text);
+/// Returns whether the environment of the process has a variable whose name ends with `_proxy`, in upper or lower case.
+/// libcurl reads only this environment.
+int dlm_environment_has_proxy(void);
 /// Returns `location` as an absolute URL, resolved against `base`; NULL if the result is not a URL. The caller frees
 /// the text with curl_free.
 char *dlm_resolve_url(const char *base, const char *location);
