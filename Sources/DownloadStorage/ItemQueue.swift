@@ -59,7 +59,7 @@ struct ItemQueue {
             guard let template, entries.count < limit else { continue }
             let rest = try select("item.id, item.url", from: template.id + 1, of: list)
             while entries.count < limit, let row = try rest.next() {
-                guard case .success(let (url, _)) = SourceURL.parse(row[1]) else { continue }
+                guard case .success(let (url, _)) = SourceURL.parse(row[1] ?? "") else { continue }
                 entries.append(DownloadEntry(id: row[0], url: url, like: template))
             }
         }

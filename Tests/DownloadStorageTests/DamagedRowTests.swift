@@ -28,6 +28,18 @@ struct DamagedRowTests {
         return store
     }
 
+    @Test(
+        "A queued item whose URL cannot be read hides no other item",
+        arguments: ["x'ff'", "7", "'gopher://example.org/'", "''"], [1, 2])
+    func itemURL(damage: String, id: DownloadID) async throws {
+        let store = try folder.open()
+        _ = try await store.add((0..<3).map { try Sample.request("\($0)") }, session: "s")
+        try await store.database.writeWithoutTransaction { db in
+            try db.execute(sql: "UPDATE item SET url = \(damage) WHERE id = \(id)")
+        }
+        #expect(try await store.queued(session: "s", after: nil, limit: 9).map(\.id) == [1, 2, 3].filter { $0 != id })
+    }
+
     static let damages: [(assignment: String, column: String)] = [
         ("request = '[]'", "request"),
         ("request = x'00ff'", "request"),

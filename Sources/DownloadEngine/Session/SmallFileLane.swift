@@ -41,8 +41,8 @@ final class SmallFileLane: Sendable {
         self.calls = calls
     }
 
-    /// Reports a file that runs on as an ordinary attempt. A thousand slow files may leave in one moment, so one task reports them
-    /// together.
+    /// Reports a file that runs on as an ordinary attempt. A thousand slow files may leave in one moment, so one task
+    /// reports them together.
     func becameOrdinary(_ attempt: SmallFileAttempt) {
         guard leaving.add([attempt]) else { return }
         Task {
