@@ -36,7 +36,7 @@ struct IntentRow: Sendable {
         return try statement.execute()
     }
 
-    /// Writes ``SmallFile/resume`` without making it, because making it takes a third of the time.
+    /// Writes ``SmallFile/resume`` without making it, because making it took a fifth of the time.
     func writeResume(to json: inout JSONWriter) {
         json.field("validators", object: file.answer.validators.write)
         json.field("total", file.size)

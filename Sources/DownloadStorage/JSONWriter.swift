@@ -145,8 +145,8 @@ struct JSONWriter: ~Copyable {
     mutating func value(_ number: Double) {
         // Most durations of a transfer over a reused connection are 0.
         if number == 0, number.sign == .plus { return append("0.0") }
-        // The other times are whole microseconds. Doubles keep numbers of 14 digits apart, so the shortest text of such
-        // a number has no other digits.
+        // The times that libcurl measures are whole microseconds. Doubles keep numbers of 14 digits apart, so the
+        // shortest text of such a number has no other digits.
         if number >= 1e-4, number < 1e8 {
             let microseconds = (number * 1e6).rounded()
             if microseconds / 1e6 == number { return append(microseconds: Int64(microseconds)) }

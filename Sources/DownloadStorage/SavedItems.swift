@@ -69,8 +69,8 @@ struct SavedItems {
         return shares.count - 1
     }
 
-    /// Finds out which downloads are queued items. Called before these downloads are recorded as completed. One look at
-    /// all of them costs less than a condition of each insertion.
+    /// Finds out which downloads are queued items. Called before these downloads are recorded as completed. As a
+    /// condition of each insertion, this took 3,000 instructions of a small file (callgrind).
     mutating func look(at completed: [DownloadID]) throws {
         others = completed.isEmpty ? [] : try ItemIntents.others(completed, db)
     }

@@ -26,10 +26,10 @@ extension SessionManager {
         startTicker()
         let new = added.contains { $0.kind == .joined } ? added.filter { $0.kind != .joined } : added
         if !new.isEmpty { broadcaster.send(.added(new)) }
-        // Indices are used, because a copy of each element would be expensive.
         enterSmallFiles()
         let haveSecrets = requests.indices.contains { requests[$0].hasSecrets }
         let date = parts.time.date
+        // Indices are used here and above, because a copy of each element would be expensive.
         for index in added.indices where added[index].kind != .joined {
             // A new download without secrets has no older secrets that must be replaced.
             if haveSecrets || added[index].kind != .inserted { secrets.keep(added[index].record) }
