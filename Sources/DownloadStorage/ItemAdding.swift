@@ -10,19 +10,16 @@ struct ItemAdding {
     /// The fewest downloads that are added as items. A single download costs less as a row of `download`.
     private static let fewest = 2
 
-    /// Returns whether these requests, which differ only in their URLs, can be items.
-    static func takes(_ run: ArraySlice<DownloadRequest>) -> Bool {
-        guard run.count >= fewest, let request = run.first else { return false }
-        return !request.startsPaused && request.hooks == nil
+    /// Returns whether these downloads can be items.
+    static func takes(_ run: AddedRun) -> Bool {
+        run.urls.count >= fewest && !run.request.startsPaused && run.request.hooks == nil
     }
 
-    /// Adds the requests as one list, and returns the number of the first download. The other numbers follow it.
+    /// Adds the downloads as one list, and returns the number of the first download. The other numbers follow it.
     /// - Parameter json: The value of the column `request`.
-    func insert(
-        _ run: ArraySlice<DownloadRequest>, _ json: String, session: String, at now: Int64
-    ) throws -> DownloadID {
-        guard let request = run.first else { return 0 }
-        let first = try takeNumbers(run.count)
+    func insert(_ run: AddedRun, _ json: String, session: String, at now: Int64) throws -> DownloadID {
+        let (request, count) = (run.request, run.urls.count)
+        let first = try takeNumbers(count)
         try db.cachedStatement(
             sql: """
                 INSERT INTO list (session, priority, folder, askedName, created, request, first, last, queued)
@@ -30,20 +27,19 @@ struct ItemAdding {
                 """
         ).execute(arguments: [
             session, request.priority, request.destination.folder, request.destination.fileName, now, json, first,
-            first + DownloadID(run.count) - 1, run.count,
+            first + DownloadID(count) - 1, count,
         ])
         let list = db.lastInsertedRowID
         var statement = try RowStatement(db, sql: "INSERT INTO item (id, list, hash, url) VALUES (?, ?, ?, ?)")
-        for (number, index) in run.indices.enumerated() {
-            let url = run[index].url.string
-            statement.bind(first + DownloadID(number))
+        for index in run.urls.indices {
+            statement.bind(first + DownloadID(index))
             statement.bind(list)
-            statement.bind(ItemHash.of(url))
-            statement.bind(url)
+            statement.bind(run.hashes[index])
+            statement.bind(run.urls[index].string)
             _ = try statement.execute()
         }
         try EventBatch(kind: .added, state: .queued, session: session, time: now)
-            .log((0..<run.count).map { first + DownloadID($0) }, db)
+            .log((0..<count).map { first + DownloadID($0) }, db)
         return first
     }
 
@@ -59,12 +55,13 @@ struct ItemAdding {
         return (last ?? 0) + 1
     }
 
-    /// Looks for items with the same URL, folder and requested name as the requests. Returns the newest such item for
-    /// the index of each request that has one.
-    func find(_ run: ArraySlice<DownloadRequest>, _ coder: RequestCoder) throws -> [Int: StoredDownload] {
+    /// Looks for items with the same URL, folder and requested name. Returns the newest such item for the index of each
+    /// URL that has one.
+    func find(_ run: AddedRun, _ coder: RequestCoder) throws -> [Int: StoredDownload] {
+        let place = run.request.destination
         let hasAny = try db.cachedStatement(sql: "SELECT 1 FROM item LIMIT 1")
-        guard let place = run.first?.destination, try Int.fetchOne(hasAny) != nil else { return [:] }
-        let hashes = JSONWriter.text { json in json.array(run.indices) { $0.value(ItemHash.of(run[$1].url.string)) } }
+        if try Int.fetchOne(hasAny) == nil { return [:] }
+        let hashes = JSONWriter.text { json in json.array(run.hashes) { $0.value($1) } }
         let statement = try db.cachedStatement(
             sql: """
                 SELECT \(ItemRows.columns), place FROM (SELECT key AS place, value AS wanted FROM json_each(?))
@@ -75,9 +72,9 @@ struct ItemAdding {
         let rows = try Row.fetchCursor(statement, arguments: [hashes, place.folder, place.fileName])
         var found: [Int: StoredDownload] = [:]
         while let row = try rows.next() {
-            let index = run.startIndex + row[RowReader.Column.allCases.count]
+            let index: Int = row[RowReader.Column.allCases.count]
             let url: String = row[RowReader.Column.url.rawValue]
-            guard url == run[index].url.string else { continue }
+            guard url == run.urls[index].string else { continue }
             let download = try StoredDownload(row, coder: coder)
             if let other = found[index], other.record.id > download.record.id { continue }
             found[index] = download

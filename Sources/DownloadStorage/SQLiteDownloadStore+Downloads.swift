@@ -3,9 +3,9 @@ import Foundation
 
 /// Adding, reading and changing downloads. Each call is one transaction.
 extension SQLiteDownloadStore {
-    package func add(_ requests: [DownloadRequest], session: String) async throws -> [AddedDownload] {
+    package func add(_ requests: RequestList, session: String) async throws -> [AddedDownload] {
         if requests.isEmpty { return [] }
-        let runs = RowAdding.runs(of: requests)
+        let runs = AddedRun.runs(of: requests)
         return try await owned(by: session, durably: true) { owned in
             var adding = RowAdding(owned, count: requests.count)
             for run in runs { try adding.add(run) }

@@ -111,12 +111,12 @@ final class FakeService: SessionRouting {
 
     func send(_ event: DownloadEvent) { continuation.yield(.events([event])) }
 
-    func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
+    func add(_ requests: RequestList) async throws -> [AddedDownload] {
         state.withLock {
             $0.calls.append("add \(requests.count)")
             $0.requests += requests
         }
-        return try onAdd(self, requests)
+        return try onAdd(self, Array(requests))
     }
 
     func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload] {

@@ -20,13 +20,13 @@ struct AddDocumentTests {
         [nil, #""urls":[]"#] as [String?])
     func roundTrip(folder: String, user: String?) throws {
         let requests = (0..<3).map { request("\($0)", folder: folder, user: user) } + [request("other", folder: "/x")]
-        let batch = try #require(RequestBatch.batches(of: requests).first)
-        #expect(batch.groups.count == 2)
-        let document = try WireAdd(groups: batch.groups, isBrief: true).json()
+        let groups = RequestList(requests).runs.map(WireGroup.init)
+        #expect(groups.count == 2)
+        let document = try WireAdd(groups: groups, isBrief: true).json()
         let read = try WireAdd.read(document)
         #expect(read.isBrief)
         #expect(try read.groups.flatMap { try $0.requests() } == requests)
-        let single = try WireAdd(groups: [batch.groups[0]]).json()
+        let single = try WireAdd(groups: [groups[0]]).json()
         #expect(try WireAdd.read(single).groups[0].requests() == Array(requests[..<3]))
         #expect(try !WireAdd.read(single).isBrief)
     }

@@ -20,7 +20,7 @@ struct AddedListTests {
         ])
     func nonsense(_ text: String) throws {
         let answer = try WireCoder.decode(WireAddedList.self, Data(text.utf8))
-        let requests = (0..<3).map { DownloadRequest.example("\($0)") }
+        let requests = RequestList((0..<3).map { DownloadRequest.example("\($0)") })
         #expect(answer.added(requests, session: "s", at: Date()) == nil)
     }
 
@@ -28,7 +28,7 @@ struct AddedListTests {
     func long() throws {
         let text = #"{"version":1,"downloads":[{"id":7,"kind":"inserted","name":"0","state":"queued"}]}"#
         let answer = try WireCoder.decode(WireAddedList.self, Data(text.utf8))
-        let added = try #require(answer.added([.example("0")], session: "s", at: Date()))
+        let added = try #require(answer.added(RequestList([.example("0")]), session: "s", at: Date()))
         #expect(added.map(\.record.id) == [7] && added[0].kind == .inserted && added[0].record.session == "s")
     }
 }

@@ -39,7 +39,7 @@ final class ControlledService: DownloadService {
         if let failure { throw failure }
     }
 
-    func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
+    func add(_ requests: RequestList) async throws -> [AddedDownload] {
         try note("add \(requests.count)")
         return state.update { state in
             state.requests += requests

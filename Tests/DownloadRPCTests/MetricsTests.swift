@@ -124,7 +124,7 @@ private final class BrokenLog: DownloadService {
         return stream
     }
 
-    func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] { [] }
+    func add(_ requests: RequestList) async throws -> [AddedDownload] { [] }
     func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload] { [] }
     func change(_ ids: [DownloadID], _ change: DownloadChange) async throws -> [ChangedDownload] { [] }
     func remove(_ ids: [DownloadID], deletesFile: Bool) async throws {}

@@ -75,6 +75,8 @@ struct QueryPlanTests {
     ]
     /// The plan of the query whether there is any item. It reads one row.
     private let anyItem = "SCAN item USING COVERING INDEX itemByHash"
+    /// The plan of the query whether there is any download in a folder. It reads one row.
+    private let anyOfFolder = "SEARCH download USING COVERING INDEX downloadByDestination (folder=?)"
     private let queuedItems: Set<String> = [
         "SEARCH item USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)", "SEARCH list USING INDEX listQueued (session=?)",
         "SEARCH done USING INTEGER PRIMARY KEY (rowid=?)", "CORRELATED SCALAR SUBQUERY 1",
@@ -95,7 +97,7 @@ struct QueryPlanTests {
 
         try await expect(
             intents.union(anItem).union([
-                array, anyItem, "SEARCH item USING INDEX itemByHash (hash=?)",
+                array, anyItem, "SEARCH item USING INDEX itemByHash (hash=?)", anyOfFolder,
                 "SEARCH download USING INDEX downloadByDestination (folder=? AND url=?)",
             ]).subtracting(["SEARCH item USING INTEGER PRIMARY KEY (rowid=?)"]), of: store
         ) {

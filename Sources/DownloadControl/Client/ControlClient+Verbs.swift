@@ -3,12 +3,12 @@ import Foundation
 import HTTPTypes
 
 extension ControlClient {
-    package func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
+    package func add(_ requests: RequestList) async throws -> [AddedDownload] {
         var added: [AddedDownload] = []
-        for batch in RequestBatch.batches(of: requests) {
-            let document = try WireAdd(groups: batch.groups, isBrief: true).json()
+        for batch in requests.batches {
+            let document = try WireAdd(groups: batch.runs.map(WireGroup.init), isBrief: true).json()
             let answer = try decode(WireAddedList.self, await ask(.post, "downloads", json: document))
-            guard let downloads = answer.added(batch.requests, session: identifier, at: time.date) else {
+            guard let downloads = answer.added(batch, session: identifier, at: time.date) else {
                 throw bad("its answer cannot be understood")
             }
             if added.isEmpty { added = downloads } else { added += downloads }

@@ -94,11 +94,8 @@ extension Routes {
 
     private func add(_ request: ControlRequest) async throws -> ControlAnswer {
         let wish = try WireAdd.read(request.body)
-        var requests: [DownloadRequest] = []
-        for group in wish.groups {
-            let more = try group.requests()
-            if requests.isEmpty { requests = more } else { requests += more }
-        }
+        var requests = RequestList()
+        for group in wish.groups { try group.append(to: &requests) }
         let wanted = requests
         return try await within(limits.answer) {
             .json(WireAddedList(try await service.add(wanted), isBrief: wish.isBrief))

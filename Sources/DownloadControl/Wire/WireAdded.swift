@@ -26,7 +26,7 @@ struct WireAdded: Codable, Sendable {
     func added(_ request: DownloadRequest, session: String, at now: Date) -> AddedDownload? {
         guard let kind = AddedDownload.Kind(word: kind) else { return nil }
         if let record { return AddedDownload(kind: kind, record: record) }
-        return .inserted(id, request, session: session, at: now)
+        return AddedDownload(kind: kind, record: DownloadRecord(adding: request, id: id, to: session, at: now))
     }
 }
 
@@ -62,20 +62,27 @@ struct WireAddedList: Codable, Sendable {
     }
 
     /// Rebuilds the added downloads from their requests. Returns nil if the results do not fit the requests.
-    func added(
-        _ requests: some Collection<DownloadRequest>, session: String, at now: Date
-    ) -> [AddedDownload]? {
+    func added(_ requests: RequestList, session: String, at now: Date) -> [AddedDownload]? {
         let known = Dictionary(downloads.enumerated().map { ($1.index ?? $0, $1) }) { first, _ in first }
         guard known.count == downloads.count, let ids = ids(upTo: requests.count - known.count) else { return nil }
         var next = ids.makeIterator()
         var result: [AddedDownload] = []
         result.reserveCapacity(requests.count)
-        for (index, request) in requests.enumerated() {
-            let download =
-                known[index].map { $0.added(request, session: session, at: now) }
-                ?? next.next().map { .inserted($0, request, session: session, at: now) }
-            guard let download else { return nil }
-            result.append(download)
+        for run in requests.runs {
+            var last: DownloadEntry?
+            for url in run.urls {
+                if let known = known[result.count] {
+                    guard let download = known.added(run.request(for: url), session: session, at: now) else {
+                        return nil
+                    }
+                    result.append(download)
+                } else {
+                    guard let id = next.next() else { return nil }
+                    let entry = DownloadEntry(adding: url, of: run, like: last, id: id, to: session, at: now)
+                    result.append(AddedDownload(kind: .inserted, entry: entry))
+                    last = entry
+                }
+            }
         }
         return result
     }
@@ -90,15 +97,6 @@ struct WireAddedList: Codable, Sendable {
             ids += range[0]...range[1]
         }
         return ids.count == count ? ids : nil
-    }
-}
-
-extension AddedDownload {
-    fileprivate static func inserted(
-        _ id: DownloadID, _ request: DownloadRequest, session: String, at now: Date
-    ) -> AddedDownload {
-        AddedDownload(
-            kind: .inserted, record: DownloadRecord(adding: request, id: id, to: session, at: now))
     }
 }
 

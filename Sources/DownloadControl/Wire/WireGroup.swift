@@ -9,27 +9,31 @@ struct WireGroup: Sendable {
 
     var folder: String { request.destination.folder }
 
-    init(_ request: DownloadRequest) {
-        urls = [request.url.string]
-        var request = request
+    init(_ run: RequestList.Run) {
+        urls = run.urls.map(\.string)
+        var request = run.request
         request.pieces = request.pieces.flatMap { $0.carriedSize > PieceHashes.longestCarried ? nil : $0 }
         self.request = request
     }
 
-    /// Returns one request for each URL, in order.
-    func requests() throws(WireProblem) -> [DownloadRequest] {
+    /// Appends one request for each URL, in order.
+    func append(to requests: inout RequestList) throws(WireProblem) {
         if urls.isEmpty { throw WireProblem("urls: give at least one") }
-        var requests: [DownloadRequest] = []
-        requests.reserveCapacity(urls.count)
+        // Whether the last request was one without a credential of its own.
+        var isContinued = false
         for text in urls {
-            let parsed = try Self.url(text)
-            requests.append(request)
-            requests[requests.count - 1].url = parsed.url
-            if request.credential == nil, parsed.credential != nil {
-                requests[requests.count - 1].credential = parsed.credential
+            let (url, credential) = try Self.url(text)
+            let hasOwn = request.credential == nil && credential != nil
+            if isContinued, !hasOwn {
+                requests.append(url)
+                continue
             }
+            var request = request
+            request.url = url
+            if hasOwn { request.credential = credential }
+            requests.append(request)
+            isContinued = !hasOwn
         }
-        return requests
     }
 
     static func url(_ text: String) throws(WireProblem) -> (url: SourceURL, credential: Credential?) {

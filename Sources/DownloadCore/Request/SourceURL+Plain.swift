@@ -2,7 +2,7 @@ extension SourceURL {
     /// Parses the form that most URLs have: http or https, the host in ASCII and lower case, no user information, no
     /// fragment, nothing to escape. This parser avoids Foundation, which takes ten times as long. Nil for any other
     /// URL.
-    static func plain(_ text: String) -> SourceURL? {
+    package static func plain(_ text: String) -> SourceURL? {
         guard let found = text.utf8.withContiguousStorageIfAvailable(parts), let parts = found else { return nil }
         let utf8 = text.utf8
         func part(_ range: Range<Int>) -> String {

@@ -1,7 +1,7 @@
 /// A service that manages downloads, in this process or another. Commands reach downloads only through a service.
 package protocol DownloadService: Sendable {
     /// Finds or creates a download for each request, in order, and starts the work.
-    func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload]
+    func add(_ requests: RequestList) async throws -> [AddedDownload]
     /// Continues downloads that were paused, interrupted, cancelled or failed.
     /// - Parameter overrides: secrets and other values that are given again. They are merged into each request.
     func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload]
@@ -33,6 +33,10 @@ package protocol DownloadService: Sendable {
 }
 
 extension DownloadService {
+    package func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
+        try await add(RequestList(requests))
+    }
+
     package func checkAvailability() async throws { _ = try await status() }
     package func pause(_ ids: [DownloadID]) async throws -> [ChangedDownload] { try await change(ids, .pause) }
     /// Stops downloads, and keeps their partial files, so that `resume` can still continue them.

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A download, as a store returns it when it was added or is queued. The downloads of a list share one record, because
 /// they differ only in their ids and URLs. Most of them never need a record of their own.
 package struct DownloadEntry: Sendable, Equatable {
@@ -12,6 +14,19 @@ package struct DownloadEntry: Sendable, Equatable {
     package init(_ record: DownloadRecord) {
         (id, url, origin) = (record.id, record.request.url, record.source.origin)
         common = record
+    }
+
+    /// Makes the entry of a new download.
+    /// - Parameter last: The entry before it of the same run; nil for the first.
+    package init(
+        adding url: SourceURL, of run: RequestList.Run, like last: DownloadEntry?, id: DownloadID, to session: String,
+        at now: Date
+    ) {
+        if let last, last.isSourceItsURL {
+            self.init(id: id, url: url, like: last)
+        } else {
+            self.init(DownloadRecord(adding: run.request(for: url), id: id, to: session, at: now))
+        }
     }
 
     /// Whether downloads of the same list may be made like this one. With mirrors, the first source need not be the URL.

@@ -4,7 +4,7 @@ import Foundation
 package protocol DownloadStore: Sendable {
     /// Finds or creates a download for each request, in order, in one transaction. Two processes that add the same URL
     /// and destination get the same download.
-    func add(_ requests: [DownloadRequest], session: String) async throws -> [AddedDownload]
+    func add(_ requests: RequestList, session: String) async throws -> [AddedDownload]
 
     /// Gives `session` the downloads that no live session runs and no other live session keeps paused, as `queued`. If
     /// one id is unknown, nothing is changed.
@@ -157,6 +157,10 @@ package struct AddedDownload: Sendable {
 }
 
 extension DownloadStore {
+    package func add(_ requests: [DownloadRequest], session: String) async throws -> [AddedDownload] {
+        try await add(RequestList(requests), session: session)
+    }
+
     package func claim(_ ids: [DownloadID], session: String) async throws -> [ClaimedDownload] {
         try await claim(ids, session: session, includingCompleted: false)
     }

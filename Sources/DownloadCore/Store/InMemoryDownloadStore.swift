@@ -81,7 +81,7 @@ package final class InMemoryDownloadStore: DownloadStore {
         self.time = time
     }
 
-    package func add(_ requests: [DownloadRequest], session: String) async throws -> [AddedDownload] {
+    package func add(_ requests: RequestList, session: String) async throws -> [AddedDownload] {
         let now = time.date
         var ownership = DownloadOwnership(session: session, isAlive: isAlive)
         return state.withLock { state in

@@ -132,7 +132,7 @@ package final class DownloadRouter: DownloadService {
 
     // MARK: Here
 
-    package func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] { try await local.add(requests) }
+    package func add(_ requests: RequestList) async throws -> [AddedDownload] { try await local.add(requests) }
 
     package func snapshots(_ selection: DownloadSelection) async throws -> [DownloadSnapshot] {
         try await local.snapshots(selection)

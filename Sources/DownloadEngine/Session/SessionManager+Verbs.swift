@@ -4,7 +4,7 @@ import Foundation
 
 /// The requests to a session, from its own process or another process.
 extension SessionManager {
-    package func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
+    package func add(_ requests: RequestList) async throws -> [AddedDownload] {
         let isFirst = works == nil
         try begin()
         // A session with few downloads ends too soon to gain from giving back the memory of its start.
@@ -18,7 +18,7 @@ extension SessionManager {
     /// The number of downloads from which the memory of code counts.
     static let manyRequests = 100
 
-    private func handOver(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
+    private func handOver(_ requests: RequestList) async throws -> [AddedDownload] {
         book.queue.additions += 1
         defer { book.queue.additions -= 1 }
         let added = try await store.add(requests, session: identifier)
@@ -27,9 +27,9 @@ extension SessionManager {
         let new = added.contains { $0.kind == .joined } ? added.filter { $0.kind != .joined } : added
         if !new.isEmpty { broadcaster.send(.added(new)) }
         enterSmallFiles()
-        let haveSecrets = requests.indices.contains { requests[$0].hasSecrets }
+        let haveSecrets = requests.runs.contains { $0.request.hasSecrets }
         let date = parts.time.date
-        // Indices are used here and above, because a copy of each element would be expensive.
+        // Indices are used here, because a copy of each element would be expensive.
         for index in added.indices where added[index].kind != .joined {
             // A new download without secrets has no older secrets that must be replaced.
             if haveSecrets || added[index].kind != .inserted { secrets.keep(added[index].record) }

@@ -7,11 +7,11 @@ struct GuardedService: DownloadService {
     let service: any DownloadService
     let rule: RequestRule
 
-    func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
+    func add(_ requests: RequestList) async throws -> [AddedDownload] {
         guard requests.count <= RequestRule.mostRequests else {
             throw WireProblem("give at most \(RequestRule.mostRequests) downloads at once")
         }
-        var checked: [DownloadRequest] = []
+        var checked = RequestList()
         for request in requests { checked.append(try rule.checked(request)) }
         return try await service.add(checked)
     }

@@ -97,9 +97,9 @@ struct Get: ContextAction {
                 notifies: (item.hooks.notify ?? settings.general?.item.hooks.notify) == .notify)
             return try await following.follow(service, for: .get(maker.overrides), run: run) { follower in
                 for document in rejected { follower.reject(document) }
-                try await follower.add(requests)
+                try await follower.add(RequestList(requests))
                 while let lines = try await list?.next(Follower.chunk) {
-                    try await follower.add(lines.compactMap { maker.request($0, reject: follower.reject) })
+                    try await follower.add(maker.requests(lines, reject: follower.reject))
                 }
                 if let notice = list?.notice, !output.quiet { context.console.report(notice) }
             }
@@ -119,7 +119,7 @@ struct Get: ContextAction {
         var handover = try BackgroundHandover(
             service, console: context.console, options: output, environment: context.environment)
         for document in rejected { handover.reject(document) }
-        try await handover.add(requests)
+        try await handover.add(RequestList(requests))
         guard let list else { return handover.exitStatus }
         // The next lines are read while the session records the lines before.
         var coming = Task { try await maker.part(of: list, BackgroundHandover.chunk) }

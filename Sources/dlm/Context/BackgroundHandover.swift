@@ -25,13 +25,9 @@ struct BackgroundHandover {
     /// The exit status of the command: 0, the status of the only kind of failure, or 1 for several kinds.
     var exitStatus: Int32 { statuses.count > 1 ? 1 : statuses.first ?? 0 }
 
-    mutating func add(_ asked: [DownloadRequest]) async throws {
+    mutating func add(_ asked: RequestList) async throws {
         guard !asked.isEmpty else { return }
-        let requests = asked.map { request in
-            var request = request
-            proxies.apply(to: &request)
-            return request
-        }
+        let requests = proxies.applied(to: asked)
         let added = try await added(requests)
         let tellsEach = options.json || options.verbose > 0 && !options.quiet
         var ids: [DownloadID] = []
@@ -64,7 +60,7 @@ struct BackgroundHandover {
 
     /// Adds the requests to the background session. If the session is just ending, a new background session is started,
     /// and gets the requests.
-    private mutating func added(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
+    private mutating func added(_ requests: RequestList) async throws -> [AddedDownload] {
         for _ in 1..<Self.attempts {
             do {
                 return try await background().add(requests)

@@ -22,9 +22,17 @@ struct CarriedProxies: Sendable {
         exceptions = proxies.exceptions?.value
     }
 
-    func apply(to request: inout DownloadRequest) {
-        guard request.network.proxy == nil, let address = addresses[request.url.scheme] else { return }
+    /// Returns the requests with the proxies.
+    func applied(to requests: RequestList) -> RequestList {
+        if addresses.isEmpty { return requests }
+        return RequestList(requests.lazy.map(applied))
+    }
+
+    private func applied(to request: DownloadRequest) -> DownloadRequest {
+        guard request.network.proxy == nil, let address = addresses[request.url.scheme] else { return request }
+        var request = request
         request.network.proxy = address
         request.network.noProxy = request.network.noProxy ?? exceptions
+        return request
     }
 }

@@ -12,7 +12,7 @@ struct JoinedCheck {
 /// Checks of joined downloads. The session verifies a joined download as the command asked that added it. A
 /// checksum that only this command asks for is checked when the download has ended.
 extension Follower {
-    func noteChecks(_ requests: [DownloadRequest], _ added: [AddedDownload]) {
+    func noteChecks(_ requests: RequestList, _ added: [AddedDownload]) {
         // The loop uses indices, because a copy of each element would be expensive.
         for index in added.indices where added[index].kind == .joined {
             let (request, download) = (requests[index], added[index])

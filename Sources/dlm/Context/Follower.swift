@@ -85,7 +85,7 @@ final class Follower: Sendable {
         (messages, inbox) = AsyncStream.makeStream()
     }
 
-    func add(_ given: [DownloadRequest]) async throws {
+    func add(_ given: RequestList) async throws {
         let requests = try run?.selected(given) ?? given
         if requests.isEmpty { return }
         ledger.withLock { $0.ask(requests.count) }

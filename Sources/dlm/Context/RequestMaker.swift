@@ -153,11 +153,33 @@ struct RequestMaker: Sendable {
     /// Returns the requests of the next lines, and the reports about bad lines. Returns nil at the end of the list.
     func part(
         of list: ListReader, _ limit: Int
-    ) async throws -> (requests: [DownloadRequest], rejected: [RejectedDocument])? {
+    ) async throws -> (requests: RequestList, rejected: [RejectedDocument])? {
         guard let lines = try await list.next(limit) else { return nil }
         var rejected: [RejectedDocument] = []
-        let requests = lines.compactMap { request($0) { rejected.append($0) } }
+        let requests = requests(lines) { rejected.append($0) }
         return (requests, rejected)
+    }
+
+    /// Returns the requests of lines. For a bad line, calls `reject`, so that the other lines are downloaded.
+    func requests(_ lines: [InputList.Line], reject: (RejectedDocument) -> Void) -> RequestList {
+        var requests = RequestList()
+        /// The URL in the line of the last request, if the line had nothing else.
+        var last: SourceURL?
+        for line in lines {
+            let url = plainURL(line)
+            if let url, let last, url.scheme == last.scheme, templates.areAlike(url, last) {
+                requests.append(templates.completed(url))
+            } else if let request = request(line, reject: reject) {
+                requests.append(request)
+                last = url
+            }
+        }
+        return requests
+    }
+
+    /// Returns the URL of a line if the request follows from the URL and the command alone.
+    private func plainURL(_ line: InputList.Line) -> SourceURL? {
+        namer == nil && list == nil && line.isReadable && line.options.isEmpty ? SourceURL.plain(line.text) : nil
     }
 
     /// Returns the request of a line. For a bad line, calls `reject` and returns nil, so that the other lines are

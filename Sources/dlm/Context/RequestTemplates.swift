@@ -29,8 +29,16 @@ final class RequestTemplates: Sendable {
     func request(for url: SourceURL) throws -> DownloadRequest {
         let sections = settings.sections(for: url)
         var request = sections.isEmpty ? common : try known(sections)
-        request.url = addsParameters ? options.http.completed(url) : url
+        request.url = completed(url)
         return request
+    }
+
+    /// Returns the URL with the parameters of `--query`.
+    func completed(_ url: SourceURL) -> SourceURL { addsParameters ? options.http.completed(url) : url }
+
+    /// Returns whether the requests for both URLs differ only in their URLs.
+    func areAlike(_ url: SourceURL, _ other: SourceURL) -> Bool {
+        settings.sections(for: url) == settings.sections(for: other)
     }
 
     /// Returns a request for a document that belongs to the files, such as a list of checksums.

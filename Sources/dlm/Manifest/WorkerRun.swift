@@ -29,14 +29,14 @@ final class WorkerRun: Sendable {
     // MARK: Before
 
     /// Returns the requests that the manifest does not leave out.
-    func selected(_ requests: [DownloadRequest]) throws -> [DownloadRequest] {
+    func selected(_ requests: RequestList) throws -> RequestList {
         if manifest == nil, receiver == nil { return requests }
-        return try requests.compactMap { request in
-            if try isLeftOut(request) { return nil }
-            var request = request
+        var selected = RequestList()
+        for var request in requests where try !isLeftOut(request) {
             request.keepsCompleted = request.destination.ifExists != .newer
-            return request
+            selected.append(request)
         }
+        return selected
     }
 
     private func isLeftOut(_ request: DownloadRequest) throws -> Bool {
@@ -50,7 +50,7 @@ final class WorkerRun: Sendable {
     }
 
     /// Tells the shared queue, if there is one, the id and the URL of each added download.
-    func began(_ requests: [DownloadRequest], _ added: [AddedDownload]) {
+    func began(_ requests: RequestList, _ added: [AddedDownload]) {
         guard let receiver else { return }
         for (request, download) in zip(requests, added) { receiver.began(download.id, request.url.string) }
     }

@@ -59,7 +59,7 @@ struct QueueAdding {
     /// The exit status of the command: 0, the status of the only kind of failure, or 1 for several kinds.
     var exitStatus: Int32 { statuses.count > 1 ? 1 : statuses.first ?? 0 }
 
-    mutating func add(_ requests: [DownloadRequest]) async throws {
+    mutating func add(_ requests: some Sequence<DownloadRequest>) async throws {
         var items: [QueueItem] = []
         for request in requests {
             if let reason = QueuedRequest.refusal(of: request) {

@@ -95,7 +95,7 @@ struct QueueFeeder {
         }
         for part in requests.parts(of: Follower.chunk) {
             do {
-                try await follower.add(part)
+                try await follower.add(RequestList(part))
             } catch let error as DownloadError {
                 throw error
             } catch {

@@ -28,9 +28,10 @@ struct InterruptTests {
         let display = ProgressDisplay(.none, console: captured.console, style: Style())
         let follower = Follower(
             service, narrator: narrator, display: display, purpose: .get(RequestOverrides()), fate: { _ in nil })
-        let requests = (1...count).map {
-            DownloadRequest(url: .example("http://a/f\($0)"), destination: Destination(folder: "/data"))
-        }
+        let requests = RequestList(
+            (1...count).map {
+                DownloadRequest(url: .example("http://a/f\($0)"), destination: Destination(folder: "/data"))
+            })
         let following = Task {
             try await follower.follow { follower in
                 try await follower.add(requests)

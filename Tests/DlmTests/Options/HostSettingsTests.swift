@@ -104,6 +104,25 @@ struct HostSettingsTests {
         #expect(environment.hostLimits.isEmpty && environment.maxPerHost == 5)
     }
 
+    @Test("The requests of lines are the same together and one by one, and share what they can")
+    func lines() throws {
+        let maker = try maker(["--query", "k=v"])
+        let texts = [
+            "http://a.example.org/1", "http://b.example.org/2", "https://b.example.org/2", "http://other/3",
+            "http://other/4", "http://u:p@other/5", "http://other/6", #"{"url":"http://other/7","split":"3"}"#,
+            "http://other/8", "ftp://other/9", "http://other/10\thttp://other/11", "http://Other/12", "no URL",
+            "http://other/13",
+        ]
+        var lines = texts.enumerated().map { InputList.Line(number: $0 + 1, text: $1) }
+        lines[4].options = [InputList.Line(number: 9, text: " split=8")]
+        var rejected: [RejectedDocument] = []
+        let requests = maker.requests(lines) { rejected.append($0) }
+        #expect(Array(requests) == lines.compactMap { maker.request($0) { _ in } })
+        #expect(rejected.count == 1 && requests.count == texts.count - 1)
+        #expect(requests.runs.map(\.urls.count) == [3, 1, 1, 1, 1, 1, 2, 1, 2])
+        #expect(requests[1].url.string == "http://b.example.org/2?k=v")
+    }
+
     @Test("If the same sections apply to two hosts, their requests differ only in the URL")
     func templates() throws {
         let maker = try maker()

@@ -61,7 +61,7 @@ private struct Far: DownloadService {
 
     init(_ manager: SessionManager) { self.manager = manager }
 
-    func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] { try await manager.add(requests) }
+    func add(_ requests: RequestList) async throws -> [AddedDownload] { try await manager.add(requests) }
     func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload] {
         try await manager.resume(ids, overrides: overrides)
     }

@@ -7,7 +7,7 @@ protocol ForwardingStore: DownloadStore {
 }
 
 extension ForwardingStore {
-    func add(_ requests: [DownloadRequest], session: String) async throws -> [AddedDownload] {
+    func add(_ requests: RequestList, session: String) async throws -> [AddedDownload] {
         try await inner.add(requests, session: session)
     }
 

@@ -37,7 +37,7 @@ final class GatedStore: ForwardingStore {
         return stored
     }
 
-    func add(_ requests: [DownloadRequest], session: String) async throws -> [AddedDownload] {
+    func add(_ requests: RequestList, session: String) async throws -> [AddedDownload] {
         let added = try await inner.add(requests, session: session)
         await gates.withLock { $0 }.afterAdd?()
         return added

@@ -145,7 +145,7 @@ private final class ClaimLog: ForwardingStore {
 
     init(_ inner: any DownloadStore) { self.inner = inner }
 
-    func add(_ requests: [DownloadRequest], session: String) async throws -> [AddedDownload] {
+    func add(_ requests: RequestList, session: String) async throws -> [AddedDownload] {
         let added = try await inner.add(requests, session: session)
         await note("claim")
         return added

@@ -1,0 +1,43 @@
+import DownloadCore
+
+/// Downloads to add that differ only in their URLs. No URL is there twice.
+struct AddedRun {
+    let run: RequestList.Run
+    let urls: [SourceURL]
+    /// The hashes of the URLs; see ``ItemHash``.
+    let hashes: [Int64]
+
+    private init(_ run: RequestList.Run, urls: [SourceURL], hashes: [Int64]) {
+        (self.run, self.urls, self.hashes) = (run, urls, hashes)
+    }
+
+    /// Divides the requests into runs, in order.
+    static func runs(of requests: RequestList) -> [AddedRun] {
+        requests.runs.flatMap { run -> [AddedRun] in
+            let hashes = run.urls.map { ItemHash.of($0.string) }
+            var starts = [0]
+            // Two different URLs with the same hash divide the run, too, which does no harm.
+            var known = Set<Int64>(minimumCapacity: hashes.count)
+            for (index, hash) in hashes.enumerated() where !known.insert(hash).inserted {
+                starts.append(index)
+                known = [hash]
+            }
+            if starts.count == 1 { return [AddedRun(run, urls: run.urls, hashes: hashes)] }
+            return zip(starts, starts.dropFirst() + [hashes.count]).map { start, end in
+                AddedRun(run, urls: Array(run.urls[start..<end]), hashes: Array(hashes[start..<end]))
+            }
+        }
+    }
+
+    /// A request of the run. Only its URL may be that of another download.
+    var request: DownloadRequest { run.request }
+
+    /// The URLs as a JSON array.
+    var json: String { JSONWriter.text { json in json.array(urls) { $0.value($1.string) } } }
+
+    /// Returns the downloads whose indices satisfy `condition`.
+    func filter(_ condition: (Int) -> Bool) -> AddedRun {
+        let others = urls.indices.filter(condition)
+        return AddedRun(run, urls: others.map { urls[$0] }, hashes: others.map { hashes[$0] })
+    }
+}
