@@ -45,7 +45,7 @@ def million(bench, result):
     slow = bench.server.url("slow/" + bench.content.file(bench.scaled(256 << 20, 1 << 20)))
     with open(feed, "w") as file:
         file.write(slow + "\n")
-        file.writelines(f"{bench.server.url('none')}/f{i:07}\n" for i in range(1, count))
+        file.writelines(f"{bench.server.url('none')}/f{i:07}.bin\n" for i in range(1, count))
     adds, peaks, lists = [], [], []
     for _ in range(bench.rounds):
         session = Background(bench, "-j", "1")

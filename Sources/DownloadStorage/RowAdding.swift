@@ -27,16 +27,16 @@ struct RowAdding {
         // A request with a body, or with another method than GET, therefore joins no running download.
         if !run.request.isPlain { found = found.filter { owned.isFree($0.value) } }
         var id = try insert(found.isEmpty ? run : run.filter { found[$0] == nil })
-        var last: DownloadEntry?
+        var first: DownloadEntry?
         for (index, url) in run.urls.enumerated() {
             if let known = found[index] {
                 added.append(try adopt(known, for: run.run.request(for: url)))
                 continue
             }
-            let entry = DownloadEntry(adding: url, of: run.run, like: last, id: id, to: session, at: now)
+            let entry = DownloadEntry(adding: url, of: run.run, like: first, id: id, to: session, at: now)
             added.append(AddedDownload(kind: .inserted, entry: entry))
             id += 1
-            last = entry
+            if first == nil { first = entry }
         }
     }
 

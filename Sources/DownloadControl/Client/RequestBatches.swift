@@ -2,9 +2,9 @@ import DownloadCore
 
 extension RequestList {
     /// The most requests in one exchange, so that the transaction and the response stay small.
-    private static let mostInBatch = 4_000
+    private static let mostInBatch = 10_000
     /// The size in bytes at which a batch is full. It is far below the limit of a session (``ControlLimits/bodySize``).
-    private static let batchSize = 512 << 10
+    private static let batchSize = 1 << 20
 
     /// The lists that are sent one after the other.
     var batches: [RequestList] {

@@ -17,13 +17,13 @@ package struct DownloadEntry: Sendable, Equatable {
     }
 
     /// Makes the entry of a new download.
-    /// - Parameter last: The entry before it of the same run; nil for the first.
+    /// - Parameter other: Another entry of the same run; nil for the first.
     package init(
-        adding url: SourceURL, of run: RequestList.Run, like last: DownloadEntry?, id: DownloadID, to session: String,
+        adding url: SourceURL, of run: RequestList.Run, like other: DownloadEntry?, id: DownloadID, to session: String,
         at now: Date
     ) {
-        if let last, last.isSourceItsURL {
-            self.init(id: id, url: url, like: last)
+        if let other, other.isSourceItsURL {
+            self.init(id: id, url: url, like: other)
         } else {
             self.init(DownloadRecord(adding: run.request(for: url), id: id, to: session, at: now))
         }

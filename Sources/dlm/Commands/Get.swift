@@ -98,7 +98,7 @@ struct Get: ContextAction {
             return try await following.follow(service, for: .get(maker.overrides), run: run) { follower in
                 for document in rejected { follower.reject(document) }
                 try await follower.add(RequestList(requests))
-                while let lines = try await list?.next(Follower.chunk) {
+                while let lines = try await list?.next() {
                     try await follower.add(maker.requests(lines, reject: follower.reject))
                 }
                 if let notice = list?.notice, !output.quiet { context.console.report(notice) }
@@ -122,9 +122,9 @@ struct Get: ContextAction {
         try await handover.add(RequestList(requests))
         guard let list else { return handover.exitStatus }
         // The next lines are read while the session records the lines before.
-        var coming = Task { try await maker.part(of: list, BackgroundHandover.chunk) }
+        var coming = Task { try await maker.part(of: list) }
         while let part = try await coming.value {
-            coming = Task { try await maker.part(of: list, BackgroundHandover.chunk) }
+            coming = Task { try await maker.part(of: list) }
             for document in part.rejected { handover.reject(document) }
             try await handover.add(part.requests)
         }

@@ -6,8 +6,6 @@ struct BackgroundHandover {
     let router: any SessionRouting
     let console: Console
     let options: OutputOptions
-    /// The number of lines of a list that are sent to the session at once.
-    static let chunk = 2_500
     private(set) var statuses: Set<Int32> = []
     private let proxies: CarriedProxies
     /// The background session. It is nil until the first part of a list is handed over.

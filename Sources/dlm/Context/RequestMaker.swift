@@ -150,11 +150,9 @@ struct RequestMaker: Sendable {
         }
     }
 
-    /// Returns the requests of the next lines, and the reports about bad lines. Returns nil at the end of the list.
-    func part(
-        of list: ListReader, _ limit: Int
-    ) async throws -> (requests: RequestList, rejected: [RejectedDocument])? {
-        guard let lines = try await list.next(limit) else { return nil }
+    /// Returns the requests of the next part, and the reports about bad lines. Returns nil at the end of the list.
+    func part(of list: ListReader) async throws -> (requests: RequestList, rejected: [RejectedDocument])? {
+        guard let lines = try await list.next() else { return nil }
         var rejected: [RejectedDocument] = []
         let requests = requests(lines) { rejected.append($0) }
         return (requests, rejected)

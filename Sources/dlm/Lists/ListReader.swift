@@ -7,6 +7,14 @@ final class ListReader: Sendable {
         /// The number of URLs that were read so far, including the URLs of other shards.
         var position = 0
         var filter: ShardFilter?
+
+        /// The number of lines to read for the next part. The first parts are short, so that downloads begin soon. Later
+        /// parts are a sixteenth of the lines before them, because a part is recorded in one transaction, which writes
+        /// nearly every page of the index of URLs.
+        var size: Int {
+            let shards = filter?.shard.count ?? 1
+            return min(max(500, position / shards / 16), 10_000) * min(shards, 20)
+        }
     }
 
     let name: String
@@ -23,19 +31,14 @@ final class ListReader: Sendable {
     /// The message about an uneven division of the list, when the list has been read; nil if there is none.
     var notice: String? { state.withLock { $0.filter?.notice } }
 
-    /// Returns the next lines, at least one. Returns nil at the end of the list.
-    /// - Parameter limit: The approximate number of lines to return.
-    func next(_ limit: Int) async throws -> [InputList.Line]? {
-        let step = limit * min(Self.largestFactor, state.withLock { $0.filter?.shard.count ?? 1 })
-        while let lines = try await list.next(step) {
+    /// Returns the next part of the list, at least one line. Returns nil at the end of the list.
+    func next() async throws -> [InputList.Line]? {
+        while let lines = try await list.next(state.withLock(\.size)) {
             let own = try state.withLock { state in try lines.compactMap { try Self.selected($0, &state) } }
             if !own.isEmpty { return own }
         }
         return nil
     }
-
-    /// The greatest factor by which more lines are read than requested, because most lines belong to other shards.
-    private static let largestFactor = 20
 
     private static func selected(_ line: InputList.Line, _ state: inout State) throws -> InputList.Line? {
         // A line with an option that has no URL above it is counted like a URL, and is reported as an error later.

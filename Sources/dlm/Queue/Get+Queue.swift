@@ -4,9 +4,6 @@ import DownloadStoragePostgres
 
 /// `get -b --store`: adds URLs to a shared queue.
 extension Get {
-    /// The most URLs in one transaction.
-    private static let part = 5000
-
     /// - Parameter given: the requests of the command line.
     func enqueue(
         _ given: [DownloadRequest], _ list: ListReader?, _ maker: RequestMaker, _ store: QueueArgument,
@@ -17,9 +14,9 @@ extension Get {
         try await adding.add(given)
         if let list {
             // The next lines are read while the queue takes the previous ones.
-            var coming = Task { try await maker.part(of: list, Self.part) }
+            var coming = Task { try await maker.part(of: list) }
             while let part = try await coming.value {
-                coming = Task { try await maker.part(of: list, Self.part) }
+                coming = Task { try await maker.part(of: list) }
                 for document in part.rejected { adding.reject(document) }
                 try await adding.add(part.requests)
             }

@@ -19,7 +19,7 @@ struct ListOptionsTests {
         let maker = try RequestMaker(command, workingFolder: "/nowhere/work")
         let input = ListReader(try InputList(path: path))
         var (requests, errors): ([DownloadRequest], [String]) = ([], [])
-        while let part = try await maker.part(of: input, 3) {
+        while let part = try await maker.part(of: input) {
             requests += part.requests
             errors += part.rejected.map { $0.text.replacing(path, with: "list") }
             #expect(part.rejected.allSatisfy { $0.exitStatus == 2 && $0.file == path })
