@@ -1,6 +1,6 @@
 import DownloadCore
 
-/// Downloads to add that differ only in their URLs. No URL is there twice.
+/// Downloads to add that differ only in their URLs. Each URL occurs only once.
 struct AddedRun {
     let run: RequestList.Run
     let urls: [SourceURL]
@@ -29,7 +29,7 @@ struct AddedRun {
         }
     }
 
-    /// A request of the run. Only its URL may be that of another download.
+    /// The request that the downloads share. Its URL may be the URL of a download outside of this run.
     var request: DownloadRequest { run.request }
 
     /// The URLs as a JSON array.

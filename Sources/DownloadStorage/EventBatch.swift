@@ -24,16 +24,26 @@ struct EventBatch {
         ])
     }
 
-    /// Returns the item of each event of a row, in order, with its URL, requested name, file name and size.
-    static func items(_ batch: String, _ db: Database) throws -> [Row] {
+    /// Returns the items of the events of a row, in order, with their URLs, requested names, file names and sizes.
+    /// - Parameters:
+    ///   - first: The index of the first event.
+    ///   - count: The number of events. A reader of the log asks for few at a time, and a row may have thousands.
+    static func items(_ batch: String, from first: Int, count: Int, _ db: Database) throws -> [Row] {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT value, item.url, list.askedName, done.fileName, done.bytes
-                FROM json_each(CASE WHEN json_valid(?1) THEN ?1 ELSE '[]' END)
+                FROM (SELECT key, value FROM json_each(?) WHERE key >= ? ORDER BY key LIMIT ?)
                     LEFT JOIN item ON item.id = value LEFT JOIN list ON list.id = item.list LEFT JOIN done ON done.id = value
                 ORDER BY key
                 """)
-        return try Row.fetchAll(statement, arguments: [batch])
+        return try Row.fetchAll(statement, arguments: [batch, first, count])
+    }
+
+    /// Returns the number of events of a row; 0 if the row cannot be read.
+    static func count(of batch: String, _ db: Database) throws -> Int {
+        let statement = try db.cachedStatement(
+            sql: "SELECT CASE WHEN json_valid(?1) THEN json_array_length(?1) ELSE 0 END")
+        return try Int.fetchOne(statement, arguments: [batch]) ?? 0
     }
 
     /// The SQL expression for the number of events in a row.
@@ -46,9 +56,10 @@ struct EventBatch {
         guard let row = try Row.fetchOne(first), let last = EventCursor.fromDatabaseValue(row[0]),
             let batch = String.fromDatabaseValue(row[1])
         else { return }
-        let ids = try items(batch, db).map { DownloadID.fromDatabaseValue($0[0]) }
-        let rest = ids.suffix(Int(clamping: last - number))
-        guard rest.count < ids.count, let head = rest.first else { return }
+        let (count, left) = (try count(of: batch, db), Int(clamping: last - number))
+        guard left < count else { return }
+        let rest = try items(batch, from: count - left, count: left, db).map { DownloadID.fromDatabaseValue($0[0]) }
+        guard let head = rest.first else { return }
         let text = JSONWriter.text { json in json.array(rest) { $0.value($1 ?? 0) } }
         try db.cachedStatement(sql: "UPDATE event SET download = ?, batch = ? WHERE seq = ?")
             .execute(arguments: [head ?? 0, text, last])

@@ -16,7 +16,7 @@ struct EventLog {
             if reader.batch == nil {
                 if let event = reader.event() { events.append(event) }
             } else {
-                events += try reader.events(after: cursor, db).prefix(limit - events.count)
+                events += try reader.events(after: cursor, limit: limit - events.count, db)
             }
         }
         return events
@@ -63,25 +63,38 @@ private struct EventReader {
     /// The items of a row that has events of several items; nil for a row of one download.
     var batch: String? { value(.batch) }
 
-    /// Returns the events of this row that come after a cursor. The row has events of several items.
-    func events(after cursor: EventCursor, _ db: Database) throws -> [LoggedEvent] {
+    /// Returns the first events of this row that come after a cursor. The row has events of several items.
+    func events(after cursor: EventCursor, limit: Int, _ db: Database) throws -> [LoggedEvent] {
         guard let batch, let last: EventCursor = value(.seq), let word: String = value(.kind),
             let kind = LoggedEvent.Kind(rawValue: word)
         else { return [] }
-        let items = try EventBatch.items(batch, db)
-        return items.enumerated().compactMap { index, item in
-            let number = last - EventCursor(items.count - 1 - index)
-            guard number > cursor, let id = DownloadID.fromDatabaseValue(item[0]) else { return nil }
-            let url = String.fromDatabaseValue(item[1]) ?? ""
-            let askedName = String.fromDatabaseValue(item[2])
-            // When the download was added, the file was not known yet.
-            let fileName = kind == .added ? nil : String.fromDatabaseValue(item[3])
-            let bytes = kind == .added ? nil : Int64.fromDatabaseValue(item[4])
-            return LoggedEvent(
-                cursor: number, time: DownloadRow.date(value(.time) ?? 0), kind: kind, id: id,
-                name: fileName ?? askedName ?? name(from: url), url: url, session: value(.session), state: state(),
-                received: kind == .completed ? bytes ?? 0 : 0, total: bytes)
+        let count = try EventBatch.count(of: batch, db)
+        var events: [LoggedEvent] = []
+        var next = max(0, count - Int(clamping: last - max(0, cursor)))
+        // Items that cannot be read make no events, so there may be too few after one read.
+        while events.count < limit, next < count {
+            let items = try EventBatch.items(batch, from: next, count: limit - events.count, db)
+            if items.isEmpty { break }
+            for (index, item) in items.enumerated() {
+                let number = last - EventCursor(count - 1 - next - index)
+                if let event = event(number, kind, of: item) { events.append(event) }
+            }
+            next += items.count
         }
+        return events
+    }
+
+    private func event(_ number: EventCursor, _ kind: LoggedEvent.Kind, of item: Row) -> LoggedEvent? {
+        guard let id = DownloadID.fromDatabaseValue(item[0]) else { return nil }
+        let url = String.fromDatabaseValue(item[1]) ?? ""
+        let askedName = String.fromDatabaseValue(item[2])
+        // When the download was added, the file was not known yet.
+        let fileName = kind == .added ? nil : String.fromDatabaseValue(item[3])
+        let bytes = kind == .added ? nil : Int64.fromDatabaseValue(item[4])
+        return LoggedEvent(
+            cursor: number, time: DownloadRow.date(value(.time) ?? 0), kind: kind, id: id,
+            name: fileName ?? askedName ?? name(from: url), url: url, session: value(.session), state: state(),
+            received: kind == .completed ? bytes ?? 0 : 0, total: bytes)
     }
 
     /// Returns the event of a row. Returns nil if the kind or the download cannot be read. Other unreadable columns are

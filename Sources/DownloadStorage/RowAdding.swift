@@ -27,16 +27,16 @@ struct RowAdding {
         // A request with a body, or with another method than GET, therefore joins no running download.
         if !run.request.isPlain { found = found.filter { owned.isFree($0.value) } }
         var id = try insert(found.isEmpty ? run : run.filter { found[$0] == nil })
-        var first: DownloadEntry?
+        var like: DownloadEntry?
         for (index, url) in run.urls.enumerated() {
             if let known = found[index] {
                 added.append(try adopt(known, for: run.run.request(for: url)))
                 continue
             }
-            let entry = DownloadEntry(adding: url, of: run.run, like: first, id: id, to: session, at: now)
+            let entry = DownloadEntry(adding: url, of: run.run, like: like, id: id, to: session, at: now)
             added.append(AddedDownload(kind: .inserted, entry: entry))
             id += 1
-            if first == nil { first = entry }
+            if like?.origin != entry.origin { like = entry }
         }
     }
 
@@ -54,6 +54,7 @@ struct RowAdding {
     /// download for the index of each URL that has one.
     private func find(_ run: AddedRun) throws -> [Int: StoredDownload] {
         let place = run.request.destination
+        // Mostly there are items only, and this saves the look-up of each URL.
         let hasAny = try db.cachedStatement(sql: "SELECT 1 FROM download WHERE folder = ? LIMIT 1")
         if try Int.fetchOne(hasAny, arguments: [place.folder]) == nil { return [:] }
         let statement = try db.cachedStatement(

@@ -167,4 +167,23 @@ struct DamagedEventTests {
         #expect(try await store.events(after: 1, limit: 1).count == 1)
         #expect(try await store.eventBounds() == (0, 3))
     }
+
+    @Test("The events of a list are read page by page; an item that cannot be read hides no other", arguments: 1...6)
+    func pages(of size: Int) async throws {
+        let folder = try TemporaryFolder()
+        let store = try folder.open()
+        _ = try await store.add((1...5).map { try Sample.request("\($0)") }, session: "s")
+        _ = try await store.add([Sample.request("6")], session: "s")
+        try await store.database.writeWithoutTransaction { db in
+            try db.execute(sql: "UPDATE event SET batch = '[1,\"x\",3,null,5]' WHERE batch IS NOT NULL")
+        }
+        var events: [LoggedEvent] = []
+        while true {
+            let page = try await store.events(after: events.last?.cursor ?? .min, limit: size)
+            if page.isEmpty { break }
+            #expect(page.count == min(size, 4 - events.count))
+            events += page
+        }
+        #expect(events.map(\.cursor) == [1, 3, 5, 6] && events.map(\.id) == [1, 3, 5, 6])
+    }
 }

@@ -69,7 +69,7 @@ struct WireAddedList: Codable, Sendable {
         var result: [AddedDownload] = []
         result.reserveCapacity(requests.count)
         for run in requests.runs {
-            var first: DownloadEntry?
+            var like: DownloadEntry?
             for url in run.urls {
                 if let known = known[result.count] {
                     guard let download = known.added(run.request(for: url), session: session, at: now) else {
@@ -78,9 +78,9 @@ struct WireAddedList: Codable, Sendable {
                     result.append(download)
                 } else {
                     guard let id = next.next() else { return nil }
-                    let entry = DownloadEntry(adding: url, of: run, like: first, id: id, to: session, at: now)
+                    let entry = DownloadEntry(adding: url, of: run, like: like, id: id, to: session, at: now)
                     result.append(AddedDownload(kind: .inserted, entry: entry))
-                    if first == nil { first = entry }
+                    if like?.origin != entry.origin { like = entry }
                 }
             }
         }

@@ -17,7 +17,7 @@ package struct DownloadEntry: Sendable, Equatable {
     }
 
     /// Makes the entry of a new download.
-    /// - Parameter other: Another entry of the same run; nil for the first.
+    /// - Parameter other: Another entry of the same run, whose origin may be shared; nil for the first.
     package init(
         adding url: SourceURL, of run: RequestList.Run, like other: DownloadEntry?, id: DownloadID, to session: String,
         at now: Date

@@ -51,7 +51,7 @@ final class Follower: Sendable {
         case serviceEnded
     }
 
-    /// The most downloads in one call of the service.
+    /// The most downloads that are read in one call of the service, or taken from a shared queue.
     static let chunk = 500
 
     let service: any DownloadService

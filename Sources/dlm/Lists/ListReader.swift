@@ -8,12 +8,13 @@ final class ListReader: Sendable {
         var position = 0
         var filter: ShardFilter?
 
-        /// The number of lines to read for the next part. The first parts are short, so that downloads begin soon. Later
-        /// parts are a sixteenth of the lines before them, because a part is recorded in one transaction, which writes
-        /// nearly every page of the index of URLs.
+        /// The number of lines to read for the next part. The first parts have 500 lines, so that downloads begin soon.
+        /// Later parts are a sixteenth of the lines before them, up to 5,000. A part is recorded in one transaction,
+        /// which writes nearly every page of the index of URLs, so short parts of a long list would take several times
+        /// as long. With shards more lines are read, because most of them belong to other shards.
         var size: Int {
             let shards = filter?.shard.count ?? 1
-            return min(max(500, position / shards / 16), 10_000) * min(shards, 20)
+            return min(min(max(500, position / shards / 16), 5_000) * shards, 20_000)
         }
     }
 
