@@ -50,8 +50,8 @@ struct RowAdding {
         return AddedDownload(kind: .adopted, record: try owned.hand(record, holdsBack: request.startsPaused))
     }
 
-    /// Looks for downloads with the same URL, folder and requested name. Returns the newest such
-    /// download for the index of each URL that has one.
+    /// Looks for downloads with the same URL, folder and requested name. Returns the newest such download for the index
+    /// of each URL that has one.
     private func find(_ run: AddedRun) throws -> [Int: StoredDownload] {
         let place = run.request.destination
         // Mostly there are items only, and this saves the look-up of each URL.
