@@ -14,14 +14,14 @@ struct BodyEnd {
     /// Makes the checks of a transfer that has no head yet.
     init() {}
 
-    init(_ head: ResponseHead, _ request: TransferRequest) {
+    init(_ head: borrowing ResponseHead, _ request: borrowing TransferRequest) {
         if Self.endsWithTLS(head, request) { isTLSClosed = false }
         overrun = BodyOverrun(head, request)
     }
 
     /// Returns whether the body ends only with its TLS connection. Then only close_notify distinguishes the end of
     /// the body from a connection that was cut (RFC 9112 section 9.8).
-    private static func endsWithTLS(_ head: ResponseHead, _ request: TransferRequest) -> Bool {
+    private static func endsWithTLS(_ head: borrowing ResponseHead, _ request: borrowing TransferRequest) -> Bool {
         guard request.url.scheme == "https", request.method != .head, head.httpVersion.hasPrefix("1") else {
             return false
         }

@@ -21,7 +21,7 @@ struct BodyOverrun {
 
     /// Returns nil if the end of the response need not be checked, or cannot be checked. A response through a Unix
     /// socket comes from another dlm process and need not be checked.
-    init?(_ head: ResponseHead, _ request: TransferRequest) {
+    init?(_ head: borrowing ResponseHead, _ request: borrowing TransferRequest) {
         guard head.status == 200, !head.isDecoded, head.httpVersion.hasPrefix("1"), request.method != .head,
             request.options.unixSocket == nil, let length = ResponseJudge.contentLength(head)
         else { return nil }

@@ -297,7 +297,7 @@ final class CurlLoop: @unchecked Sendable {
                 .failed(easy.failure(code, of: transfer))
             }
         var result = TransferResult(ending, metrics: easy.metrics())
-        result.cookies = easy.cookies(of: transfer.request)
+        result.cookies = easy.cookies(of: transfer)
         return result
     }
 

@@ -37,9 +37,9 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     var trace: ConnectionTrace?
 
     init(request: TransferRequest, sink: any TransferSink, loop: CurlLoop) {
-        self.request = request
         head = HeadReader(after: loop.lastHead)
         if !request.url.isHTTP { remote = RemoteFile(range: request.range) }
+        self.request = request
         self.sink = sink
         self.loop = loop
     }
@@ -99,12 +99,11 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     }
 
     /// Presents to the sink the head of the response. Returns false to end the transfer.
-    private func present(_ head: ResponseHead) -> Bool {
-        var head = head
+    private func present(_ head: consuming ResponseHead) -> Bool {
         guard let easy, let sink else { return false }
         head.httpVersion = easy.httpVersion
         head.isDecoded = request.decodesContent && ResponseJudge.contentEncoding(head) != nil
-        if head.fields.has(.setCookie) { head.cookies = easy.cookies(of: request) }
+        if head.fields.has(.setCookie) { head.cookies = easy.cookies(of: self) }
         // If the `Location` fields differ, there is no URL to follow.
         if (300..<400).contains(head.status) {
             let locations = head.fields.values(.location)

@@ -90,14 +90,14 @@ extension EasyHandle {
         if !own.isEmpty { set(CURLOPT_COOKIE, own.joined(separator: "; ")) }
     }
 
-    /// Returns all cookies that the handle has now, or nil if `request.cookies` is nil.
-    func cookies(of request: TransferRequest) -> TransferResult.KnownCookies? {
-        guard let sent = request.cookies else { return nil }
+    /// Returns all cookies that the handle has now, or nil if the request keeps no cookies.
+    func cookies(of transfer: CurlTransfer) -> TransferResult.KnownCookies? {
+        guard let sent = transfer.request.cookies else { return nil }
         let list = dlm_get_cookies(pointer)
         defer { curl_slist_free_all(list) }
         let lines = sequence(first: list) { $0?.pointee.next }.prefix { $0 != nil }
             .compactMap { $0?.pointee.data.map { String(cString: $0) } }
-        return TransferResult.KnownCookies(host: request.url.host, sent: sent, lines: Array(lines))
+        return TransferResult.KnownCookies(host: transfer.request.url.host, sent: sent, lines: Array(lines))
     }
 
     // MARK: Servers without HTTP

@@ -58,7 +58,9 @@ struct EngineRoster {
 
     mutating func ended(_ origin: String, on number: Int) {
         engines[number].active -= 1
-        engines[number].origins[origin]?.active -= 1
+        if let index = engines[number].origins.index(forKey: origin) {
+            engines[number].origins.values[index].active -= 1
+        }
         if engines[number].origins.count > Self.longestMemory {
             engines[number].origins = engines[number].origins.filter { $0.value.active > 0 }
         }

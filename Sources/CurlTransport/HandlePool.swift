@@ -21,7 +21,7 @@ struct HandlePool {
         -> EasyHandle?
     {
         let request = transfer.request
-        if transfer.leavesNothing, isKnown(request, setting), let spare = handles[setting.bufferSize]?.popLast() {
+        if transfer.leavesNothing, isKnown(request, setting), let spare = takeSpare(setting.bufferSize) {
             spare.deliver(to: transfer)
             spare.set(CURLOPT_URL, request.url.string)
             return spare
@@ -59,6 +59,11 @@ struct HandlePool {
     }
 
     mutating func removeAll() { handles = [:] }
+
+    private mutating func takeSpare(_ bufferSize: Int) -> EasyHandle? {
+        guard let index = handles.index(forKey: bufferSize) else { return nil }
+        return handles.values[index].popLast()
+    }
 
     private func isKnown(_ request: TransferRequest, _ setting: EasyHandle.Setting) -> Bool {
         // The engine applies the rate limits, not the handle.

@@ -14,16 +14,17 @@ struct HeadReader {
     }
 
     private var parser: ResponseHeadParser
-    private var challenge: ResponseHead?
+    private var challenge: ResponseHead? { didSet { notePlain() } }
     /// Whether a challenge was presented to the sink, so that a body may follow.
     private var isPresented = false
     /// The choice between Basic and Digest; nil if the request states the scheme, or has no name and password.
-    var answer: ChallengeAnswer?
+    var answer: ChallengeAnswer? { didSet { notePlain() } }
+    /// Whether the reader keeps nothing for authentication: neither a challenge nor a choice of the scheme. It is
+    /// stored, because comparing the challenge with nil copies the whole reader (800 instructions of a small file).
+    private(set) var isPlain = true
 
     init(after last: LastHead) { parser = ResponseHeadParser(after: last) }
 
-    /// Whether the reader keeps nothing for authentication: neither a challenge nor a choice of the scheme.
-    var isPlain: Bool { answer == nil && challenge == nil }
     /// Whether a body may follow.
     var isDone: Bool { parser.isDone || isPresented }
 
@@ -35,7 +36,7 @@ struct HeadReader {
         case .head(let head):
             if answer?.turns(at: head) == true { return .sendAgain }
             guard isAnswered(head, request) else {
-                challenge = nil
+                if !isPlain { challenge = nil }
                 return .final(head)
             }
             challenge = head
@@ -58,6 +59,8 @@ struct HeadReader {
         isPresented = true
         return challenge
     }
+
+    private mutating func notePlain() { isPlain = answer == nil && challenge == nil }
 
     /// Discards the heads, so that the transfer can start again. The choice of the scheme is kept.
     mutating func beginAgain() {

@@ -5,7 +5,6 @@ import Foundation
 /// fetching the file.
 struct DoneRow: Sendable {
     private let file: SmallFile
-    private let completed: CompletedFile
     private let ended: Date
 
     var id: DownloadID { file.id }
@@ -18,7 +17,6 @@ struct DoneRow: Sendable {
             completed.bytes == file.size, completed.identity.inode <= UInt64(Int64.max)
         else { return nil }
         self.file = file
-        self.completed = completed
         self.ended = ended
     }
 
@@ -32,6 +30,7 @@ struct DoneRow: Sendable {
     /// Writes the row with ``insertion``. The item must exist. Returns false if the item has become a row of `download`,
     /// or is already completed.
     func write(_ statement: inout RowStatement) throws -> Bool {
+        guard let completed = file.completed else { return false }
         statement.bind(id)
         statement.bind(file.name)
         statement.bind(completed.bytes)

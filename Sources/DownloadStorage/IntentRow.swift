@@ -13,9 +13,11 @@ struct IntentRow: Sendable {
     var updated: Int64 { DownloadRow.milliseconds(file.written) }
 
     /// Returns nil if the row of the download must be written instead, because the download has an earlier completion
-    /// or no bytes.
+    /// or no bytes, or because SQLite has no such great number as the inode.
     init?(_ file: SmallFile) {
-        if file.size == 0 || file.entry.common.completed != nil { return nil }
+        if file.size == 0 || file.entry.common.completed != nil || file.identity.inode > UInt64(Int64.max) {
+            return nil
+        }
         self.file = file
     }
 
@@ -34,6 +36,24 @@ struct IntentRow: Sendable {
         statement.bind(id)
         statement.bind(owner)
         return try statement.execute()
+    }
+
+    /// Writes the elements of an item's intent; see ``ItemIntents``.
+    func writeElements(to json: inout JSONWriter) {
+        let validators = file.answer.validators
+        json.element(id)
+        json.element(fileName)
+        json.element(total)
+        json.element(updated)
+        json.element(validators.etag?.opaque)
+        json.element(validators.etag?.isWeak ?? false)
+        json.element(validators.lastModified)
+        json.element(validators.lastModifiedIsStrong)
+        json.element(file.showsURL)
+        json.element(file.answer.contentType)
+        json.element(file.answer.acceptsRanges)
+        json.element(file.identity.inode)
+        json.element(file.identity.born)
     }
 
     /// Writes ``SmallFile/resume`` without making it, because making it took a fifth of the time.

@@ -36,7 +36,11 @@ struct JSONWriter: ~Copyable {
         bytes = larger
     }
 
-    private mutating func append(_ byte: UInt8) { place(for: 1)[0] = byte }
+    private mutating func append(_ byte: UInt8) {
+        if count == bytes.count { grow(by: 1) }
+        bytes[count] = byte
+        count += 1
+    }
 
     private mutating func append(_ text: UnsafeBufferPointer<UInt8>) {
         _ = place(for: text.count).update(fromContentsOf: text)
@@ -101,11 +105,6 @@ struct JSONWriter: ~Copyable {
         if let text { value(text) } else { append("null") }
     }
 
-    mutating func element(object fields: (inout JSONWriter) -> Void) {
-        next()
-        object(fields)
-    }
-
     private mutating func open(_ opener: Unicode.Scalar) {
         append(UInt8(ascii: opener))
         isFirst = true
@@ -129,16 +128,25 @@ struct JSONWriter: ~Copyable {
 
     mutating func value(_ number: some FixedWidthInteger) {
         if number < 0 { append(UInt8(ascii: "-")) }
-        var rest = UInt64(number.magnitude)
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
-            var start = digits.endIndex
-            repeat {
-                start -= 1
-                digits[start] = UInt8(ascii: "0") + UInt8(rest % 10)
-                rest /= 10
-            } while rest > 0
-            append(UnsafeBufferPointer(rebasing: digits[start...]))
+        let magnitude = UInt64(number.magnitude)
+        var length = 1
+        var rest = magnitude / 10
+        while rest > 0 {
+            length += 1
+            rest /= 10
         }
+        append(magnitude, digits: length)
+    }
+
+    /// Writes the last `length` decimal digits of a number.
+    private mutating func append(_ number: UInt64, digits length: Int) {
+        if bytes.count - count < length { grow(by: length) }
+        var rest = number
+        for place in stride(from: count + length - 1, through: count, by: -1) {
+            bytes[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+            rest /= 10
+        }
+        count += length
     }
 
     /// Writes a number. Numbers that JSON lacks are written as words, as ``JSONText`` reads them.
@@ -149,7 +157,7 @@ struct JSONWriter: ~Copyable {
         // shortest text of such a number has no other digits.
         if number >= 1e-4, number < 1e8 {
             let microseconds = (number * 1e6).rounded()
-            if microseconds / 1e6 == number { return append(microseconds: Int64(microseconds)) }
+            if microseconds / 1e6 == number { return append(microseconds: UInt64(microseconds)) }
         }
         guard number.isFinite else { return value(number.isNaN ? "nan" : number < 0 ? "-inf" : "inf") }
         var text = number.description
@@ -157,16 +165,15 @@ struct JSONWriter: ~Copyable {
     }
 
     /// Writes the number of seconds, with at least one digit after the point and no needless zeros.
-    private mutating func append(microseconds: Int64) {
+    private mutating func append(microseconds: UInt64) {
         value(microseconds / 1_000_000)
-        var rest = microseconds % 1_000_000
-        var digit: Int64 = 100_000
         append(UInt8(ascii: "."))
-        repeat {
-            append(UInt8(ascii: "0") + UInt8(rest / digit))
-            rest %= digit
-            digit /= 10
-        } while rest > 0
+        var (fraction, length) = (microseconds % 1_000_000, 6)
+        while length > 1, fraction % 10 == 0 {
+            fraction /= 10
+            length -= 1
+        }
+        append(fraction, digits: length)
     }
 
     mutating func value(_ string: String) {

@@ -33,10 +33,10 @@ struct RowAdding {
                 added.append(try adopt(known, for: run.run.request(for: url)))
                 continue
             }
-            let entry = DownloadEntry(adding: url, of: run.run, like: like, id: id, to: session, at: now)
+            let entry = run.run.entry(adding: url, like: like, id: id, to: session, at: now)
+            if like?.origin != entry.origin { like = entry }
             added.append(AddedDownload(kind: .inserted, entry: entry))
             id += 1
-            if like?.origin != entry.origin { like = entry }
         }
     }
 

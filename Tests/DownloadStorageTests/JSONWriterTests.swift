@@ -51,7 +51,7 @@ struct JSONWriterTests {
         for seed in 0..<100 {
             let carried = Carried(sparsity: sparsity, seed: UInt64(seed))
             var record = DownloadRecord(id: 1, request: try Sample.request(), created: Date())
-            (record.fileName, record.isFinishing, record.resume) = ("a", true, carried.resume)
+            (record.fileName, record.isFinishing, record.resume) = ("a", true, carried.whole)
             record.resume.total = 1
             let file = try #require(SmallFile(record, of: "own"))
             try expectSame(JSONWriter.object(try #require(IntentRow(file)).writeResume), file.resume)
@@ -101,7 +101,7 @@ struct JSONWriterTests {
 }
 
 /// Random values for one row.
-private struct Carried {
+struct Carried {
     var resume = ResumeData()
     var attempt: AttemptRecord
     var completed: CompletedFile
@@ -158,6 +158,20 @@ private struct Carried {
         attempt.redirects = maybe { .random(in: 1...20, using: &$0) } ?? 0
         attempt.metrics = maybe { Self.metrics(&$0, isFull: sparsity == 0) }
         attempt.outcome = maybe(Self.text)
+    }
+
+    /// The resume data with values that a small file can have. No field of an answer contains NUL (RFC 9110 section 5.5),
+    /// and SQLite's integers have 63 bits and a sign.
+    var whole: ResumeData {
+        func withoutNUL(_ text: String?) -> String? { text.map { String($0.unicodeScalars.filter { $0 != "\0" }) } }
+        var whole = resume
+        whole.validators.etag = resume.validators.etag.flatMap { etag in
+            withoutNUL(etag.opaque).map { EntityTag(opaque: $0, isWeak: etag.isWeak) }
+        }
+        whole.validators.lastModified = withoutNUL(resume.validators.lastModified)
+        whole.contentType = withoutNUL(resume.contentType)
+        whole.file = resume.file.map { FileIdentity(inode: $0.inode & .init(Int64.max), born: $0.born) }
+        return whole
     }
 
     private static func metrics(_ random: inout SplitMix64, isFull: Bool) -> TransferMetrics {

@@ -225,6 +225,43 @@ struct StoreContractItemTests {
         #expect(found.map(\.state) == [.completed, .queued, .queued, .queued])
     }
 
+    @Test(
+        "The intent of an item has everything that is known about its file", arguments: StoreKind.allCases,
+        [0, 50, 100])
+    func intentOfFile(kind: StoreKind, sparsity: Int) async throws {
+        let store = try kind.make(in: folder)
+        let records = try await add((0..<20).map { "\($0)" }, to: store, session: "dead")
+        let whole = records.enumerated().map { index, record in
+            var record = finishing(record)
+            record.resume = Carried(sparsity: sparsity, seed: UInt64(index)).whole
+            record.resume.total = 16
+            return record
+        }
+        let files = try whole.map { try #require(SmallFile($0, of: "dead")) }
+        #expect(try await store.saveAsSession(whole, session: "dead", durably: true) == [])
+        let found = try await store.claim(records.map(\.id), session: "s").map(\.record)
+        #expect(found.map(\.resume) == files.map(\.resume))
+        #expect(found.map(\.fileName) == files.map(\.name) && found.allSatisfy { $0.isFinishing })
+    }
+
+    @Test("The intent of an item that an earlier version wrote is read", arguments: [0, 50, 100])
+    func olderIntent(sparsity: Int) async throws {
+        let store = try folder.open(isAlive: { $0 != "dead" })
+        var record = finishing(try await add(["a", "b"], to: store, session: "dead")[1])
+        record.resume = Carried(sparsity: sparsity, seed: 1).whole
+        record.resume.total = 16
+        let file = try #require(SmallFile(record, of: "dead"))
+        let resume = JSONWriter.object(try #require(IntentRow(file)).writeResume)
+        try await store.perform { db in
+            try db.execute(
+                sql: "INSERT INTO itemIntent (session, items) VALUES ('dead', ?)",
+                arguments: [#"[[\#(file.id),"name of 2",16,\#(resume),1750000000500]]"#])
+        }
+        let found = try await store.claim([2], session: "s")[0].record
+        #expect(found.resume == file.resume && found.isFinishing && found.fileName == "name of 2")
+        #expect(try await store.events(after: 0, limit: 9).map(\.kind) == [.added, .added, .started, .resumed])
+    }
+
     @Test("The intent for an item that another session has claimed is refused", arguments: StoreKind.allCases)
     func intentOfAnother(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)

@@ -78,9 +78,9 @@ struct WireAddedList: Codable, Sendable {
                     result.append(download)
                 } else {
                     guard let id = next.next() else { return nil }
-                    let entry = DownloadEntry(adding: url, of: run, like: like, id: id, to: session, at: now)
-                    result.append(AddedDownload(kind: .inserted, entry: entry))
+                    let entry = run.entry(adding: url, like: like, id: id, to: session, at: now)
                     if like?.origin != entry.origin { like = entry }
+                    result.append(AddedDownload(kind: .inserted, entry: entry))
                 }
             }
         }

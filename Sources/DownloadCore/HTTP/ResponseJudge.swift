@@ -254,9 +254,7 @@ package struct ResponseJudge: Sendable, Equatable {
     package static func mediaType(_ head: ResponseHead) -> String? {
         head.fields.value(.contentType).map { value in
             // Most values already have the normal form.
-            if value.utf8.allSatisfy({ $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "-") || isLowerCase($0) }) {
-                return value
-            }
+            if value.hasOnly({ $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "-") || isLowerCase($0) }) { return value }
             let bytes = value.utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 != UInt8(ascii: " ") }
             return String(decoding: bytes, as: UTF8.self).lowercased()
         }

@@ -10,14 +10,14 @@ extension Validators {
     /// least ``strongDateAge`` later. The dates are not compared if there is an ETag, because the ETag is preferred,
     /// and reading two dates takes a thirtieth of the time that a small file needs.
     /// - Parameter now: the current time, which decides the century of dates whose year has two digits.
-    package init(head: ResponseHead, now: Date) {
+    package init(head: borrowing ResponseHead, now: Date) {
         self.init(undated: head)
         guard etag == nil, let lastModified else { return }
         lastModifiedIsStrong = Self.isStrong(lastModified, date: head.fields.value(.date), now)
     }
 
     /// Reads the validators of a response without checking whether its date is strong.
-    init(undated head: ResponseHead) {
+    init(undated head: borrowing ResponseHead) {
         self.init(
             etag: head.fields.value(.eTag).flatMap { EntityTag(fieldValue: $0) },
             lastModified: head.fields.value(.lastModified).flatMap { $0.isEmpty ? nil : $0 },

@@ -70,6 +70,7 @@ extension Metalink {
     /// Returns whether the answer is a document, by its media type.
     package static func isDocument(_ head: ResponseHead) -> Bool {
         guard let type = head.fields.value(.contentType), type.utf8.count < 100 else { return false }
-        return type.utf8.contains(UInt8(ascii: "+")) && ResponseJudge.mediaType(head).map(types.contains) ?? false
+        if type.hasOnly({ $0 != UInt8(ascii: "+") }) { return false }
+        return ResponseJudge.mediaType(head).map(types.contains) ?? false
     }
 }

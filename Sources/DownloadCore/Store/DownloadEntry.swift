@@ -16,24 +16,11 @@ package struct DownloadEntry: Sendable, Equatable {
         common = record
     }
 
-    /// Makes the entry of a new download.
-    /// - Parameter other: Another entry of the same run, whose origin may be shared; nil for the first.
-    package init(
-        adding url: SourceURL, of run: RequestList.Run, like other: DownloadEntry?, id: DownloadID, to session: String,
-        at now: Date
-    ) {
-        if let other, other.isSourceItsURL {
-            self.init(id: id, url: url, like: other)
-        } else {
-            self.init(DownloadRecord(adding: run.request(for: url), id: id, to: session, at: now))
-        }
-    }
-
     /// Whether downloads of the same list may be made like this one. With mirrors, the first source need not be the URL.
     package var isSourceItsURL: Bool { common.request.mirrors.isEmpty }
 
     /// Makes the entry of another download of the same list. ``isSourceItsURL`` must be true of the other entry.
-    package init(id: DownloadID, url: SourceURL, like other: DownloadEntry) {
+    package init(id: DownloadID, url: SourceURL, like other: borrowing DownloadEntry) {
         (self.id, self.url) = (id, url)
         origin = url.hasOrigin(of: other.url) ? other.origin : url.origin
         common = other.common
@@ -53,4 +40,15 @@ package struct DownloadEntry: Sendable, Equatable {
 
     /// Returns whether both entries have the record of the same list.
     package func isListed(with other: DownloadEntry) -> Bool { common.isCopy(of: other.common) }
+}
+
+extension RequestList.Run {
+    /// Returns the entry of a new download of this run.
+    /// - Parameter other: Another entry of the run, whose origin may be shared; nil for the first.
+    package func entry(
+        adding url: SourceURL, like other: DownloadEntry?, id: DownloadID, to session: String, at now: Date
+    ) -> DownloadEntry {
+        if let other, other.isSourceItsURL { return DownloadEntry(id: id, url: url, like: other) }
+        return DownloadEntry(DownloadRecord(adding: request(for: url), id: id, to: session, at: now))
+    }
 }

@@ -24,12 +24,13 @@ extension SessionManager {
         let added = try await store.add(requests, session: identifier)
         FaultPoint.reached("afterAdd")
         startTicker()
-        let new = added.contains { $0.kind == .joined } ? added.filter { $0.kind != .joined } : added
+        // Indices are used here and below, because a copy of each element would be expensive.
+        let hasJoined = added.indices.contains { added[$0].kind == .joined }
+        let new = hasJoined ? added.filter { $0.kind != .joined } : added
         if !new.isEmpty { broadcaster.send(.added(new)) }
         enterSmallFiles()
         let haveSecrets = requests.runs.contains { $0.request.hasSecrets }
         let date = parts.time.date
-        // Indices are used here, because a copy of each element would be expensive.
         for index in added.indices where added[index].kind != .joined {
             // A new download without secrets has no older secrets that must be replaced.
             if haveSecrets || added[index].kind != .inserted { secrets.keep(added[index].record) }

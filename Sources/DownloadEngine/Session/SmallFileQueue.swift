@@ -119,10 +119,12 @@ final class SmallFileQueue: Sendable {
     /// - Returns: Whether the caller must report the changes to the session.
     func passOn(the attempt: SmallFileAttempt, isFull: Bool) -> Bool {
         let (next, tells) = state.withLock { state -> (SmallFileAttempt?, Bool) in
-            guard let begun = state.begun[attempt.id], let slot = begun.slot else { return (nil, false) }
-            state.begun[attempt.id]?.slot = nil
+            guard let index = state.begun.index(forKey: attempt.id), let slot = state.begun.values[index].slot else {
+                return (nil, false)
+            }
+            state.begun.values[index].slot = nil
             let next = isFull ? nil : state.take(of: attempt.entry.origin).map { SmallFileAttempt($0, attempt.lane) }
-            if let next, begun.isEntered {
+            if let next, state.begun.values[index].isEntered {
                 let own = state.makeSlot()
                 state.begin(next, own)
                 state.news.append(.passed(attempt.id, to: own))

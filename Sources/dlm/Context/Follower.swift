@@ -229,10 +229,12 @@ final class Follower: Sendable {
 
     private func added(_ downloads: [AddedDownload]) async {
         if display.mode == .bar { display.expect(downloads.map(\.record.displayName)) }
-        let joined = downloads.filter { $0.kind == .joined }.map(\.id)
+        var joined: [DownloadID] = []
         ledger.withLock { ledger in
             for download in downloads {
-                ledger.expect(download.id, download.kind == .joined ? .elsewhere : .here)
+                let isJoined = download.kind == .joined
+                ledger.expect(download.id, isJoined ? .elsewhere : .here)
+                if isJoined { joined.append(download.id) }
             }
         }
         if !joined.isEmpty { await beginLooking(at: joined) }
