@@ -66,7 +66,7 @@ struct EventBatch {
     }
 
     /// Deletes the items that have become rows of `download` and that no event of the log needs any more. Then deletes
-    /// the lists that have no items left.
+    /// the lists and the segments that have no items left.
     static func forgetItems(_ db: Database) throws {
         let first = try db.cachedStatement(sql: "SELECT min(download) FROM event WHERE batch IS NOT NULL")
         let end = try DownloadID.fetchOne(first) ?? .max
@@ -80,5 +80,6 @@ struct EventBatch {
                     AND NOT EXISTS (SELECT 1 FROM item WHERE item.id BETWEEN list.first AND list.last)
                 """
         ).execute(arguments: [end])
+        try ItemSegments(db: db).forget()
     }
 }

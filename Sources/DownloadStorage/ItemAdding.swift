@@ -30,11 +30,12 @@ struct ItemAdding {
             first + DownloadID(count) - 1, count,
         ])
         let list = db.lastInsertedRowID
+        let segment = try ItemSegments(db: db).take(count)
         var statement = try RowStatement(db, sql: "INSERT INTO item (id, list, hash, url) VALUES (?, ?, ?, ?)")
         for index in run.urls.indices {
             statement.bind(first + DownloadID(index))
             statement.bind(list)
-            statement.bind(run.hashes[index])
+            statement.bind(segment.key(run.hashes[index]))
             statement.bind(run.urls[index].string)
             _ = try statement.execute()
         }
@@ -61,7 +62,6 @@ struct ItemAdding {
         let place = run.request.destination
         let hasAny = try db.cachedStatement(sql: "SELECT 1 FROM item LIMIT 1")
         if try Int.fetchOne(hasAny) == nil { return [:] }
-        let hashes = JSONWriter.text { json in json.array(run.hashes) { $0.value($1) } }
         let statement = try db.cachedStatement(
             sql: """
                 SELECT \(ItemRows.columns), place FROM (SELECT key AS place, value AS wanted FROM json_each(?))
@@ -69,15 +69,20 @@ struct ItemAdding {
                 LEFT JOIN done ON done.id = item.id
                 WHERE done.isMoved IS NOT 1 AND list.folder = ? AND list.askedName IS ?
                 """)
-        let rows = try Row.fetchCursor(statement, arguments: [hashes, place.folder, place.fileName])
         var found: [Int: StoredDownload] = [:]
-        while let row = try rows.next() {
-            let index: Int = row[RowReader.Column.allCases.count]
-            let url: String = row[RowReader.Column.url.rawValue]
-            guard url == run.urls[index].string else { continue }
-            let download = try StoredDownload(row, coder: coder)
-            if let other = found[index], other.record.id > download.record.id { continue }
-            found[index] = download
+        for search in try ItemSegments(db: db).searches(run.hashes) {
+            let keys = JSONWriter.text { json in
+                json.array(search.places) { $0.value(search.segment.key(run.hashes[$1])) }
+            }
+            let rows = try Row.fetchCursor(statement, arguments: [keys, place.folder, place.fileName])
+            while let row = try rows.next() {
+                let index = search.places[row[RowReader.Column.allCases.count] as Int]
+                let url: String = row[RowReader.Column.url.rawValue]
+                guard url == run.urls[index].string else { continue }
+                let download = try StoredDownload(row, coder: coder)
+                if let other = found[index], other.record.id > download.record.id { continue }
+                found[index] = download
+            }
         }
         return found
     }

@@ -7,7 +7,7 @@ enum Migrations {
     /// The number that marks the file as dlm's (`PRAGMA application_id`): "dlm1" in ASCII.
     static let applicationID = 0x646C_6D31
 
-    static let steps: [String] = [version1, version2, version3, version4, version5, version6]
+    static let steps: [String] = [version1, version2, version3, version4, version5, version6, version7]
 
     /// The version that has the tables `list`, `item` and `done`.
     static let firstWithItems = 6
@@ -246,6 +246,21 @@ enum Migrations {
             items TEXT NOT NULL
         );
         ALTER TABLE event ADD COLUMN batch TEXT;
+        """
+
+    /// The segments of the index by which items are found (``ItemSegments``). In `item.hash`, the number of the segment
+    /// precedes the lower 40 bits of the hash. `itemSegment.items` is the number of items that were ever added to the
+    /// segment, and `filter` is the ``HashFilter`` of a full one.
+    private static let version7 = """
+        DROP INDEX itemByHash;
+        UPDATE item SET hash = hash & 0xFFFFFFFFFF;
+        CREATE INDEX itemByHash ON item (hash);
+        CREATE TABLE itemSegment (
+            id INTEGER PRIMARY KEY,
+            items INTEGER NOT NULL,
+            filter BLOB
+        );
+        INSERT INTO itemSegment (id, items) SELECT 0, count(*) FROM item;
         """
 
     private static let kindOfMove = """

@@ -75,6 +75,8 @@ struct QueryPlanTests {
     ]
     /// The plan of the query whether there is any item. It reads one row.
     private let anyItem = "SCAN item USING COVERING INDEX itemByHash"
+    /// The plan of the query for the segments of that index. Each of them has thousands of items.
+    private let segments = "SCAN itemSegment"
     /// The plan of the query whether there is any download in a folder. It reads one row.
     private let anyOfFolder = "SEARCH download USING COVERING INDEX downloadByDestination (folder=?)"
     private let queuedItems: Set<String> = [
@@ -97,7 +99,7 @@ struct QueryPlanTests {
 
         try await expect(
             intents.union(anItem).union([
-                array, anyItem, "SEARCH item USING INDEX itemByHash (hash=?)", anyOfFolder,
+                array, anyItem, segments, "SEARCH item USING INDEX itemByHash (hash=?)", anyOfFolder,
                 "SEARCH download USING INDEX downloadByDestination (folder=? AND url=?)",
             ]).subtracting(["SEARCH item USING INTEGER PRIMARY KEY (rowid=?)"]), of: store
         ) {
@@ -205,10 +207,10 @@ struct QueryPlanTests {
         try await expect(["\(bySeq) (rowid>?)"], of: store) { _ = try await store.events(after: 3, limit: 2) }
         let dropping = try await plans(store) { try await store.dropEvents(keeping: 2) }
         #expect(dropping.contains("\(bySeq) (rowid<?)"))
-        // Only the log's first row, the three rows of `sqlite_sequence`, and the lists are scanned. The rows of lists
-        // may be deleted with dropped events.
+        // Only the log's first row, the three rows of `sqlite_sequence`, the lists and the segments are scanned. The rows
+        // of lists and segments may be deleted with dropped events.
         let scans = Set(dropping.filter { $0.hasPrefix("SCAN") && $0 != "SCAN CONSTANT ROW" })
-        #expect(scans == ["SCAN sqlite_sequence", "SCAN event", "SCAN list"])
+        #expect(scans == ["SCAN sqlite_sequence", "SCAN event", "SCAN list", segments])
     }
 }
 

@@ -9,8 +9,8 @@ final class ListReader: Sendable {
         var filter: ShardFilter?
 
         /// The number of lines to read for the next part. The first parts have 500 lines, so that downloads begin soon.
-        /// Later parts are a sixteenth of the lines before them, up to 5,000. A part is recorded in one transaction,
-        /// which writes nearly every page of the index of URLs. In parts of 500 lines, 300,000 lines took twice as long.
+        /// Later parts are a sixteenth of the lines before them, up to 5,000. Each part is recorded in one transaction,
+        /// which is synced. In parts of 500 lines, a million lines took twice as long.
         /// With shards more lines are read, because most of them belong to other shards.
         var size: Int {
             let shards = filter?.shard.count ?? 1

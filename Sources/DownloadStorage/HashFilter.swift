@@ -1,0 +1,45 @@
+/// A Bloom filter: a set of 64-bit hashes in 10 bits for each, which takes 1.2 % of all other hashes for its own (Bloom,
+/// "Space/Time Trade-offs in Hash Coding with Allowable Errors", 1970).
+struct HashFilter {
+    private(set) var bytes: [UInt8]
+    private let bitCount: UInt64
+
+    private static let bitsForEach = 10
+    /// The number of bits that a hash sets.
+    private static let bitsSet = 4
+
+    /// Makes a filter without hashes.
+    /// - Parameter count: The number of hashes that it will have.
+    init(count: Int) { self.init(bytes: [UInt8](repeating: 0, count: count * Self.bitsForEach / 8 + 1)) }
+
+    init(bytes: [UInt8]) {
+        self.bytes = bytes
+        bitCount = UInt64(bytes.count) * 8
+    }
+
+    mutating func insert(_ hash: Int64) {
+        var hash = UInt64(bitPattern: hash)
+        for _ in 0..<Self.bitsSet {
+            let bit = nextBit(of: &hash)
+            bytes[bit / 8] |= 1 << (bit % 8)
+        }
+    }
+
+    /// Returns false if the hash was surely not inserted.
+    func mayHave(_ hash: Int64) -> Bool {
+        if bytes.isEmpty { return true }
+        var hash = UInt64(bitPattern: hash)
+        for _ in 0..<Self.bitsSet {
+            let bit = nextBit(of: &hash)
+            if bytes[bit / 8] & 1 << (bit % 8) == 0 { return false }
+        }
+        return true
+    }
+
+    /// Mixes the bits of the hash, and returns the number of a bit. The function must never change, because stores keep
+    /// the filters.
+    private func nextBit(of hash: inout UInt64) -> Int {
+        hash = (hash ^ hash >> 32) &* 0xD6E8_FEB8_6659_FD93
+        return Int(((hash >> 32) &* bitCount) >> 32)
+    }
+}
