@@ -3,7 +3,7 @@ import GRDB
 
 /// The intents of items: the records that their files are whole and about to get their names. One row stands for all
 /// items of a transaction. A row for each item took a thirtieth of all instructions for a small file. The text of a row
-/// is an array with the values of each item, in an array of their own (``IntentRow/writeElements(to:)``). Values with names would take
+/// is an array that has an array of values for each item (``IntentRow/writeElements(to:)``). Values with names would take
 /// 3,000 instructions more for each item (callgrind).
 enum ItemIntents {
     /// Writes one row for these items of a session, and returns its number.
