@@ -15,17 +15,17 @@ package final class CurlTransport: Transport {
 
     private let shared: SharedState
     private let engines: Mutex<Engines>
-    private let mostEngines: Int
+    private let limits: EngineLimits
 
-    /// - Parameter engines: the highest number of engine threads; more than three gain nothing
+    /// - Parameter engines: the highest number of engine threads; nil for the number that suits the cores of the machine
     ///   (docs/internals/engine.md). One thread is started now, the others when there are transfers for them.
-    package init(
-        engines: Int = CurlTransport.standardEngines, environment: [String: String]
-    ) throws(DownloadError) {
+    package init(engines: Int? = nil, environment: [String: String]) throws(DownloadError) {
         try Self.load()
         guard dlm_curl_global_init() == CURLE_OK else { throw .unexpected("libcurl cannot be initialised") }
         Self.raiseDescriptorLimit()
-        mostEngines = max(1, engines)
+        limits =
+            engines.map { EngineLimits(engines: max(1, $0)) }
+            ?? EngineLimits(cores: ProcessInfo.processInfo.activeProcessorCount)
         shared = SharedState(environment: environment)
         self.engines = Mutex(Engines(loops: [try CurlLoop(0, shared: shared)]))
     }
@@ -38,10 +38,6 @@ package final class CurlTransport: Transport {
 
     /// Starts to load libcurl in the background, because loading takes as long as a short transfer.
     package static func prepare() { dlm_curl_prepare() }
-
-    /// The default for the highest number of engine threads. One core is left to the threads that write, and to a
-    /// server on the same machine.
-    package static let standardEngines = max(1, min(3, ProcessInfo.processInfo.activeProcessorCount - 1))
 
     package func start(_ request: TransferRequest, sink: any TransferSink) -> any Transfer {
         if !request.url.isHTTP {
@@ -69,14 +65,13 @@ package final class CurlTransport: Transport {
         return transfer
     }
 
-    /// Returns the engine for a transfer. Transfers that may be small files are spread over two
-    /// engines, because a third engine only adds cost. Parts of large files are spread over all engines.
     private func engine(for request: TransferRequest) -> CurlLoop {
         let isPart = request.range.map { $0 != "0-" } ?? false
         return engines.withLock { engines in
-            var most = min(mostEngines, isPart ? 3 : 2)
-            if engines.isClosed { most = engines.loops.count }
-            var number = shared.roster.withLock { $0.choose(request.origin, limit: most) }
+            var number = shared.roster.withLock { roster in
+                let most = limits.most(isPart: isPart, active: roster.active)
+                return roster.choose(request.origin, limit: engines.isClosed ? engines.loops.count : most)
+            }
             if number == engines.loops.count {
                 do throws(DownloadError) {
                     engines.loops.append(try CurlLoop(number, shared: shared))

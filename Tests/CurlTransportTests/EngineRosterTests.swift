@@ -57,4 +57,27 @@ struct EngineRosterTests {
         roster.dropLast()
         #expect(roster.choose("a", limit: 1) == 0)
     }
+
+    @Test(
+        "The cores decide how many engines parts, files and many files may use",
+        arguments: [(1, [1, 1, 1]), (2, [1, 1, 2]), (3, [2, 2, 2]), (4, [3, 2, 2]), (64, [3, 2, 2])])
+    func limits(cores: Int, most: [Int]) {
+        let limits = EngineLimits(cores: cores)
+        #expect(limits.most(isPart: true, active: 100) == most[0])
+        #expect(limits.most(isPart: false, active: 7) == most[1])
+        #expect(limits.most(isPart: false, active: 8) == most[2])
+    }
+
+    @Test("With two cores, a second engine takes transfers only while there are many")
+    func crowd() {
+        let limits = EngineLimits(cores: 2)
+        var roster = EngineRoster()
+        func next() -> Int { roster.choose("a", limit: limits.most(isPart: false, active: roster.active)) }
+        #expect((0..<16).map { _ in next() } == [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1])
+        for _ in 0..<4 { roster.ended("a", on: 0) }
+        for _ in 0..<5 { roster.ended("a", on: 1) }
+        #expect(roster.active == 7)
+        #expect(next() == 0)
+        #expect(next() == 1)
+    }
 }
