@@ -14,11 +14,11 @@ struct HeadReader {
     }
 
     private var parser: ResponseHeadParser
-    private var challenge: ResponseHead? { didSet { notePlain() } }
+    private var challenge: ResponseHead? { didSet { updateIsPlain() } }
     /// Whether a challenge was presented to the sink, so that a body may follow.
     private var isPresented = false
     /// The choice between Basic and Digest; nil if the request states the scheme, or has no name and password.
-    var answer: ChallengeAnswer? { didSet { notePlain() } }
+    var answer: ChallengeAnswer? { didSet { updateIsPlain() } }
     /// Whether the reader keeps nothing for authentication: neither a challenge nor a choice of the scheme. It is
     /// stored, because comparing the challenge with nil copies the whole reader (800 instructions of a small file).
     private(set) var isPlain = true
@@ -34,7 +34,7 @@ struct HeadReader {
         case .incomplete: return .incomplete
         case .tooLarge: return .tooLarge
         case .head(let head):
-            if answer?.turns(at: head) == true { return .sendAgain }
+            if !isPlain, answer?.turns(at: head) == true { return .sendAgain }
             guard isAnswered(head, request) else {
                 if !isPlain { challenge = nil }
                 return .final(head)
@@ -60,7 +60,7 @@ struct HeadReader {
         return challenge
     }
 
-    private mutating func notePlain() { isPlain = answer == nil && challenge == nil }
+    private mutating func updateIsPlain() { isPlain = answer == nil && challenge == nil }
 
     /// Discards the heads, so that the transfer can start again. The choice of the scheme is kept.
     mutating func beginAgain() {

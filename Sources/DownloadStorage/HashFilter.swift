@@ -1,4 +1,4 @@
-/// A Bloom filter: a set of hashes in 10 bits for each, which takes 1.2 % of all other hashes for its own (Bloom,
+/// A Bloom filter: a set that takes 10 bits for each hash, and reports 1.2 % of the absent hashes as present (Bloom,
 /// "Space/Time Trade-offs in Hash Coding with Allowable Errors", 1970).
 struct HashFilter {
     private(set) var bytes: [UInt8]

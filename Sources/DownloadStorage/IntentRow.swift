@@ -13,7 +13,7 @@ struct IntentRow: Sendable {
     var updated: Int64 { DownloadRow.milliseconds(file.written) }
 
     /// Returns nil if the row of the download must be written instead, because the download has an earlier completion
-    /// or no bytes, or because SQLite has no such great number as the inode.
+    /// or no bytes, or because the inode does not fit in SQLite's 64-bit integers.
     init?(_ file: SmallFile) {
         if file.size == 0 || file.entry.common.completed != nil || file.identity.inode > UInt64(Int64.max) {
             return nil

@@ -61,14 +61,19 @@ enum ItemIntents {
     }
 
     /// Copies the intents of a dead session's items to the table `intent`, and turns these items into rows of
-    /// `download`.
+    /// `download`. Damaged intents are left out, so their files are fetched again.
     static func settle(of session: String, _ db: Database) throws {
         try db.cachedStatement(
             sql: """
                 INSERT OR REPLACE INTO intent (id, session, fileName, total, resume, updated)
                 SELECT \(element(0)), session, \(element(1)), \(element(2)), \(resume), \(updated)
-                FROM itemIntent CROSS JOIN json_each(CASE WHEN json_valid(items) THEN items ELSE '[]' END)
-                WHERE session = ? AND NOT EXISTS (SELECT 1 FROM done WHERE id = \(element(0)))
+                FROM (
+                    SELECT session, CASE type WHEN 'array' THEN value ELSE '[]' END AS value
+                    FROM itemIntent CROSS JOIN json_each(CASE WHEN json_valid(items) THEN items ELSE '[]' END)
+                    WHERE session = ?)
+                WHERE typeof(\(element(0))) = 'integer' AND typeof(\(element(1))) = 'text'
+                    AND typeof(\(element(2))) = 'integer' AND typeof(\(updated)) = 'integer'
+                    AND NOT EXISTS (SELECT 1 FROM done WHERE id = \(element(0)))
                 """
         ).execute(arguments: [session])
         try db.cachedStatement(sql: "DELETE FROM itemIntent WHERE session = ?").execute(arguments: [session])

@@ -3,8 +3,8 @@ import GRDB
 
 /// The segments of `itemByHash`, the index in which items are found by the hashes of their URLs. New items go into the
 /// newest segment, so an addition writes few pages. Hashes lie anywhere in an index, and an addition to an index of all
-/// items would write nearly each of its pages: adding a million took twice as long. A full segment gets a filter of its
-/// hashes, so that most look-ups can leave it out.
+/// items would write nearly all of its pages: adding a million took twice as long. A full segment gets a filter of its
+/// hashes, so that most look-ups can skip the segment.
 struct ItemSegments {
     struct Segment: Equatable {
         let number: Int64
@@ -22,20 +22,26 @@ struct ItemSegments {
 
     let db: Database
 
-    /// The number of items from which on a segment is full.
+    /// A segment with at least this many items is full.
     static let capacity = 32_768
+    /// The highest number of a segment: the keys of the next one would not be positive 64-bit integers. A row with
+    /// another number is damaged, and is not used.
+    static let last: Int64 = 1 << (63 - ItemHash.bits) - 2
     /// The fewest hashes for which filters are read. Reading a filter takes as long as about 50 look-ups.
     private static let fewest = 50
 
-    /// Returns the segment for so many new items.
+    /// Counts new items in the newest segment, or in a new one if that is full. Returns the segment.
     func take(_ count: Int) throws -> Segment {
-        let finding = try db.cachedStatement(sql: "SELECT id, items FROM itemSegment ORDER BY id DESC LIMIT 1")
+        let finding = try db.cachedStatement(
+            sql: "SELECT id, items FROM itemSegment WHERE \(Self.isUsable) ORDER BY id DESC LIMIT 1")
         var number: Int64 = 0
         if let row = try Row.fetchOne(finding) {
             number = row[0]
-            if let items = Int.fromDatabaseValue(row[1]), items < Self.capacity {
-                try db.cachedStatement(sql: "UPDATE itemSegment SET items = items + ? WHERE id = ?")
-                    .execute(arguments: [count, number])
+            let items = Int.fromDatabaseValue(row[1]) ?? Self.capacity
+            if items < Self.capacity || number == Self.last {
+                // A filter would lack the new items. Only a damaged segment has one here.
+                try db.cachedStatement(sql: "UPDATE itemSegment SET items = ?, filter = NULL WHERE id = ?")
+                    .execute(arguments: [max(0, min(items, Self.capacity)) + count, number])
                 return Segment(number: number)
             }
             try close(number)
@@ -57,10 +63,13 @@ struct ItemSegments {
             .execute(arguments: [Data(filter.bytes), segment])
     }
 
-    /// Returns where items with these hashes may be.
+    /// Returns the segments that may have items with these hashes.
     func searches(_ hashes: [Int64]) throws -> [Search] {
         let statement = try db.cachedStatement(
-            sql: "SELECT id, CASE WHEN ? THEN filter END FROM itemSegment ORDER BY id")
+            sql: """
+                SELECT id, CASE WHEN ? AND typeof(filter) = 'blob' THEN filter END FROM itemSegment
+                WHERE \(Self.isUsable) ORDER BY id
+                """)
         let rows = try Row.fetchCursor(statement, arguments: [hashes.count >= Self.fewest])
         var searches: [Search] = []
         while let row = try rows.next() {
@@ -76,11 +85,13 @@ struct ItemSegments {
     func forget() throws {
         try db.cachedStatement(
             sql: """
-                DELETE FROM itemSegment WHERE filter IS NOT NULL
+                DELETE FROM itemSegment WHERE filter IS NOT NULL AND \(Self.isUsable)
                     AND NOT EXISTS (SELECT 1 FROM item WHERE \(Self.keys("itemSegment.id")))
                 """
         ).execute()
     }
+
+    private static let isUsable = "itemSegment.id BETWEEN 0 AND \(last)"
 
     /// Returns the SQL condition that a row of `item` is in a segment.
     private static func keys(_ segment: String) -> String {

@@ -50,6 +50,13 @@ enum Migrations {
         return version
     }
 
+    /// Throws if a newer program has changed the schema since the store was opened. What is added then could be
+    /// something that the newer schema already has, and only the newer program would find it.
+    static func requireUnchanged(_ db: Database) throws {
+        let version = try number("user_version", of: db)
+        guard version <= steps.count else { throw Refusal.becameNewer(version) }
+    }
+
     private static func number(_ pragma: String, of db: Database) throws -> Int {
         try Int.fetchOne(db, sql: "PRAGMA \(pragma)") ?? 0
     }
@@ -57,6 +64,7 @@ enum Migrations {
     /// The reason why a file is not used as the store.
     enum Refusal: Error {
         case newer(Int)
+        case becameNewer(Int)
         case foreign
         case notRegular
         case danglingLink
@@ -249,8 +257,8 @@ enum Migrations {
         """
 
     /// The segments of the index by which items are found (``ItemSegments``). In `item.hash`, the number of the segment
-    /// precedes the lower 40 bits of the hash. `itemSegment.items` is the number of items that were ever added to the
-    /// segment, and `filter` is the ``HashFilter`` of a full one.
+    /// precedes the lower 40 bits of the hash. `itemSegment.items` is the number of items that were added to the segment
+    /// since this step, and of those that were there before it. `filter` is the ``HashFilter`` of a full segment.
     private static let version7 = """
         DROP INDEX itemByHash;
         UPDATE item SET hash = hash & 0xFFFFFFFFFF;

@@ -23,6 +23,9 @@ struct StoreFailure {
         case .newer(let version):
             "made by a newer version of this program (schema \(version), this one supports up to "
                 + "\(Migrations.steps.count)); update the program"
+        case .becameNewer(let version):
+            "a newer version of this program has changed it (schema \(version), this session supports up to "
+                + "\(Migrations.steps.count)); end this session (dlm daemon stop) and try again"
         case .foreign: "is a database of another program; \(startAnew)"
         case .notRegular: "is not a regular file; \(startAnew)"
         case .danglingLink: "is a link to a file that does not exist; \(startAnew)"

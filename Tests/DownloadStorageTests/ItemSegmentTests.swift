@@ -82,19 +82,48 @@ struct ItemSegmentTests {
     }
 
     @Test(
-        "A damaged segment costs look-ups at most",
+        "With a damaged segment, new items are added and found again",
         arguments: [
-            "items = 'a'", "items = \(Int64.max)", "filter = ''", "filter = 7", "filter = 'text'",
-            "items = -1, filter = x''", "id = 9",
+            "items = 'a'", "items = \(Int64.max)", "items = \(Int64.min)", "filter = ''", "filter = 7",
+            "filter = 'text'", "items = -1, filter = x''", "items = 5, filter = zeroblob(9)",
         ])
     func damaged(change: String) async throws {
         let store = try folder.open()
         _ = try await add(0..<100, to: store)
         try await store.perform { db in try db.execute(sql: "UPDATE itemSegment SET \(change)") }
-        let again = try await add(0..<101, to: store)
-        #expect(again.count == 101 && again.last?.kind == .inserted)
-        if !["filter = 'text'", "id = 9"].contains(change) {
-            #expect(again.dropLast().allSatisfy { $0.kind == .joined })
+        for count in [101, 102] {
+            let again = try await add(0..<count, to: store)
+            #expect(again.count == count && again.last?.kind == .inserted)
+            // A filter without the items hides them, until an addition removes the filter.
+            if count == 102 || !change.contains("zeroblob") {
+                #expect(again.dropLast().allSatisfy { $0.kind == .joined })
+            }
         }
+    }
+
+    @Test(
+        "The last and impossible numbers of segments end no addition, and new items are found again",
+        arguments: [9, ItemSegments.last, ItemSegments.last + 1, 1 << 24, Int64.max, -1, Int64.min])
+    func numbers(id: Int64) async throws {
+        let store = try folder.open()
+        _ = try await add(0..<100, to: store)
+        for items in [100, ItemSegments.capacity] {
+            try await store.perform { db in
+                try db.execute(
+                    sql: "INSERT OR REPLACE INTO itemSegment (id, items) VALUES (?, ?)", arguments: [id, items])
+            }
+            let names = items..<items + 60
+            #expect(try await add(names, to: store).allSatisfy { $0.kind == .inserted })
+            #expect(try await add(names, to: store).allSatisfy { $0.kind == .joined })
+            #expect(try await add(0..<100, to: store).allSatisfy { $0.kind == .joined })
+            try await store.dropEvents(keeping: 0)
+        }
+    }
+
+    @Test("The bits of a filter are those of earlier versions")
+    func bits() {
+        var filter = HashFilter(count: 3)
+        for hash in [0, 0x12_3456_789A, (1 << 40) - 1] as [Int64] { filter.insert(hash) }
+        #expect(filter.bytes == [1, 193, 12, 112])
     }
 }

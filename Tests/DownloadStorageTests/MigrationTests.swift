@@ -80,6 +80,15 @@ struct MigrationTests {
         #expect(events.map(\.name) == ["name (1).bin", "name (1).bin", "d.bin", "e"])
     }
 
+    @Test("An item of the version before the index had segments is found by its URL")
+    func oldItem() async throws {
+        try restore(6)
+        let store = try folder.open(isAlive: { _ in true })
+        let old = try #require(try await store.records(.ids([1])).first)
+        let again = try await store.add([old.request, Sample.request("new")], session: "4711-abc")
+        #expect(again.map(\.kind) == [.joined, .inserted] && again[0].id == 1)
+    }
+
     @Test("The intent of a small file that was about to get its name is kept")
     func intents() async throws {
         try restore(5)

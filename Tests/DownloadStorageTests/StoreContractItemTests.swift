@@ -262,6 +262,26 @@ struct StoreContractItemTests {
         #expect(try await store.events(after: 0, limit: 9).map(\.kind) == [.added, .added, .started, .resumed])
     }
 
+    @Test(
+        "Damaged intents of a dead session are left out, and the others are used",
+        arguments: ["5", "null", #""x""#, "{}", "[]", #"["x","y",16,1]"#, "[1]", #"[1,null,16,1]"#, #"[1,"n",null,1]"#])
+    func damagedIntents(damaged: String) async throws {
+        let store = try folder.open(isAlive: { $0 != "dead" })
+        let record = finishing(try await add(["a", "b"], to: store, session: "dead")[1])
+        let file = try #require(SmallFile(record, of: "dead"))
+        let intent = try #require(IntentRow(file))
+        let good = JSONWriter.text { $0.array(intent.writeElements) }
+        try await store.perform { db in
+            for items in ["[\(damaged),\(good)]", damaged, "["] {
+                try db.execute(
+                    sql: "INSERT INTO itemIntent (session, items) VALUES ('dead', ?)", arguments: [items])
+            }
+        }
+        let found = try await store.claim([1, 2], session: "s")
+        #expect(!found[0].record.isFinishing)
+        #expect(found[1].record.isFinishing && found[1].record.fileName == "name of 2")
+    }
+
     @Test("The intent for an item that another session has claimed is refused", arguments: StoreKind.allCases)
     func intentOfAnother(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)

@@ -65,6 +65,22 @@ struct StoreFailureTests {
                 + "\(Migrations.steps.count)); update the program")
     }
 
+    @Test("Once a newer program has changed the store, nothing is added, but running downloads are still recorded")
+    func becameNewer() async throws {
+        let store = try folder.open()
+        var record = try await store.add([Sample.request("a")], session: "s")[0].record
+        try await DatabaseQueue(path: folder.store).writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA user_version = 99")
+        }
+        let error = await #expect(throws: DownloadError.self) {
+            try await store.add([Sample.request("b")], session: "s")
+        }
+        #expect(error?.description.contains("end this session (dlm daemon stop) and try again") == true)
+        record.state = .running
+        #expect(try await store.save([record], session: "s") == [])
+        #expect(try await store.records(.all).map(\.state) == [.running])
+    }
+
     @Test("Another program's database is refused, and neither its content nor its mode nor its journal is changed")
     func foreign() async throws {
         try await DatabaseQueue(path: folder.store).writeWithoutTransaction { db in
