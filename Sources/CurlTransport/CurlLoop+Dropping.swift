@@ -13,7 +13,7 @@ extension CurlLoop {
         for transfer in Array(active.values) {
             guard let address = transfer.localAddress, !stays(address, usable) else { continue }
             let message = usable.isEmpty ? "this machine slept" : "this machine's address \(address) is gone"
-            transfer.verdict = .failed(
+            transfer.ownEnding = .failed(
                 .networkFailed(.networkChanged, TransportDiagnosis(code: 0, message: message)))
             finish(transfer, result(transfer, CURLE_ABORTED_BY_CALLBACK))
         }

@@ -289,8 +289,8 @@ final class CurlLoop: @unchecked Sendable {
     func result(_ transfer: CurlTransfer, _ code: CURLcode) -> TransferResult {
         guard let easy = transfer.easy else { return TransferResult(.cancelled) }
         let ending: TransferResult.Ending =
-            if let verdict = transfer.verdict {
-                verdict
+            if let own = transfer.ownEnding {
+                own
             } else if code == CURLE_OK {
                 transfer.isCutShort ? .failed(Self.cutShort) : .complete
             } else {
@@ -342,12 +342,12 @@ final class CurlLoop: @unchecked Sendable {
         nextStallCheck = now + Self.stallCheckInterval
         for transfer in Array(active.values) {
             if let deadline = transfer.discarded?.deadline, now > deadline {
-                transfer.verdict = .complete
+                transfer.ownEnding = .complete
                 finish(transfer, result(transfer, CURLE_OK))
             } else if isStalled(transfer) {
                 let message = "no data for \(transfer.request.options.stallTimeout.formatted()) s"
                 let diagnosis = TransportDiagnosis(code: Int(CURLE_OPERATION_TIMEDOUT.rawValue), message: message)
-                transfer.verdict = .failed(.networkFailed(.stalled, diagnosis))
+                transfer.ownEnding = .failed(.networkFailed(.stalled, diagnosis))
                 transfer.hangUp()
                 finish(transfer, result(transfer, CURLE_OPERATION_TIMEDOUT))
             }

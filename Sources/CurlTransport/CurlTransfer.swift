@@ -32,7 +32,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     /// Whether the transfer must start again, on a connection of its own.
     var needsOwnConnection = false
     /// The ending that the engine itself decided; nil while libcurl decides.
-    var verdict: TransferResult.Ending?
+    var ownEnding: TransferResult.Ending?
     /// The trace of the connection; nil if the request is not traced.
     var trace: ConnectionTrace?
 
@@ -53,7 +53,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     /// Whether the transfer leaves nothing but the URL in its easy handle. This is so for plain HTTP requests whose
     /// response the engine need not watch.
     var leavesNothing: Bool {
-        isHTTP && request.isPlain && bodyEnd.watchesNothing && verdict == nil && head.isPlain
+        isHTTP && request.isPlain && bodyEnd.watchesNothing && ownEnding == nil && head.isPlain
     }
 
     func cancel() { loop.send(.cancel(self)) }
@@ -70,7 +70,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         switch head.take(line, of: request) {
         case .incomplete: return true
         case .tooLarge:
-            verdict = .failed(.protocolViolated(.malformedReply("the header section is too large")))
+            ownEnding = .failed(.protocolViolated(.malformedReply("the header section is too large")))
             return false
         case .sendAgain:
             needsOwnConnection = true
@@ -125,13 +125,13 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         switch sink.transferDidReceiveHead(head) {
         case .accept:
             guard bodyEnd.isOver(behind: 0) else { return true }
-            verdict = .complete
+            ownEnding = .complete
             return false
         case .discard:
             discarded = DiscardedBody(at: loop.now)
             return true
         case .refuse:
-            verdict = .refused
+            ownEnding = .refused
             return false
         }
     }
@@ -178,13 +178,13 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         if !presentChallenge() { return .refuse }
         if let goesOn = discarded?.take(bytes.count) {
             if goesOn { return .taken }
-            verdict = .complete
+            ownEnding = .complete
             return .refuse
         }
         if !isHTTP { return takePart(bytes) }
         guard head.isDone else {
             // libcurl treats the bytes after a 101 as a body.
-            verdict = .failed(.protocolViolated(.malformedReply("a body without a head")))
+            ownEnding = .failed(.protocolViolated(.malformedReply("a body without a head")))
             return .refuse
         }
         return offer(bytes)
@@ -211,7 +211,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
                 delivery.suspend(.sink, after: taken)
                 return .pause
             case .refuse:
-                verdict = .refused
+                ownEnding = .refused
                 return .refuse
             }
         }
@@ -219,7 +219,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         guard bodyEnd.isOver(behind: delivery.received) else { return .taken }
         // The body is whole, but the server has sent more bytes, which libcurl 7.88 would read as the next response.
         // Refusing the piece ends the transfer, which libcurl reports as a write error.
-        verdict = .complete
+        ownEnding = .complete
         return .refuse
     }
 

@@ -100,7 +100,7 @@ extension CurlTransfer {
 
     private func takeWanted(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
         if remote?.suspicion != nil {
-            verdict = Self.folder
+            ownEnding = Self.folder
             return .refuse
         }
         guard openPart(isEmpty: false) else { return .refuse }
@@ -110,7 +110,7 @@ extension CurlTransfer {
         let part = UnsafeRawBufferPointer(rebasing: bytes.prefix(wanted))
         let disposition = offer(part)
         guard disposition == .taken, bytes.count >= wanted else { return disposition }
-        verdict = .complete
+        ownEnding = .complete
         return .refuse
     }
 
@@ -128,8 +128,8 @@ extension CurlTransfer {
         traceTLS()
         switch sink.transferDidReceiveHead(head) {
         case .accept: return true
-        case .discard: verdict = .complete
-        case .refuse: verdict = .refused
+        case .discard: ownEnding = .complete
+        case .refuse: ownEnding = .refused
         }
         return false
     }
@@ -144,9 +144,9 @@ extension CurlTransfer {
     /// arrives for an empty file.
     func noteEnd(_ code: CURLcode) {
         _ = presentChallenge()
-        guard let file = remote, !file.hasHead, verdict == nil, !needsOwnConnection else { return }
+        guard let file = remote, !file.hasHead, ownEnding == nil, !needsOwnConnection else { return }
         if let suspicion = file.suspicion {
-            verdict = code == CURLE_OK ? Self.folder : .failed(suspicion)
+            ownEnding = code == CURLE_OK ? Self.folder : .failed(suspicion)
             return
         }
         switch code {
