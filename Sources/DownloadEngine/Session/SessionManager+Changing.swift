@@ -114,7 +114,7 @@ extension SessionManager {
     func stopped(_ stopped: DownloadRecord, _ reason: StopReason?) async {
         var record = stopped
         switch reason {
-        case nil: await pause(record, book.stopReason ?? .user)
+        case nil: await pause(record, book.endReason ?? .user)
         case .pause(let reason): await pause(record, reason)
         case .cancel:
             record.move(to: .cancelled)
@@ -131,7 +131,7 @@ extension SessionManager {
         case .change(let change):
             _ = record.apply(change)
             secrets.keep(record)
-            if let reason = book.stopReason { return await pause(record, reason) }
+            if let reason = book.endReason { return await pause(record, reason) }
             record.move(to: .queued)
             let saved = await save(record)
             leave(saved)
@@ -148,7 +148,7 @@ extension SessionManager {
     func pause(_ running: DownloadRecord, _ reason: DownloadState.PauseReason) async {
         var record = running
         record.move(to: .paused(reason))
-        let stays = reason == .user && isForeground && book.stopReason == nil
+        let stays = reason == .user && isForeground && book.endReason == nil
         if !stays { record.leaveForeground() }
         FaultPoint.reached("pausing")
         let saved = await save(record)

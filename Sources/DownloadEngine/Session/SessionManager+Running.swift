@@ -22,7 +22,7 @@ extension SessionManager {
 
     /// Sets a timer for the earliest end of a hold, if the hold ends before the next tick.
     func setHoldTimer() {
-        guard let end = book.scheduler.earliestRelease, book.stopReason == nil else { return }
+        guard let end = book.scheduler.earliestRelease, book.endReason == nil else { return }
         let delay = end - parts.time.now
         if delay >= Self.tickLength { return }
         if let timer = works?.holdTimer {
@@ -371,7 +371,7 @@ extension SessionManager {
         let record = saved.record
         report { $0.leave(record, to: saved.isUnsaved ? .unsaved(record) : place) }
         // A paused or cancelled download may be resumed as long as the session lives.
-        if !parts.keepsUnfinished, record.failure != nil || book.stopReason != nil { deleteUnfinished(record) }
+        if !parts.keepsUnfinished, record.failure != nil || book.endReason != nil { deleteUnfinished(record) }
         if DueHook(record) != nil { hooks.look() }
     }
 

@@ -157,7 +157,7 @@ extension SessionManager {
         } catch {
             report { $0.cancelChange(of: ids, at: parts.time.date) }
             for record in stopped.values where record.state == .paused(.user) {
-                if book.stopReason == nil { book.addPaused(record) }
+                if book.endReason == nil { book.addPaused(record) }
                 broadcaster.send(.didPause(DownloadSnapshot(record: record)))
             }
             await fill()
@@ -207,7 +207,7 @@ extension SessionManager {
 
     /// Throws while the session ends, so that a caller waits for the next session.
     package func checkAvailability() async throws {
-        if book.stopReason != nil { throw DownloadError.sessionUnavailable(.shuttingDown) }
+        if book.endReason != nil { throw DownloadError.sessionUnavailable(.shuttingDown) }
     }
 
     package func status() async throws -> SessionStatus {
@@ -221,7 +221,7 @@ extension SessionManager {
             settings: SessionSettings(
                 maxConcurrent: book.scheduler.maxConcurrent, maxPerHost: book.scheduler.maxPerOrigin,
                 rateLimit: rateLimit.bytesPerSecond),
-            isFinishing: book.isFinishing)
+            isFinishing: book.isDraining)
     }
 
     // MARK: The session itself

@@ -229,7 +229,7 @@ package actor SessionManager: DownloadService {
     /// Forgets the downloads that ended longer ago than the configuration says, and deletes their partial files.
     private func clearHistory() async {
         do {
-            while let historyAge, book.stopReason == nil {
+            while let historyAge, book.endReason == nil {
                 let limit = parts.time.date.addingTimeInterval(-historyAge)
                 let removed = try await store.removeEnded(before: limit, limit: Self.historyPart)
                 if removed.isEmpty { break }
@@ -254,7 +254,7 @@ package actor SessionManager: DownloadService {
     // MARK: The end
 
     package func pauseAll(_ reason: DownloadState.PauseReason) async {
-        book.stopReason = reason
+        book.endReason = reason
         hooks.end()
         // Downloads that are being changed come back to the queue first.
         await waitForChanges(of: book.changing)
@@ -285,7 +285,7 @@ package actor SessionManager: DownloadService {
     /// Starts no more downloads, and waits until the running downloads have ended. A ``pauseAll(_:)`` meanwhile ends
     /// the wait.
     package func finish() async {
-        book.isFinishing = true
+        book.isDraining = true
         recallSmallFiles()
         for active in book.actives where active.isBackingOff { stop(active.record.id, .pause(.terminate)) }
         await wait(book.waitUntilIdle())
@@ -294,12 +294,12 @@ package actor SessionManager: DownloadService {
 
     package func close() async {
         enterSmallFiles()
-        if !book.activeIDs.isEmpty { await pauseAll(book.stopReason ?? .user) }
+        if !book.activeIDs.isEmpty { await pauseAll(book.endReason ?? .user) }
         // Hooks of ended downloads run to their ends; a signal meanwhile ends them.
         await hooks.wait()
         enterSmallFiles()
-        if !book.activeIDs.isEmpty { await pauseAll(book.stopReason ?? .user) }
-        book.stopReason = book.stopReason ?? .user
+        if !book.activeIDs.isEmpty { await pauseAll(book.endReason ?? .user) }
+        book.endReason = book.endReason ?? .user
         hooks.end()
         works?.holdTimer?.task.cancel()
         works?.ticker?.cancel()

@@ -62,7 +62,7 @@ struct ChangingRaceTests {
             await manager.finish()
             isFinished.update { $0 = true }
         }
-        while await !manager.book.isFinishing { await Task.yield() }
+        while await !manager.book.isDraining { await Task.yield() }
         gate.open()
         try #require(await isFinished.wait(atMost: .seconds(45)) { $0 })
         await task.value

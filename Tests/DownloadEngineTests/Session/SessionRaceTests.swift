@@ -222,7 +222,7 @@ struct SessionRaceTests {
         let changing = Task { try await manager.change([ids[0]], .priority(7)) }
         #expect(await gate.isReached())
         let ending = Task { await manager.pauseAll(.interrupt) }
-        while await manager.book.stopReason == nil { await Task.yield() }
+        while await manager.book.endReason == nil { await Task.yield() }
         await letOthersRun()
         gate.open()
         await ending.value

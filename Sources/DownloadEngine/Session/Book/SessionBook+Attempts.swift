@@ -37,7 +37,7 @@ extension SessionBook {
     /// stop at once.
     mutating func beginAgain(_ id: DownloadID, _ control: AttemptControl) -> Bool {
         update(id) { $0.control = control }
-        return self[active: id]?.stopReason != nil || stopReason != nil
+        return self[active: id]?.stopReason != nil || endReason != nil
     }
 
     // MARK: The end of an attempt
@@ -62,7 +62,7 @@ extension SessionBook {
     }
 
     /// The reason why a download whose attempt has ended must pause instead of continuing, or nil.
-    var endsAll: DownloadState.PauseReason? { stopReason ?? (isFinishing ? .terminate : nil) }
+    var endsAll: DownloadState.PauseReason? { endReason ?? (isDraining ? .terminate : nil) }
 
     /// Records that a download has ended, was paused, or waits for its schedule. Its callers are answered.
     /// - Parameter place: The new place of the download, unless it was queued again meanwhile.
@@ -80,15 +80,15 @@ extension SessionBook {
     /// requested while the failure was being saved. In that case the delay must end at once. The stop is then applied,
     /// and its callers keep waiting.
     mutating func backOff(_ record: DownloadRecord, failures: Int, _ control: AttemptControl) -> Bool {
-        let isFinishing = isFinishing
+        let isDraining = isDraining
         update(record.id) { active in
             active.stage = .backingOff
             (active.record, active.control, active.failures) = (record, control, failures)
             active.closes = nil
-            if isFinishing, active.stopReason == nil { active.stopReason = .pause(.terminate) }
+            if isDraining, active.stopReason == nil { active.stopReason = .pause(.terminate) }
         }
         guard let active = self[active: record.id] else { return false }
-        if stopReason != nil || active.stopReason != nil { return true }
+        if endReason != nil || active.stopReason != nil { return true }
         answer(active.waiters, with: record)
         update(record.id) { $0.waiters = [] }
         return false
@@ -109,7 +109,7 @@ extension SessionBook {
             return nil
         case .backingOff: break
         }
-        if let reason = active.stopReason ?? stopReason.map({ .pause($0) }) {
+        if let reason = active.stopReason ?? endReason.map({ .pause($0) }) {
             update(id) { $0.stage = .ending }
             return (active.record, reason)
         }

@@ -65,7 +65,7 @@ extension SessionBook {
         case .paused, .unsaved, .active, .changing, nil: break
         }
         if state == .queued, isOurs { return release(record.id, into: queued, at: date) }
-        let stays = didChange && change == .pause && isForeground && isOurs && stopReason == nil
+        let stays = didChange && change == .pause && isForeground && isOurs && endReason == nil
         move(record.id, to: stays ? .paused(record) : nil)
     }
 

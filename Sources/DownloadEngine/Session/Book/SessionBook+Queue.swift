@@ -12,7 +12,7 @@ extension SessionBook {
     /// The maximum number of downloads that are parked or resumed in one call to the store.
     static let partSize = 500
 
-    var mayBegin: Bool { stopReason == nil && !isFinishing }
+    var mayBegin: Bool { endReason == nil && !isDraining }
 
     /// Whether no download in memory waits for a slot.
     var isQueueEmpty: Bool { scheduler.candidateCount == 0 }

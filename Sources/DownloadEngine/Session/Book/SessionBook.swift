@@ -50,9 +50,9 @@ struct SessionBook {
     var waiters = Waiters()
     /// Why the session ends. All downloads must stop then, and the paused downloads show this reason. Nil as long as
     /// the session does not end.
-    var stopReason: DownloadState.PauseReason?
-    /// Whether no more attempts begin, while the running ones go on to their ends.
-    var isFinishing = false
+    var endReason: DownloadState.PauseReason?
+    /// Whether the session drains: no more attempts begin, and the running attempts go on to their ends.
+    var isDraining = false
 
     init(identifier: String, scheduler: Scheduler) {
         self.identifier = identifier

@@ -262,7 +262,7 @@ struct SessionBookTests {
     func stopWhileSaving(isSession: Bool) throws {
         var (book, active) = try running()
         _ = book.endAttempt(of: 1)
-        if isSession { book.isFinishing = true } else { _ = book.stop(1, .cancel) }
+        if isSession { book.isDraining = true } else { _ = book.stop(1, .cancel) }
         let waiterFound = book.waitForEnd(of: 1, active.control)
         let waiter = try #require(waiterFound)
         active.record.state = .waiting(.retry(.unexpected("x")), until: nil)
@@ -404,7 +404,7 @@ struct SessionBookTests {
         var book = book()
         book.adopt(try record(1), at: date)
         book.offer(QueuedDownload(try record(2), failures: 1), at: date)
-        book.stopReason = .user
+        book.endReason = .user
         let dropped = book.dropQueue()
         #expect(dropped.map(\.id) == [2])
         let begun = start(&book)

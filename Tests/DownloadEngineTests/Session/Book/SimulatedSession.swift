@@ -70,7 +70,7 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
 
     /// Ends all work that has begun, and begins no new work.
     mutating func drain() {
-        book.stopReason = .interrupt
+        book.endReason = .interrupt
         for record in report({ $0.dropQueue() }) { pending.append(.leaving(record)) }
         for id in book.activeIDs { stop(id, nil) }
         let waiter = book.waitUntilIdle()
@@ -187,7 +187,7 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
         running[id] = nil
         guard let active = book.endAttempt(of: id) else { return complain("\(id) ran without a place") }
         var record = active.record
-        switch (active.stopReason ?? book.stopReason.map { .pause($0) }, Int.random(in: 0..<4, using: &random)) {
+        switch (active.stopReason ?? book.endReason.map { .pause($0) }, Int.random(in: 0..<4, using: &random)) {
         case (_, 0):
             record.state = .completed
             pending.append(.leaving(record))
