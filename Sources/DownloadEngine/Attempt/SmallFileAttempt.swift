@@ -2,9 +2,12 @@ import DownloadCore
 import Foundation
 import Synchronization
 
-/// The attempt at a new file that comes whole in one buffer. It has no task, no record and no partial file, and the disk
-/// and the store handle many such files at once. If anything else happens, it becomes an ordinary attempt, which
-/// continues with the bytes that have come.
+/// The first transfer of a new plain download (``SmallFileRule``), begun in the hope that the file fits in one buffer.
+/// Nothing is known about the size yet, so the download of a 50 GB file also begins here.
+///
+/// While the file may be small, the attempt has no task, no record and no partial file, and the disk and the store
+/// handle many such files at once. If the file is larger, or if anything else happens, the attempt becomes an ordinary
+/// one (``AttemptTask``), which continues with the same transfer and the bytes that have come.
 ///
 /// The properties without a lock are used by one thread after another: the code that begins the attempt, the thread
 /// that has the last bytes or a message for the attempt, and then ``SmallFileLane``.
@@ -55,11 +58,11 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
     /// Begins the transfer, unless the file has become an ordinary attempt before its turn.
     func begin() {
         let list = file.list
-        let scout = SegmentWriter(
+        let probe = SegmentWriter(
             connection: 0, judge: list.judge, file: nil, countedFrom: 0, disk: lane.context.disk, control: control)
         let begins = stage.withLock { stage in
             guard case .ready = stage else { return false }
-            stage = .transferring(scout, ticks: 0)
+            stage = .transferring(probe, ticks: 0)
             return true
         }
         guard begins else { return }
@@ -72,12 +75,12 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
         transfer.cookies = LoadedSecrets(memory: memory).cookieLines(for: route.url.host)
         transfer.rateLimits = lane.context.requests.limits(for: control)
         transfer.prefersMultiplexing = list.request.multiplexes(byDefault: file.prefersMultiplexing)
-        scout.begin(lane.context.transport, transfer)
+        probe.begin(lane.context.transport, transfer)
     }
 
     func handles(_ message: AttemptControl.Message) -> Bool {
-        if case .segmentFinished(let scout, let result) = message, scout.ended(result).outcome == .complete,
-            scout.wholeFile != nil, isWhole(scout)
+        if case .segmentFinished(let probe, let result) = message, probe.ended(result).outcome == .complete,
+            probe.wholeFile != nil, isWhole(probe)
         {
             self.result = result
             if let known = result.cookies { memory?.learn(known) }
@@ -95,16 +98,16 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
     /// the transfer may be younger than half a second. Reading this property counts the tick.
     private var isFirstTick: Bool {
         stage.withLock { stage in
-            guard case .transferring(let scout, ticks: 0) = stage else { return false }
-            stage = .transferring(scout, ticks: 1)
+            guard case .transferring(let probe, ticks: 0) = stage else { return false }
+            stage = .transferring(probe, ticks: 1)
             return true
         }
     }
 
-    private func isWhole(_ scout: SegmentWriter) -> Bool {
+    private func isWhole(_ probe: SegmentWriter) -> Bool {
         stage.withLock { stage in
             guard case .transferring = stage else { return false }
-            stage = .whole(scout)
+            stage = .whole(probe)
             return true
         }
     }
@@ -113,30 +116,30 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
 
     /// Changes this attempt into an ordinary one, which continues with the bytes that have come.
     func becomeOrdinary() {
-        let (isNew, scout) = stage.withLock { stage -> (Bool, SegmentWriter?) in
+        let (isNew, probe) = stage.withLock { stage -> (Bool, SegmentWriter?) in
             switch stage {
             case .left: return (false, nil)
             case .ready:
                 stage = .left(nil)
                 return (true, nil)
-            case .transferring(let scout, _), .whole(let scout):
-                stage = .left(scout)
-                return (true, scout)
+            case .transferring(let probe, _), .whole(let probe):
+                stage = .left(probe)
+                return (true, probe)
             }
         }
         if !isNew { return }
         control.attend(nil)
-        if let scout, let result { control.send(.segmentFinished(scout, result)) }
+        if let probe, let result { control.send(.segmentFinished(probe, result)) }
         lane.becameOrdinary(self)
     }
 
     /// Makes the ordinary attempt. Called once, after ``becomeOrdinary()``.
     func makeTask() -> AttemptTask {
-        let scout = stage.withLock { stage -> SegmentWriter? in if case .left(let scout) = stage { scout } else { nil }
+        let probe = stage.withLock { stage -> SegmentWriter? in if case .left(let probe) = stage { probe } else { nil }
         }
         return AttemptTask(
             record: control.record, context: lane.context, control: control,
-            prefersMultiplexing: file.prefersMultiplexing, probe: scout, started: begun)
+            prefersMultiplexing: file.prefersMultiplexing, probe: probe, started: begun)
     }
 
     // MARK: The file
@@ -144,7 +147,7 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
     /// Writes the bytes to a file without a name.
     /// - Returns: Nil if the file must become an ordinary attempt.
     func write(in folder: UnnamedFile.Folder) throws(DownloadError) -> Committer.Job? {
-        guard case .whole(let scout) = stage.withLock({ $0 }), let (head, size) = scout.wholeFile, let route,
+        guard case .whole(let probe) = stage.withLock({ $0 }), let (head, size) = probe.wholeFile, let route,
             // Files with digests or mirrors need an ordinary attempt. This is checked here to keep the check off the
             // engine's thread.
             ServerDigest.checksum(of: head) == nil, !Metalink.isDocument(head), !MirrorLinks.mayDescribe(head)
@@ -153,10 +156,10 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
         lane.context.strictHosts?.learn(head, route.url, of: list.request)
         let name = list.request.destination.name(of: head, from: entry.url)
         guard folder.path.utf8.count + 1 + name.utf8.count < PATH_MAX else { return nil }
-        let unnamed = try scout.withWhole { bytes in
+        let unnamed = try probe.withWhole { bytes in
             Result { () throws(DownloadError) in try UnnamedFile(in: folder, bytes) }
         }.get()
-        scout.discard()
+        probe.discard()
         control.attend(nil)
         control.close()
         let now = lane.context.time.date
