@@ -45,7 +45,8 @@ final class Attempt {
     @inline(never)
     private func isForPhase(_ message: AttemptControl.Message) throws -> Bool {
         switch message {
-        case .segmentNeedsFile, .moved, .pulse, .delivered, .pieceFailed, .documentCame, .change: return true
+        case .segmentNeedsFile, .moved, .pulse, .delivered, .waitIsOver, .pieceFailed, .documentCame, .change:
+            return true
         case .segmentFinished(let segment, let result):
             recordEnd(of: segment, result)
             if record.lastAttempt.metrics == nil { record.lastAttempt.metrics = result.metrics }
@@ -120,9 +121,9 @@ final class Attempt {
     /// Waits until the moment and handles messages meanwhile. No transfer may run.
     func wait(until moment: ContinuousClock.Instant) async throws {
         guard moment > context.time.now else { return }
-        let alarm = send(.delivered, at: moment)
+        let alarm = send(.waitIsOver, at: moment)
         defer { alarm.cancel() }
-        try await awaitDelivered()
+        while true { if case .waitIsOver = try await nextMessage() { return } }
     }
 
     /// Waits for the end of the only transfer.

@@ -27,6 +27,8 @@ package final class AttemptControl: Sendable {
         case pulse
         /// Everything handed to the stream so far has been written.
         case delivered
+        /// The moment has come that the attempt waits for (``Attempt/wait(until:)``).
+        case waitIsOver
         /// Many bytes have come since the last checkpoint, so the next checkpoint does not wait for its tick.
         case checkpointDue
         /// Everything that had been handed to the disk at the last tick, or when the checkpoint became due, has been
