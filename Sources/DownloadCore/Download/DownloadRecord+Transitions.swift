@@ -102,7 +102,8 @@ extension DownloadRecord {
 
     /// Applies the change that `asker` requests. A foreground session keeps a download that it has paused on command,
     /// so that the download can be resumed in that session. Any other stopped download loses its foreground session, so
-    /// that any session may take it.
+    /// that any session may take it. The stores call this method for downloads that no attempt runs.
+    /// `SessionManager.pause(_:_:)` has the same rule for downloads that were stopped.
     /// - Returns: False if the change makes no difference.
     package mutating func apply(_ change: DownloadChange, for asker: String, at now: Date) -> Bool {
         guard apply(change) else { return false }

@@ -175,7 +175,7 @@ package struct TransferOptions: Sendable, Equatable {
 package struct ResponseHead: Sendable, Equatable {
     package var status: Int
     package var phrase: String
-    /// "1.0", "1.1" or "2". It is empty for a protocol other than HTTP, whose answer is expressed as an HTTP head.
+    /// "1.0", "1.1", "2" or "3". It is empty for a protocol other than HTTP, whose answer is expressed as an HTTP head.
     package var httpVersion: String
     package var fields: HTTPFields
     /// The absolute URL of `Location`, for a redirect.
@@ -211,7 +211,7 @@ package struct TransferResult: Sendable, Equatable {
     package var metrics: TransferMetrics
     /// Whether more bytes came than the `Content-Length` of a 200 announced. Then the delivered body may be incomplete.
     package var exceedsLength = false
-    /// The trace of the connection; nil unless the request has ``TransferRequest/isTraced``.
+    /// The trace of the connection; nil unless the request has ``TransferOptions/isTraced``.
     package var connection: ConnectionTrace?
     /// The cookies after the transfer: those of the request and those that the server has set. Nil if cookies are not
     /// kept.

@@ -174,7 +174,9 @@ package final class AttemptTask: AttemptPhase {
     /// Runs one round of transfers. Returns the file that has the final name already, or nil if all bytes are in the
     /// partial file.
     private func round() async throws -> ExistingFile? {
-        // If the probe was begun before this attempt, its bytes are kept before the attempt obeys a stop.
+        // If the probe was begun before this attempt, a stop is obeyed only when its message is read. The bytes of the
+        // probe are kept if the probe's message (it needs a file, or has ended) comes before the stop in the queue, and
+        // no Metalink document must be read first. Otherwise these bytes, one buffer at most, are lost.
         if !probe.isBegun { try attempt.obeyStop() }
         if keepsUnasked { return .current }
         if let existing = try naming.checkBeforehand() { return existing }

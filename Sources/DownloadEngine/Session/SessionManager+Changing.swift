@@ -145,6 +145,9 @@ extension SessionManager {
         broadcaster.send(record.failure.map { .didFail(DownloadSnapshot(record: record), $0) } ?? event)
     }
 
+    /// Saves a download as paused that was stopped, or that cannot continue because the session ends. A foreground
+    /// session keeps a download that it has paused on command. `DownloadRecord.apply(_:for:at:)` has the same rule for
+    /// downloads that the store pauses, because no attempt runs.
     func pause(_ running: DownloadRecord, _ reason: DownloadState.PauseReason) async {
         var record = running
         record.move(to: .paused(reason))
