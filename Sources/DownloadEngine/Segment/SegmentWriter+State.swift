@@ -15,9 +15,17 @@ extension SegmentWriter {
         /// Whether the next bytes are reported to the attempt.
         var tellsMove = false
         var learnedCookies: [String]?
-        var isAnnounced = false
+        /// Whether the segment has asked the attempt for a file.
+        private(set) var hasAskedForFile = false
         var isFinished = false
+        /// Whether the transfer is paused until a file is attached.
         var waitsForFile = false
+
+        /// Records that the segment asks the attempt for a file. Returns false if it has asked before.
+        mutating func askForFile() -> Bool {
+            defer { hasAskedForFile = true }
+            return !hasAskedForFile
+        }
 
         /// Whether the file is known to fit in a small buffer, and no byte of it has come.
         var isSmall: Bool {

@@ -4,8 +4,16 @@ import HTTPTypes
 import Synchronization
 
 /// The receiver of one transfer. It judges the head of the answer, gathers the bytes in pool buffers and hands the
-/// buffers to the disk. The disk writer compares the bytes that are in the file already. A segment without a file keeps
-/// one buffer, then pauses until the attempt attaches a file.
+/// buffers to the disk. The disk writer compares the bytes that are in the file already.
+///
+/// A buffer is handed over when it is full, when a checkpoint is due, when the transfer ends, and when the transfer
+/// pauses because no second buffer is free. If other transfers wait for a buffer, or may wait soon, a partly filled
+/// buffer is handed over, too (``HandOver``).
+///
+/// Without a file, a segment keeps its one buffer, and pauses when the buffer is full. The segment asks the attempt for
+/// a file at the head if the body is known to be larger than a buffer. Otherwise it asks when it pauses, when a
+/// checkpoint is due, or when other transfers wait. Once the file is attached, the buffer is handed over by the same
+/// rules.
 package final class SegmentWriter: TransferSink {
     /// The number of this connection in the download.
     package let connection: Int
@@ -128,15 +136,12 @@ package final class SegmentWriter: TransferSink {
 
     /// Hands over a partly filled buffer because a checkpoint is due, or asks for a file to put the bytes in.
     package func flush() {
-        let announces = state.withLock { state in
+        let asksForFile = state.withLock { state in
             if state.file != nil { submit(&state) }
-            guard state.file == nil, state.gathered.count > 0, !state.isAnnounced, !state.isFinished else {
-                return false
-            }
-            state.isAnnounced = true
-            return true
+            guard state.file == nil, state.gathered.count > 0, !state.isFinished else { return false }
+            return state.askForFile()
         }
-        if announces { control.send(.segmentNeedsFile(self)) }
+        if asksForFile { control.send(.segmentNeedsFile(self)) }
     }
 
     /// Gives the buffer back to the pool if no file was ever attached.
@@ -151,7 +156,7 @@ package final class SegmentWriter: TransferSink {
 
     package func transferDidReceiveHead(_ head: ResponseHead) -> HeadDisposition {
         let verdict = judge.judge(head)
-        let (disposition, announces): (HeadDisposition, Bool) = state.withLock { state in
+        let (disposition, asksForFile): (HeadDisposition, Bool) = state.withLock { state in
             state.head = head
             state.verdict = verdict
             switch verdict {
@@ -166,14 +171,14 @@ package final class SegmentWriter: TransferSink {
                     return (.refuse, false)
                 }
                 state.range.begin(at: offset, end: end, countsAll: offset != judge.start)
-                return (.accept, announce(&state, total))
+                return (.accept, askIfLarge(total, &state))
             case .newVersion(let total, _):
                 guard state.file == nil else {
                     state.refusal = .verdict
                     return (.refuse, false)
                 }
                 state.range.begin(at: 0, end: total, countsAll: true)
-                return (.accept, announce(&state, total))
+                return (.accept, askIfLarge(total, &state))
             case .redirect, .askWithoutRange, .current: return (.discard, false)
             case .failed(.serverRefused), .failed(.authenticationFailed): return (.discard, false)
             case .changed, .failed:
@@ -181,28 +186,27 @@ package final class SegmentWriter: TransferSink {
                 return (.refuse, false)
             }
         }
-        if announces { control.send(.segmentNeedsFile(self)) }
+        if asksForFile { control.send(.segmentNeedsFile(self)) }
         return disposition
     }
 
-    /// Returns whether the segment must ask for a file now. A body that fits in one buffer needs no file before its
+    /// Returns whether the segment asks for a file at the head of its answer. A body that fits in one buffer needs no file before its
     /// end, and a body of unknown size asks later.
-    private func announce(_ state: inout State, _ total: Int64?) -> Bool {
+    private func askIfLarge(_ total: Int64?, _ state: inout State) -> Bool {
         guard state.file == nil, total.map({ $0 > Int64(BufferPool.bufferSize) }) ?? false else { return false }
-        state.isAnnounced = true
-        return true
+        return state.askForFile()
     }
 
     package func transferDidReceive(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
-        let (disposition, announces, count, tellsMove, handOver) = state.withLock { state in
+        let (disposition, asksForFile, count, tellsMove, handOver) = state.withLock { state in
             let taken = take(bytes, &state)
             defer { if taken.count > 0 { state.tellsMove = false } }
             let handOver = handsOver(state) ? nextHandOver(&state) : nil
-            return (taken.0, taken.announces, taken.count, taken.count > 0 && state.tellsMove, handOver)
+            return (taken.0, taken.asksForFile, taken.count, taken.count > 0 && state.tellsMove, handOver)
         }
         if count > 0 { control.add(received: count) }
         if tellsMove { control.send(.moved) }
-        if announces { control.send(.segmentNeedsFile(self)) }
+        if asksForFile { control.send(.segmentNeedsFile(self)) }
         switch handOver {
         case .toDisk(let start)?: disk.soon { self.handOver(from: start) }
         case .ifItIsSlow?:
@@ -229,7 +233,7 @@ package final class SegmentWriter: TransferSink {
     private func nextHandOver(_ state: inout State) -> HandOver? {
         let position = state.range.position
         guard state.gathered.needsHandOver(at: position) else { return nil }
-        if state.file == nil, state.isAnnounced || position == state.range.end { return nil }
+        if state.file == nil, state.hasAskedForFile || position == state.range.end { return nil }
         let start = state.gathered.arrangeHandOver(at: position)
         return state.file == nil ? .ifItIsSlow : .toDisk(from: start)
     }
@@ -248,7 +252,7 @@ package final class SegmentWriter: TransferSink {
 
     private func take(
         _ bytes: UnsafeRawBufferPointer, _ state: inout State
-    ) -> (BodyDisposition, announces: Bool, count: Int) {
+    ) -> (BodyDisposition, asksForFile: Bool, count: Int) {
         if state.file?.refusesWrites == true {
             state.refusal = .fileRefused
             return (.refuse, false, 0)
@@ -262,11 +266,13 @@ package final class SegmentWriter: TransferSink {
         let wanted = state.range.wanted
         // Room for all bytes is made first, because a pause must not leave a piece half taken.
         var rest = UnsafeRawBufferPointer(rebasing: bytes.prefix(wanted))
-        guard let second = makeRoom(for: rest.count, &state) else {
-            return (.pause, state.waitsForFile && !state.isAnnounced && announceNow(&state), 0)
+        var spare: PoolBuffer?
+        switch makeRoom(for: rest.count, &state) {
+        case .enough: break
+        case .enoughWith(let second): spare = second
+        case .tooLittle: return (.pause, state.waitsForFile && state.askForFile(), 0)
         }
         let count = state.range.counted(of: rest.count)
-        var spare = second.spare
         while !rest.isEmpty {
             if state.gathered.buffer == nil {
                 state.gathered.begin(in: spare)
@@ -286,30 +292,34 @@ package final class SegmentWriter: TransferSink {
         return (.taken, false, count)
     }
 
-    private func announceNow(_ state: inout State) -> Bool {
-        state.isAnnounced = true
-        return true
+    /// The room for the next bytes.
+    private enum Room {
+        /// The bytes fit in the buffer of the segment.
+        case enough
+        /// The bytes overflow the buffer of the segment, and the rest fits in this second buffer.
+        case enoughWith(PoolBuffer)
+        /// The transfer must pause.
+        case tooLittle
     }
 
-    /// Makes room for the bytes. Returns nil if the transfer must pause. The result has a second buffer if the first
-    /// one will overflow.
-    private func makeRoom(for count: Int, _ state: inout State) -> (spare: PoolBuffer?, Void)? {
-        if count == 0 { return (nil, ()) }
+    /// Makes room for the bytes.
+    private func makeRoom(for count: Int, _ state: inout State) -> Room {
+        if count == 0 { return .enough }
         if state.gathered.buffer == nil {
-            guard let buffer = takeBuffer(small: state.isSmall) else { return nil }
+            guard let buffer = takeBuffer(small: state.isSmall) else { return .tooLittle }
             state.gathered.begin(in: buffer)
         }
-        guard count > state.gathered.room(at: state.range.position) else { return (nil, ()) }
+        guard count > state.gathered.room(at: state.range.position) else { return .enough }
         guard state.file != nil else {
             state.waitsForFile = true
-            return nil
+            return .tooLittle
         }
         guard let spare = takeBuffer() else {
             // The buffer would lie idle during the pause. Once written, it is free for any waiting transfer.
             submit(&state)
-            return nil
+            return .tooLittle
         }
-        return (spare, ())
+        return .enoughWith(spare)
     }
 
     private func takeBuffer(small: Bool = false) -> PoolBuffer? {
