@@ -66,42 +66,42 @@ struct Get: ContextAction {
         throw ValidationError("-o names one file; give several URLs a folder with -d\(hint)")
     }
 
-    func run(in given: Context) async throws -> Int32 {
-        let context = try own(given)
+    func run(in outer: Context) async throws -> Int32 {
+        let context = try own(outer)
         let settings = try context.settings()
         var command = self
         try command.item.prepare(in: context)
         var maker = try RequestMaker(command, settings: settings, workingFolder: context.workingFolder)
         let expanded = try patterns.expanded(urls)
-        let choice = AddressChoice(maker: maker, context: context, isQuiet: output.quiet)
-        let urls = try await choice.urls(expanded.map(\.url))
-        maker.list = try await item.checksums.list(in: context, like: maker.companion(of: urls))
+        let addressChoice = AddressChoice(maker: maker, context: context, isQuiet: output.quiet)
+        let addresses = try await addressChoice.urls(expanded.map(\.url))
+        maker.list = try await item.checksums.list(in: context, like: maker.companion(of: addresses))
         let filter = try worker.filter(in: context.environment)
         maker.pacing = worker.pacing(of: filter)
-        let given = try zip(urls, expanded).map { [maker] in try maker.request($0, values: $1.values) }
+        let given = try zip(addresses, expanded).map { [maker] in try maker.request($0, values: $1.values) }
         let (described, rejected) = try await describedFiles(maker, in: context)
         let requests = given + described
-        let list = try list(filter, maker, in: context)
-        if let store = worker.store { return try await enqueue(given, list, maker, store, in: context) }
-        let run = try workerRun(filter, in: context)
+        let reader = try list(filter, maker, in: context)
+        if let store = worker.store { return try await enqueue(given, reader, maker, store, in: context) }
+        let recorder = try workerRun(filter, in: context)
         let begin = context.time.now
         let status = try await context.withService(
             kind: try kind(context.console),
             { session.apply(to: &$0, settings, limitsEach: item.transfer.limitRate != nil) }
         ) { [maker] service in
-            if background { return try await handOver(requests, rejected, list, maker, service, context) }
+            if background { return try await handOver(requests, rejected, reader, maker, service, context) }
             // If the file itself is written to the terminal, no progress is shown.
             let choice = streams && context.console.outputIsTerminal ? ProgressChoice.none : progress.progress
             let following = Following(
                 context, output, choice, keepsUnfinished: isRecorded,
                 notifies: (item.hooks.notify ?? settings.general?.item.hooks.notify) == .notify)
-            return try await following.follow(service, for: .get(maker.overrides), run: run) { follower in
+            return try await following.follow(service, for: .get(maker.overrides), run: recorder) { follower in
                 for document in rejected { follower.reject(document) }
                 try await follower.add(RequestList(requests))
-                while let lines = try await list?.next() {
+                while let lines = try await reader?.next() {
                     try await follower.add(maker.requests(lines, reject: follower.reject))
                 }
-                if let notice = list?.notice, !output.quiet { context.console.report(notice) }
+                if let notice = reader?.notice, !output.quiet { context.console.report(notice) }
             }
         }
         let seconds = (context.time.now - begin) / .seconds(1)
