@@ -10,12 +10,19 @@ struct HashFilter {
 
     /// Makes a filter without hashes.
     /// - Parameter count: The number of hashes that it will have.
-    init(count: Int) { self.init(bytes: [UInt8](repeating: 0, count: count * Self.bitsForEach / 8 + 1)) }
+    init(count: Int) { self.init(bytes: [UInt8](repeating: 0, count: Self.size(count))) }
 
     init(bytes: [UInt8]) {
         self.bytes = bytes
         bitCount = UInt64(bytes.count) * 8
     }
+
+    private static func size(_ count: Int) -> Int { count * bitsForEach / 8 + 1 }
+
+    /// Whether the filter was made for so many hashes.
+    func suits(_ count: Int) -> Bool { bytes.count == Self.size(count) }
+
+    mutating func insert(_ hashes: [Int64]) { for hash in hashes { insert(hash) } }
 
     mutating func insert(_ hash: Int64) {
         var hash = UInt64(bitPattern: hash)

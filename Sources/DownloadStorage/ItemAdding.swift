@@ -30,7 +30,7 @@ struct ItemAdding {
             first + DownloadID(count) - 1, count,
         ])
         let list = db.lastInsertedRowID
-        let segment = try ItemSegments(db: db).take(count)
+        let segment = try ItemSegments(db: db).take(run.hashes)
         var statement = try RowStatement(db, sql: "INSERT INTO item (id, list, hash, url) VALUES (?, ?, ?, ?)")
         for index in run.urls.indices {
             statement.bind(first + DownloadID(index))

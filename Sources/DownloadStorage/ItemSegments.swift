@@ -3,7 +3,7 @@ import GRDB
 
 /// The segments of `itemByHash`, the index in which items are found by the hashes of their URLs. New items go into the
 /// newest segment, so an addition writes few pages. Hashes lie anywhere in an index, and an addition to an index of all
-/// items would write nearly all of its pages: adding a million took twice as long. A full segment gets a filter of its
+/// items would write nearly all of its pages: adding a million took twice as long. Most segments have a filter of their
 /// hashes, so that most look-ups can skip the segment.
 struct ItemSegments {
     struct Segment: Equatable {
@@ -29,38 +29,64 @@ struct ItemSegments {
     static let last: Int64 = 1 << (63 - ItemHash.bits) - 2
     /// The fewest hashes for which filters are read. Reading a filter takes as long as about 50 look-ups.
     private static let fewest = 50
+    /// The fewest new items for which the filter of the newest segment is kept. Fewer items remove it, because writing a
+    /// filter takes as long as about 100 look-ups. It is made again when many items are added, or when the segment is full.
+    private static let fewestKept = 250
 
-    /// Counts new items in the newest segment, or in a new one if that is full. Returns the segment.
-    func take(_ count: Int) throws -> Segment {
+    /// Counts new items in the newest segment, or in a new one if that is full, and adds their hashes to the segment's
+    /// filter. Returns the segment. The caller then inserts the items.
+    func take(_ hashes: [Int64]) throws -> Segment {
+        let keepsFilter = hashes.count >= Self.fewestKept
         let finding = try db.cachedStatement(
-            sql: "SELECT id, items FROM itemSegment WHERE \(Self.isUsable) ORDER BY id DESC LIMIT 1")
-        var number: Int64 = 0
-        if let row = try Row.fetchOne(finding) {
-            number = row[0]
-            let items = Int.fromDatabaseValue(row[1]) ?? Self.capacity
-            if items < Self.capacity || number == Self.last {
-                // A filter would lack the new items. Only a damaged segment has one here.
-                try db.cachedStatement(sql: "UPDATE itemSegment SET items = ?, filter = NULL WHERE id = ?")
-                    .execute(arguments: [max(0, min(items, Self.capacity)) + count, number])
-                return Segment(number: number)
-            }
-            try close(number)
-            number += 1
+            sql: """
+                SELECT id, items, filter IS NULL, CASE WHEN ? AND typeof(filter) = 'blob' THEN filter END
+                FROM itemSegment WHERE \(Self.isUsable) ORDER BY id DESC LIMIT 1
+                """)
+        guard let row = try Row.fetchOne(finding, arguments: [keepsFilter]) else { return try begin(0, hashes) }
+        let number: Int64 = row[0]
+        let items = max(0, min(Int.fromDatabaseValue(row[1]) ?? Self.capacity, Self.capacity))
+        if items == Self.capacity, number < Self.last {
+            if row[2] { try keep(try made(of: number), of: number) }
+            return try begin(number + 1, hashes)
         }
-        try db.cachedStatement(sql: "INSERT INTO itemSegment (id, items) VALUES (?, ?)")
-            .execute(arguments: [number, count])
+        var filter: HashFilter?
+        if keepsFilter {
+            let kept = Data.fromDatabaseValue(row[3]).map { HashFilter(bytes: Array($0)) }
+            filter = try kept.flatMap { $0.suits(Self.capacity) ? $0 : nil } ?? made(of: number)
+            filter?.insert(hashes)
+        }
+        try keep(filter, of: number)
+        try db.cachedStatement(sql: "UPDATE itemSegment SET items = ? WHERE id = ?")
+            .execute(arguments: [items + hashes.count, number])
         return Segment(number: number)
     }
 
-    /// Gives a full segment its filter.
-    private func close(_ segment: Int64) throws {
+    /// Makes the segment for new items.
+    private func begin(_ number: Int64, _ hashes: [Int64]) throws -> Segment {
+        try db.cachedStatement(sql: "INSERT INTO itemSegment (id, items) VALUES (?, ?)")
+            .execute(arguments: [number, hashes.count])
+        if hashes.count >= Self.fewestKept {
+            var filter = HashFilter(count: max(Self.capacity, hashes.count))
+            filter.insert(hashes)
+            try keep(filter, of: number)
+        }
+        return Segment(number: number)
+    }
+
+    private func keep(_ filter: HashFilter?, of segment: Int64) throws {
+        try db.cachedStatement(sql: "UPDATE itemSegment SET filter = ? WHERE id = ?")
+            .execute(arguments: [filter.map { Data($0.bytes) }, segment])
+    }
+
+    /// Makes a filter of the items in a segment.
+    private func made(of segment: Int64) throws -> HashFilter {
         let counting = try db.cachedStatement(sql: "SELECT count(*) FROM item WHERE \(Self.keys("?1"))")
-        var filter = HashFilter(count: try Int.fetchOne(counting, arguments: [segment]) ?? 0)
+        let count = try Int.fetchOne(counting, arguments: [segment]) ?? 0
+        var filter = HashFilter(count: max(Self.capacity, count))
         let statement = try db.cachedStatement(sql: "SELECT hash FROM item WHERE \(Self.keys("?1"))")
         let keys = try Int64.fetchCursor(statement, arguments: [segment])
         while let key = try keys.next() { filter.insert(key & (1 << ItemHash.bits - 1)) }
-        try db.cachedStatement(sql: "UPDATE itemSegment SET filter = ? WHERE id = ?")
-            .execute(arguments: [Data(filter.bytes), segment])
+        return filter
     }
 
     /// Returns the segments that may have items with these hashes.
@@ -81,11 +107,12 @@ struct ItemSegments {
         return searches
     }
 
-    /// Deletes the full segments whose items are all gone.
+    /// Deletes the segments whose items are all gone, except the newest one, so that numbers are not used again.
     func forget() throws {
         try db.cachedStatement(
             sql: """
-                DELETE FROM itemSegment WHERE filter IS NOT NULL AND \(Self.isUsable)
+                DELETE FROM itemSegment WHERE \(Self.isUsable)
+                    AND id < (SELECT max(id) FROM itemSegment WHERE \(Self.isUsable))
                     AND NOT EXISTS (SELECT 1 FROM item WHERE \(Self.keys("itemSegment.id")))
                 """
         ).execute()

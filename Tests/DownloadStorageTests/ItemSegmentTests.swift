@@ -33,7 +33,7 @@ struct ItemSegmentTests {
     private struct Segment: Equatable {
         var id: Int64
         var items: Int
-        var isOpen: Bool
+        var hasFilter: Bool
     }
 
     /// Returns the segments that are recorded, each with the number of its items.
@@ -42,10 +42,10 @@ struct ItemSegmentTests {
             try Row.fetchAll(
                 db,
                 sql: """
-                    SELECT id, filter IS NULL, (SELECT count(*) FROM item WHERE hash >> 40 = itemSegment.id)
+                    SELECT id, filter IS NOT NULL, (SELECT count(*) FROM item WHERE hash >> 40 = itemSegment.id)
                     FROM itemSegment ORDER BY id
                     """
-            ).map { Segment(id: $0[0], items: $0[2], isOpen: $0[1]) }
+            ).map { Segment(id: $0[0], items: $0[2], hasFilter: $0[1]) }
         }
     }
 
@@ -56,7 +56,7 @@ struct ItemSegmentTests {
         _ = try await add(0..<most - 1, to: store)
         _ = try await add(most - 1..<most + 3, to: store)
         _ = try await add(most + 3..<most + 6, to: store)
-        let expected = [Segment(id: 0, items: most + 3, isOpen: false), Segment(id: 1, items: 3, isOpen: true)]
+        let expected = [Segment(id: 0, items: most + 3, hasFilter: true), Segment(id: 1, items: 3, hasFilter: false)]
         #expect(try await segments(store) == expected)
         for names in [[0, most, most + 1, most + 5], Array(most - 100..<most + 6)] {
             let again = try await add(names + [most + 7], to: store)
@@ -64,6 +64,22 @@ struct ItemSegmentTests {
             #expect(again.dropLast().allSatisfy { $0.kind == .joined } && again.last.map { $0.kind } == .inserted)
             _ = try await store.remove([again.last?.id ?? 0], session: "s")
         }
+    }
+
+    @Test("Many new items go into the filter of the newest segment, and a few remove the filter for a while")
+    func keepsFilter() async throws {
+        let store = try folder.open()
+        for (names, hasFilter) in [(0..<300, true), (300..<600, true), (600..<602, false), (602..<900, true)] {
+            #expect(try await add(names, to: store).allSatisfy { $0.kind == .inserted })
+            #expect(try await segments(store) == [Segment(id: 0, items: names.upperBound, hasFilter: hasFilter)])
+            #expect(try await add(0..<names.upperBound, to: store).allSatisfy { $0.kind == .joined })
+        }
+        try await store.perform { db in
+            try db.execute(sql: "UPDATE itemSegment SET items = ?", arguments: [ItemSegments.capacity])
+        }
+        _ = try await add(900..<1200, to: store)
+        #expect(try await segments(store).map(\.hasFilter) == [true, true])
+        #expect(try await add(0..<1200, to: store).allSatisfy { $0.kind == .joined })
     }
 
     @Test("A segment is deleted with its last item, but the newest one stays")

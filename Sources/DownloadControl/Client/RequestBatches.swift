@@ -10,6 +10,7 @@ extension RequestList {
 
     /// The lists that are sent one after the other.
     var batches: [RequestList] {
+        if count <= Self.mostInBatch, approximateSize < Self.batchSize { return isEmpty ? [] : [self] }
         var (batches, current, size): ([RequestList], RequestList, Int) = ([], RequestList(), 0)
         for run in runs {
             var isContinued = false
@@ -29,6 +30,12 @@ extension RequestList {
             }
         }
         return current.isEmpty ? batches : batches + [current]
+    }
+
+    private var approximateSize: Int {
+        runs.reduce(0) { size, run in
+            run.urls.reduce(size + run.request.approximateSize) { $0 + $1.string.utf8.count + 3 }
+        }
     }
 }
 

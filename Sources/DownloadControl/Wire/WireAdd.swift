@@ -34,14 +34,14 @@ extension WireAdd {
         return try WireCoder.decode(WireAdd.self, document)
     }
 
-    /// Returns the JSON text of the body.
+    /// Returns the JSON text of the body. An array of bytes grows several times as fast as `Data`.
     func json() throws -> Data {
-        var text = Data(isBrief ? #"{"brief":true,"groups":["#.utf8 : #"{"groups":["#.utf8)
+        var text = Array((isBrief ? #"{"brief":true,"groups":["# : #"{"groups":["#).utf8)
         for (index, group) in groups.enumerated() {
             if index > 0 { text.append(UInt8(ascii: ",")) }
             try group.write(to: &text)
         }
         text.append(contentsOf: "]}".utf8)
-        return text
+        return Data(text)
     }
 }

@@ -65,7 +65,7 @@ extension WireGroup: Encodable {
 
     /// Writes the JSON text of the group. The URLs are written directly, because an encoder takes several times as
     /// long for them.
-    func write(to text: inout Data) throws {
+    func write(to text: inout [UInt8]) throws {
         text.append(contentsOf: #"{"urls":["#.utf8)
         for (index, url) in urls.enumerated() {
             if index > 0 { text.append(UInt8(ascii: ",")) }
