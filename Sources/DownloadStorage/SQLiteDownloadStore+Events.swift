@@ -24,11 +24,11 @@ extension SQLiteDownloadStore {
         }
     }
 
-    package func knowledge(ofHost origin: String) async throws -> HostKnowledge? {
+    package func knowledge(ofOrigin origin: String) async throws -> HostKnowledge? {
         try await perform { db in try HostRows(db: db).knowledge(of: origin) }
     }
 
-    package func learn(_ knowledge: HostKnowledge, ofHost origin: String) async throws {
+    package func learn(_ knowledge: HostKnowledge, ofOrigin origin: String) async throws {
         try await write { db in try HostRows(db: db).learn(knowledge, of: origin) }
     }
 }

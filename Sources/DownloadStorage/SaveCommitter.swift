@@ -53,7 +53,8 @@ final class SaveCommitter: Sendable {
                 state.waiting.append(call)
                 if state.isScheduled { return nil }
                 state.isScheduled = true
-                return self.delay(state)
+                // Without rows there is nothing that could share a transaction.
+                return rows.isEmpty ? .zero : self.delay(state)
             }
             if let delay { schedule(after: delay) }
         }

@@ -25,7 +25,7 @@ struct StoreFailure {
                 + "\(Migrations.steps.count)); update the program"
         case .becameNewer(let version):
             "a newer version of this program has changed it (schema \(version), this session supports up to "
-                + "\(Migrations.steps.count)); end this session (dlm daemon stop) and try again"
+                + "\(Migrations.steps.count)); end this session and try again"
         case .foreign: "is a database of another program; \(startAnew)"
         case .notRegular: "is not a regular file; \(startAnew)"
         case .danglingLink: "is a link to a file that does not exist; \(startAnew)"

@@ -20,29 +20,29 @@ struct HostTests {
     func kept() async throws {
         let folder = try TemporaryFolder()
         let first = try folder.open()
-        #expect(try await first.knowledge(ofHost: "https://a.example:443") == nil)
+        #expect(try await first.knowledge(ofOrigin: "https://a.example:443") == nil)
         let knowledge = HostKnowledge(best: 8, cap: nil, learned: now)
-        try await first.learn(HostKnowledge(best: 3, cap: 3, learned: now - 60), ofHost: "https://a.example:443")
-        try await first.learn(knowledge, ofHost: "https://a.example:443")
+        try await first.learn(HostKnowledge(best: 3, cap: 3, learned: now - 60), ofOrigin: "https://a.example:443")
+        try await first.learn(knowledge, ofOrigin: "https://a.example:443")
         await first.close()
         let second = try folder.open()
-        #expect(try await second.knowledge(ofHost: "https://a.example:443") == knowledge)
-        #expect(try await second.knowledge(ofHost: "http://a.example:80") == nil)
+        #expect(try await second.knowledge(ofOrigin: "https://a.example:443") == knowledge)
+        #expect(try await second.knowledge(ofOrigin: "http://a.example:80") == nil)
     }
 
     @Test("The number and the age of host profiles are limited")
     func bounded() async throws {
         let folder = try TemporaryFolder()
         let store = try folder.open()
-        try await store.learn(HostKnowledge(best: 2, cap: nil, learned: now - 8 * 24 * 3600), ofHost: "old")
+        try await store.learn(HostKnowledge(best: 2, cap: nil, learned: now - 8 * 24 * 3600), ofOrigin: "old")
         for number in 0..<520 {
             let knowledge = HostKnowledge(best: 2, cap: nil, learned: now + Double(number))
-            try await store.learn(knowledge, ofHost: "host \(number)")
+            try await store.learn(knowledge, ofOrigin: "host \(number)")
         }
-        #expect(try await store.knowledge(ofHost: "old") == nil)
-        #expect(try await store.knowledge(ofHost: "host 19") == nil)
-        #expect(try await store.knowledge(ofHost: "host 20")?.best == 2)
-        #expect(try await store.knowledge(ofHost: "host 519")?.best == 2)
+        #expect(try await store.knowledge(ofOrigin: "old") == nil)
+        #expect(try await store.knowledge(ofOrigin: "host 19") == nil)
+        #expect(try await store.knowledge(ofOrigin: "host 20")?.best == 2)
+        #expect(try await store.knowledge(ofOrigin: "host 519")?.best == 2)
     }
 
     @Test(
@@ -54,10 +54,10 @@ struct HostTests {
         let folder = try TemporaryFolder()
         let store = try folder.open()
         let knowledge = HostKnowledge(best: 4, cap: 4, learned: now)
-        try await store.learn(knowledge, ofHost: "a")
+        try await store.learn(knowledge, ofOrigin: "a")
         try self.change(folder, "UPDATE host SET \(change)")
-        #expect(try await store.knowledge(ofHost: "a") == nil)
-        try await store.learn(knowledge, ofHost: "a")
-        #expect(try await store.knowledge(ofHost: "a") == knowledge)
+        #expect(try await store.knowledge(ofOrigin: "a") == nil)
+        try await store.learn(knowledge, ofOrigin: "a")
+        #expect(try await store.knowledge(ofOrigin: "a") == knowledge)
     }
 }

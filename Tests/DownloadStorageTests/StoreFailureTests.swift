@@ -75,7 +75,7 @@ struct StoreFailureTests {
         let error = await #expect(throws: DownloadError.self) {
             try await store.add([Sample.request("b")], session: "s")
         }
-        #expect(error?.description.contains("end this session (dlm daemon stop) and try again") == true)
+        #expect(error?.description.contains("end this session and try again") == true)
         record.state = .running
         #expect(try await store.save([record], session: "s") == [])
         #expect(try await store.records(.all).map(\.state) == [.running])

@@ -70,9 +70,9 @@ package protocol DownloadStore: Sendable {
     func pauseQueued(session: String, reason: DownloadState.PauseReason) async throws
 
     /// Returns the profile of a host (scheme, name and port) from earlier downloads, however old it is.
-    func knowledge(ofHost origin: String) async throws -> HostKnowledge?
+    func knowledge(ofOrigin origin: String) async throws -> HostKnowledge?
 
-    func learn(_ knowledge: HostKnowledge, ofHost origin: String) async throws
+    func learn(_ knowledge: HostKnowledge, ofOrigin origin: String) async throws
 
     /// Takes the next due hook of `session` or of a dead session. No other caller gets this hook, even if the caller
     /// does not run it. A hook becomes due when the end of its download is saved, once for each end.
@@ -84,9 +84,9 @@ package protocol DownloadStore: Sendable {
 
 extension DownloadStore {
     /// Returns nil, for stores that keep no profiles of hosts.
-    package func knowledge(ofHost origin: String) async throws -> HostKnowledge? { nil }
+    package func knowledge(ofOrigin origin: String) async throws -> HostKnowledge? { nil }
 
-    package func learn(_ knowledge: HostKnowledge, ofHost origin: String) async throws {}
+    package func learn(_ knowledge: HostKnowledge, ofOrigin origin: String) async throws {}
 
     /// Returns nil, for stores that keep no hooks. Then no hook is run.
     package func takeHook(session: String) async throws -> DueHook? { nil }

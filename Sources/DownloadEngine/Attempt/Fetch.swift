@@ -193,6 +193,6 @@ final class Fetch: AttemptPhase {
     func remember(_ knowledge: HostKnowledge?) async {
         guard let knowledge else { return }
         // If the store fails, the next session learns the same again.
-        try? await context.store.learn(knowledge, ofHost: answer.url.origin)
+        try? await context.store.learn(knowledge, ofOrigin: answer.url.origin)
     }
 }
