@@ -17,7 +17,7 @@ package final class CurlTransport: Transport {
     private let engines: Mutex<Engines>
     private let limits: EngineLimits
 
-    /// - Parameter engines: the highest number of engine threads; nil for the number that suits the cores of the machine
+    /// - Parameter engines: the highest number of engine threads; nil for the number that suits the machine's cores
     ///   (docs/internals/engine.md). One thread is started now, the others when there are transfers for them.
     package init(engines: Int? = nil, environment: [String: String]) throws(DownloadError) {
         try Self.load()

@@ -29,8 +29,8 @@ struct ItemSegments {
     static let last: Int64 = 1 << (63 - ItemHash.bits) - 2
     /// The fewest hashes for which filters are read. Reading a filter takes as long as about 50 look-ups.
     private static let fewest = 50
-    /// The fewest new items for which the filter of the newest segment is kept. Fewer items remove it, because writing a
-    /// filter takes as long as about 100 look-ups. It is made again when many items are added, or when the segment is full.
+    /// The fewest new items for which the filter of the newest segment is kept. Fewer items remove it, because writing
+    /// it takes longer than adding them. It is made again when many items are added, or when the segment is full.
     private static let fewestKept = 250
 
     /// Counts new items in the newest segment, or in a new one if that is full, and adds their hashes to the segment's

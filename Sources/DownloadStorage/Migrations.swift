@@ -258,7 +258,7 @@ enum Migrations {
 
     /// The segments of the index by which items are found (``ItemSegments``). In `item.hash`, the number of the segment
     /// precedes the lower 40 bits of the hash. `itemSegment.items` is the number of items that were added to the segment
-    /// since this step, and of those that were there before it. `filter` is the ``HashFilter`` of a full segment.
+    /// since this step, and of those that were there before it. `filter` is its ``HashFilter``, or NULL.
     private static let version7 = """
         DROP INDEX itemByHash;
         UPDATE item SET hash = hash & 0xFFFFFFFFFF;

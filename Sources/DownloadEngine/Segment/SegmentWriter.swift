@@ -190,8 +190,8 @@ package final class SegmentWriter: TransferSink {
         return disposition
     }
 
-    /// Returns whether the segment asks for a file at the head of its answer. A body that fits in one buffer needs no file before its
-    /// end, and a body of unknown size asks later.
+    /// Returns whether the segment asks for a file when it has the head. A body that fits in one buffer needs no file
+    /// before its end, and a body of unknown size asks later.
     private func askIfLarge(_ total: Int64?, _ state: inout State) -> Bool {
         guard state.file == nil, total.map({ $0 > Int64(BufferPool.bufferSize) }) ?? false else { return false }
         return state.askForFile()
