@@ -26,8 +26,8 @@ final class MultiHandle {
             dlm_multi_set_long(pointer, CURLMOPT_MAX_TOTAL_CONNECTIONS, 2048),
             dlm_multi_set_long(pointer, CURLMOPT_MAX_HOST_CONNECTIONS, multiplexes ? 2 : 2048),
             // The limit for idle connections is fixed. libcurl's default limit shrinks when transfers end, and libcurl
-            // then closes connections that could be used again.
-            dlm_multi_set_long(pointer, CURLMOPT_MAXCONNECTS, 256),
+            // then closes connections that could be used again. 0 would stand for that default.
+            dlm_multi_set_long(pointer, CURLMOPT_MAXCONNECTS, max(1, FreeDescriptors.idleConnections())),
             dlm_multi_set_long(pointer, CURLMOPT_PIPELINING, multiplexes ? 2 : 0),
         ]
         guard codes.allSatisfy({ $0 == CURLM_OK }) else { return nil }

@@ -7,7 +7,7 @@ enum Migrations {
     /// The number that marks the file as dlm's (`PRAGMA application_id`): "dlm1" in ASCII.
     static let applicationID = 0x646C_6D31
 
-    static let steps: [String] = [version1, version2, version3, version4, version5, version6, version7]
+    static let steps: [String] = [version1, version2, version3, version4, version5, version6, version7, version8]
 
     /// The version that has the tables `list`, `item` and `done`.
     static let firstWithItems = 6
@@ -270,6 +270,10 @@ enum Migrations {
         );
         INSERT INTO itemSegment (id, items) SELECT 0, count(*) FROM item;
         """
+
+    /// In version 7 only a full segment had a filter. Now a segment that is not full may have one, and a program that
+    /// does not add its new items to the filter must not open the store.
+    private static let version8 = "UPDATE itemSegment SET filter = NULL WHERE items < 32768;"
 
     private static let kindOfMove = """
         CASE WHEN NEW.state = OLD.state THEN 'restarted' WHEN NEW.state = 'queued' THEN 'resumed'

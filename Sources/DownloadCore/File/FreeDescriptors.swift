@@ -22,12 +22,23 @@ package enum FreeDescriptors {
     /// more. If all descriptors were in use, libdispatch would end the process, because it opens a file each second
     /// while threads are busy.
     package static func downloads() -> Int {
-        var limit = rlimit()
-        guard getrlimit(Int32(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < plenty else { return .max }
-        return max(1, (count(atMost: Int(limit.rlim_cur)) - ofSession) / ofDownload)
+        guard let limit, limit < plenty else { return .max }
+        return max(1, (count(atMost: limit) - ofSession - limit / shareOfIdle) / ofDownload)
     }
 
-    private static let plenty: UInt64 = 1024
+    /// Returns how many connections each of four handles of libcurl may keep. More than 256 are not useful.
+    package static func idleConnections() -> Int { min(256, (limit ?? .max) / shareOfIdle / 4) }
+
+    /// The limit of descriptors of this process; nil if there is none.
+    private static var limit: Int? {
+        var limit = rlimit()
+        guard getrlimit(Int32(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
+        return Int(exactly: limit.rlim_cur)
+    }
+
+    private static let plenty = 1024
+    /// The idle connections to all hosts may use one of this many descriptors.
+    private static let shareOfIdle = 4
     /// The descriptors of the session: engines, server, timers, and additional connections to a host.
     private static let ofSession = 20
     /// The descriptors of a download: the connection, the file, its folder, and one for reading the file.

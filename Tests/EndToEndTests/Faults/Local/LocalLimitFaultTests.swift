@@ -62,6 +62,23 @@ extension EndToEnd {
             }
         }
 
+        @Test("With few open files, idle connections to many hosts leave enough for the files", arguments: [128, 400])
+        func manyHosts(limit: Int) async throws {
+            try await withNginx { sandbox, nginx in
+                let content = Content(seed: 7, size: 1000)
+                let list = try (0..<1000).map { index in
+                    try nginx.add(content, as: "f\(index)")
+                    // libcurl connects to 127.0.0.1 for each of these hosts, and keeps a connection to each.
+                    return nginx.url("/f\(index)").replacingOccurrences(of: "127.0.0.1", with: "h\(index).localhost")
+                }
+                var launch = try sandbox.launch(through: Through.limit("nofile=\(limit)"), ["get", "-i", "-"])
+                launch.input = list.joined(separator: "\n")
+                let result = try await ChildProcess(launch).result()
+                #expect(result.ending == .exited(0), "\(result.stderr.prefix(2000))")
+                #expect(result.outputLines.count == list.count)
+            }
+        }
+
         @Test("Many simultaneous downloads with few open files: each gives the right file or an error")
         func manyDownloads() async throws {
             try await withDlm(serving: FaultReply(LocalTrial.content, etag: "\"v1\"")) { sandbox, server in
