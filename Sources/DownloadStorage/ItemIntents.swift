@@ -61,7 +61,8 @@ enum ItemIntents {
     }
 
     /// Copies the intents of a dead session's items to the table `intent`, and turns these items into rows of
-    /// `download`. Damaged intents are left out, so their files are fetched again.
+    /// `download`. Intents without a number, a name, a size or a time are left out, so their files are fetched again.
+    /// With other damage, the row of `download` is reported as damaged.
     static func settle(of session: String, _ db: Database) throws {
         try db.cachedStatement(
             sql: """
