@@ -46,7 +46,10 @@ struct ItemSegments {
         let number: Int64 = row[0]
         let items = max(0, min(Int.fromDatabaseValue(row[1]) ?? Self.capacity, Self.capacity))
         if items == Self.capacity, number < Self.last {
-            if row[2] { try keep(try made(of: number), of: number) }
+            if row[2] {
+                try db.cachedStatement(sql: "UPDATE itemSegment SET filter = ? WHERE id = ?")
+                    .execute(arguments: [Data(try made(of: number).bytes), number])
+            }
             return try begin(number + 1, hashes)
         }
         var filter: HashFilter?
@@ -55,27 +58,22 @@ struct ItemSegments {
             filter = try kept.flatMap { $0.suits(Self.capacity) ? $0 : nil } ?? made(of: number)
             filter?.insert(hashes)
         }
-        try keep(filter, of: number)
-        try db.cachedStatement(sql: "UPDATE itemSegment SET items = ? WHERE id = ?")
-            .execute(arguments: [items + hashes.count, number])
+        try db.cachedStatement(sql: "UPDATE itemSegment SET items = ?, filter = ? WHERE id = ?")
+            .execute(arguments: [items + hashes.count, filter.map { Data($0.bytes) }, number])
         return Segment(number: number)
     }
 
     /// Makes the segment for new items.
     private func begin(_ number: Int64, _ hashes: [Int64]) throws -> Segment {
-        try db.cachedStatement(sql: "INSERT INTO itemSegment (id, items) VALUES (?, ?)")
-            .execute(arguments: [number, hashes.count])
+        var filter: HashFilter?
         if hashes.count >= Self.fewestKept {
-            var filter = HashFilter(count: max(Self.capacity, hashes.count))
-            filter.insert(hashes)
-            try keep(filter, of: number)
+            var new = HashFilter(count: max(Self.capacity, hashes.count))
+            new.insert(hashes)
+            filter = new
         }
+        try db.cachedStatement(sql: "INSERT INTO itemSegment (id, items, filter) VALUES (?, ?, ?)")
+            .execute(arguments: [number, hashes.count, filter.map { Data($0.bytes) }])
         return Segment(number: number)
-    }
-
-    private func keep(_ filter: HashFilter?, of segment: Int64) throws {
-        try db.cachedStatement(sql: "UPDATE itemSegment SET filter = ? WHERE id = ?")
-            .execute(arguments: [filter.map { Data($0.bytes) }, segment])
     }
 
     /// Makes a filter of the items in a segment.

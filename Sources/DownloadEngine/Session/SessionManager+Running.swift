@@ -52,7 +52,10 @@ extension SessionManager {
             if book.wantsBeyond { await loadBeyond() }
             guard works != nil, let next = book.start(at: parts.time.date, now: parts.time.now) else { break }
             switch next {
-            case .attempt(let queued): start(queued)
+            case .attempt(let queued):
+                // The pause between starts holds the origin, and the ready files must keep it, too.
+                if queued.entry.common.request.pacing != nil { recallReady() }
+                start(queued)
             case .parking(let record): await park([record])
             }
         }
