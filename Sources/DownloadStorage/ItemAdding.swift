@@ -9,6 +9,10 @@ struct ItemAdding {
 
     /// The fewest downloads that are added as items. A single download costs less as a row of `download`.
     private static let fewest = 2
+    /// The number of rows that one statement inserts. With a statement for each row, a million lines took a quarter
+    /// longer. `OR FAIL` saves a journal of the statement, which would take twice as long; the transaction undoes
+    /// everything if a statement fails.
+    private static let rowsAtOnce = 50
 
     /// Returns whether these downloads can be items.
     static func takes(_ run: AddedRun) -> Bool {
@@ -31,13 +35,21 @@ struct ItemAdding {
         ])
         let list = db.lastInsertedRowID
         let segment = try ItemSegments(db: db).take(run.hashes)
-        var statement = try RowStatement(db, sql: "INSERT INTO item (id, list, hash, url) VALUES (?, ?, ?, ?)")
-        for index in run.urls.indices {
-            statement.bind(first + DownloadID(index))
-            statement.bind(list)
-            statement.bind(segment.key(run.hashes[index]))
-            statement.bind(run.urls[index].string)
-            _ = try statement.execute()
+        var index = 0
+        for rows in [Self.rowsAtOnce, 1] where count - index >= rows {
+            let values = Array(repeating: "(?, ?, ?, ?)", count: rows).joined(separator: ", ")
+            let sql: String = "INSERT OR FAIL INTO item (id, list, hash, url) VALUES \(values)"
+            var statement = try RowStatement(db, sql: sql)
+            while count - index >= rows {
+                for index in index..<index + rows {
+                    statement.bind(first + DownloadID(index))
+                    statement.bind(list)
+                    statement.bind(segment.key(run.hashes[index]))
+                    statement.bind(run.urls[index].string)
+                }
+                _ = try statement.execute()
+                index += rows
+            }
         }
         try EventBatch(kind: .added, state: .queued, session: session, time: now)
             .log((0..<count).map { first + DownloadID($0) }, db)

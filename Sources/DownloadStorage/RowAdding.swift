@@ -54,24 +54,35 @@ struct RowAdding {
     /// of each URL that has one.
     private func find(_ run: AddedRun) throws -> [Int: StoredDownload] {
         let place = run.request.destination
-        // Mostly there are items only, and this saves the look-up of each URL.
-        let hasAny = try db.cachedStatement(sql: "SELECT 1 FROM download WHERE folder = ? LIMIT 1")
-        if try Int.fetchOne(hasAny, arguments: [place.folder]) == nil { return [:] }
+        let places = try places(run)
+        if places.isEmpty { return [:] }
         let statement = try db.cachedStatement(
             sql: """
                 SELECT \(RowReader.columns), place FROM (SELECT key AS place, value AS wanted FROM json_each(?))
                 CROSS JOIN download INDEXED BY downloadByDestination
                 WHERE folder = ? AND url = wanted AND askedName IS ?
                 """)
-        let rows = try Row.fetchCursor(statement, arguments: [run.json, place.folder, place.fileName])
+        let urls = JSONWriter.text { json in json.array(places) { $0.value(run.urls[$1].string) } }
+        let rows = try Row.fetchCursor(statement, arguments: [urls, place.folder, place.fileName])
         var found: [Int: StoredDownload] = [:]
         while let row = try rows.next() {
             let download = try StoredDownload(row, coder: coder)
-            let index: Int = row[RowReader.Column.allCases.count]
+            let index = places[row[RowReader.Column.allCases.count] as Int]
             if let other = found[index], other.record.id > download.record.id { continue }
             found[index] = download
         }
         return found
+    }
+
+    /// Returns the indices of the URLs to look up. Mostly the folder has items only, or a few other downloads, and then
+    /// reading their URLs takes less time than looking up each URL.
+    private func places(_ run: AddedRun) throws -> [Int] {
+        let statement = try db.cachedStatement(sql: "SELECT url FROM download WHERE folder = ? LIMIT ?")
+        let known = try String.fetchAll(statement, arguments: [run.request.destination.folder, run.urls.count + 1])
+        if known.count > run.urls.count { return Array(run.urls.indices) }
+        if known.isEmpty { return [] }
+        let set = Set(known)
+        return run.urls.indices.filter { set.contains(run.urls[$0].string) }
     }
 
     /// Inserts the rows and returns the first id. The other ids follow it.

@@ -4,16 +4,27 @@ import HTTPTypes
 
 extension ControlClient {
     package func add(_ requests: RequestList) async throws -> [AddedDownload] {
-        var added: [AddedDownload] = []
-        for batch in requests.batches {
-            let document = try WireAdd(groups: batch.runs.map(WireGroup.init), isBrief: true).json()
-            let answer = try decode(WireAddedList.self, await ask(.post, "downloads", json: document))
-            guard let downloads = answer.added(batch, session: identifier, at: time.date) else {
-                throw bad("its answer cannot be understood")
-            }
-            if added.isEmpty { added = downloads } else { added += downloads }
+        try await prepareAddition(of: requests).add()()
+    }
+
+    package func prepareAddition(of requests: RequestList) throws -> PreparedAddition {
+        let batches = requests.batches
+        let documents = try batches.map {
+            try WireAdd(groups: $0.runs.map(WireGroup.init), isBrief: true).json()
         }
-        return added
+        return PreparedAddition { [self] in
+            var answers: [Data] = []
+            for document in documents { answers.append(try await ask(.post, "downloads", json: document)) }
+            return { [self, answers] in
+                try zip(batches, answers).reduce(into: []) { added, exchange in
+                    let answer = try decode(WireAddedList.self, exchange.1)
+                    guard let downloads = answer.added(exchange.0, session: identifier, at: time.date) else {
+                        throw bad("its answer cannot be understood")
+                    }
+                    if added.isEmpty { added = downloads } else { added += downloads }
+                }
+            }
+        }
     }
 
     package func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload] {

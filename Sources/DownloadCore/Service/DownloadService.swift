@@ -2,6 +2,8 @@
 package protocol DownloadService: Sendable {
     /// Finds or creates a download for each request, in order, and starts the work.
     func add(_ requests: RequestList) async throws -> [AddedDownload]
+    /// Prepares an addition, so that a part of a list can be prepared while the part before is recorded.
+    func prepareAddition(of requests: RequestList) throws -> PreparedAddition
     /// Continues downloads that were paused, interrupted, cancelled or failed.
     /// - Parameter overrides: secrets and other values that are given again. They are merged into each request.
     func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload]
@@ -37,10 +39,28 @@ extension DownloadService {
         try await add(RequestList(requests))
     }
 
+    package func prepareAddition(of requests: RequestList) throws -> PreparedAddition {
+        PreparedAddition {
+            let added = try await add(requests)
+            return { added }
+        }
+    }
+
     package func checkAvailability() async throws { _ = try await status() }
     package func pause(_ ids: [DownloadID]) async throws -> [ChangedDownload] { try await change(ids, .pause) }
     /// Stops downloads, and keeps their partial files, so that `resume` can still continue them.
     package func cancel(_ ids: [DownloadID]) async throws -> [ChangedDownload] { try await change(ids, .cancel) }
+}
+
+/// A prepared addition of downloads.
+package struct PreparedAddition: Sendable {
+    /// Reads the answer of the service, and returns the downloads in the order of the requests.
+    package typealias Answer = @Sendable () throws -> [AddedDownload]
+
+    /// Adds the downloads. When this returns, they are recorded, and the next part of a list may be added.
+    package let add: @Sendable () async throws -> Answer
+
+    package init(_ add: @escaping @Sendable () async throws -> Answer) { self.add = add }
 }
 
 /// The values that may be given again when a download is resumed.

@@ -31,14 +31,18 @@ extension SessionManager {
         enterSmallFiles()
         let haveSecrets = requests.runs.contains { $0.request.hasSecrets }
         let date = parts.time.date
+        // The last new download that found no room in memory.
+        var left: DownloadEntry?
         for index in added.indices where added[index].kind != .joined {
             // A new download without secrets has no older secrets that must be replaced.
             if haveSecrets || added[index].kind != .inserted { secrets.keep(added[index].record) }
+            if let left, added[index].kind == .inserted, added[index].entry.isListed(with: left) { continue }
+            left = nil
             if case .paused = added[index].entry.state {
                 book.addPaused(added[index].record)
                 broadcaster.send(.didPause(DownloadSnapshot(record: added[index].record)))
-            } else {
-                book.adopt(added[index].entry, at: date)
+            } else if !book.adopt(added[index].entry, at: date) {
+                left = added[index].entry
             }
         }
         return added

@@ -121,13 +121,7 @@ struct Get: ContextAction {
         for document in rejected { handover.reject(document) }
         try await handover.add(RequestList(requests))
         guard let list else { return handover.exitStatus }
-        // The next lines are read while the session records the lines before.
-        var coming = Task { try await maker.part(of: list) }
-        while let part = try await coming.value {
-            coming = Task { try await maker.part(of: list) }
-            for document in part.rejected { handover.reject(document) }
-            try await handover.add(part.requests)
-        }
+        try await handover.addList { try await maker.part(of: list) }
         if let notice = list.notice, !output.quiet { context.console.report(notice) }
         return handover.exitStatus
     }

@@ -1,21 +1,28 @@
 import DownloadKit
 
 /// The handover of downloads to the background session. The ids of the downloads are printed. A list is handed over in
-/// parts, so that a list of any length needs only the memory of one part.
+/// parts, so that a list of any length needs only the memory of a few parts. While the session records a part, the next
+/// part is prepared, and the ids of the part before are printed.
 struct BackgroundHandover {
-    let router: any SessionRouting
-    let console: Console
-    let options: OutputOptions
-    private(set) var statuses: Set<Int32> = []
+    /// A part of a list that the session can record.
+    private struct Part: Sendable {
+        let requests: RequestList
+        let rejected: [RejectedDocument]
+        /// Nil if there are no requests.
+        let addition: PreparedAddition?
+    }
+
+    private let background: Background
+    private let console: Console
+    private let options: OutputOptions
     private let proxies: CarriedProxies
-    /// The background session. It is nil until the first part of a list is handed over.
-    private var session: (any DownloadService)?
+    private(set) var statuses: Set<Int32> = []
 
     init(
         _ router: any SessionRouting, console: Console, options: OutputOptions, environment: [String: String]
     ) throws {
         proxies = try CarriedProxies(environment)
-        self.router = router
+        background = Background(router)
         self.console = console
         self.options = options
     }
@@ -23,10 +30,42 @@ struct BackgroundHandover {
     /// The exit status of the command: 0, the status of the only kind of failure, or 1 for several kinds.
     var exitStatus: Int32 { statuses.count > 1 ? 1 : statuses.first ?? 0 }
 
-    mutating func add(_ asked: RequestList) async throws {
-        guard !asked.isEmpty else { return }
-        let requests = proxies.applied(to: asked)
-        let added = try await added(requests)
+    mutating func add(_ requests: RequestList) async throws {
+        let part = try await Self.part((requests, []), proxies, background)
+        if let answer = try await background.record(part.requests, part.addition) { tell(part.requests, try answer()) }
+    }
+
+    /// Hands over the parts that `next` returns. A nil from `next` is the end of the list.
+    mutating func addList(
+        _ next: @escaping @Sendable () async throws -> (requests: RequestList, rejected: [RejectedDocument])?
+    ) async throws {
+        let prepare = { @Sendable [proxies, background] () async throws -> Part? in
+            guard let part = try await next() else { return nil }
+            return try await Self.part(part, proxies, background)
+        }
+        var coming = Task { try await prepare() }
+        var recorded: (requests: RequestList, answer: PreparedAddition.Answer)?
+        while let part = try await coming.value {
+            coming = Task { try await prepare() }
+            let recording = Task { [background] in try await background.record(part.requests, part.addition) }
+            if let recorded { tell(recorded.requests, try recorded.answer()) }
+            for document in part.rejected { reject(document) }
+            recorded = try await recording.value.map { (part.requests, $0) }
+        }
+        if let recorded { tell(recorded.requests, try recorded.answer()) }
+    }
+
+    private static func part(
+        _ part: (requests: RequestList, rejected: [RejectedDocument]), _ proxies: CarriedProxies,
+        _ background: Background
+    ) async throws -> Part {
+        let requests = proxies.applied(to: part.requests)
+        return Part(
+            requests: requests, rejected: part.rejected,
+            addition: requests.isEmpty ? nil : try await background.prepare(requests))
+    }
+
+    private mutating func tell(_ requests: RequestList, _ added: [AddedDownload]) {
         let tellsEach = options.json || options.verbose > 0 && !options.quiet
         var ids: [DownloadID] = []
         ids.reserveCapacity(added.count)
@@ -46,8 +85,8 @@ struct BackgroundHandover {
         if !options.json, !options.quiet, !ids.isEmpty { console.print(ids.map { "\($0)" }.joined(separator: "\n")) }
     }
 
-    /// Reports one added download in detail, as JSON or with `-v`. ``add(_:)`` prints plain ids many at a time, because
-    /// a list may have a million lines.
+    /// Reports one added download in detail, as JSON or with `-v`. Plain ids are printed many at a time, because a list
+    /// may have a million lines.
     private func tell(_ download: AddedDownload) {
         let snapshot = DownloadSnapshot(record: download.record)
         let verb = download.kind == .joined ? "joined" : "added"
@@ -55,31 +94,6 @@ struct BackgroundHandover {
         guard options.verbose > 0, !options.quiet else { return }
         console.report("\(snapshot.id): \(snapshot.record.displayName): \(verb): \(download.record.request.url)")
     }
-
-    /// Adds the requests to the background session. If the session is just ending, a new background session is started,
-    /// and gets the requests.
-    private mutating func added(_ requests: RequestList) async throws -> [AddedDownload] {
-        for _ in 1..<Self.attempts {
-            do {
-                return try await background().add(requests)
-            } catch DownloadError.sessionUnavailable(let failure)
-                where failure == .notRunning(SessionIdentifier.background) || failure == .shuttingDown
-            {
-                session = nil
-            }
-        }
-        return try await background().add(requests)
-    }
-
-    /// Returns the background session, and looks it up only once for all parts of a list.
-    private mutating func background() async throws -> any DownloadService {
-        if let session { return session }
-        let found = try await router.background()
-        session = found
-        return found
-    }
-
-    private static let attempts = 5
 
     /// Returns the error for a download that was joined but lacks the requested checksum. This command does not wait
     /// for the end of the download, so it cannot verify the file.
@@ -97,4 +111,43 @@ struct BackgroundHandover {
         if options.json { console.print(document.json) }
         statuses.insert(document.exitStatus)
     }
+}
+
+/// The background session, which is looked up only once for all parts of a list.
+private actor Background {
+    private let router: any SessionRouting
+    private var session: (any DownloadService)?
+
+    init(_ router: any SessionRouting) { self.router = router }
+
+    func prepare(_ requests: RequestList) async throws -> PreparedAddition {
+        try await found().prepareAddition(of: requests)
+    }
+
+    /// Adds the requests to the background session. If the session is just ending, a new background session is started,
+    /// and gets the requests.
+    /// - Returns: The answer; nil if there is no addition.
+    func record(_ requests: RequestList, _ addition: PreparedAddition?) async throws -> PreparedAddition.Answer? {
+        guard var addition else { return nil }
+        for _ in 1..<Self.attempts {
+            do {
+                return try await addition.add()
+            } catch DownloadError.sessionUnavailable(let failure)
+                where failure == .notRunning(SessionIdentifier.background) || failure == .shuttingDown
+            {
+                session = nil
+                addition = try await prepare(requests)
+            }
+        }
+        return try await addition.add()
+    }
+
+    private func found() async throws -> any DownloadService {
+        if let session { return session }
+        let found = try await router.background()
+        session = found
+        return found
+    }
+
+    private static let attempts = 5
 }

@@ -21,41 +21,52 @@ extension SessionBook {
 
     /// Records that a download is queued for this session. If its last attempt is about to end, the download is read
     /// from the store after the end.
-    mutating func adopt(_ entry: DownloadEntry, at date: Date) {
+    /// - Returns: See ``offer(_:at:)``.
+    @discardableResult
+    mutating func adopt(_ entry: DownloadEntry, at date: Date) -> Bool {
         switch places[entry.id] {
         case .active: update(entry.id) { $0.isQueuedAgain = true }
         case .queued(var queued):
             queued.timeLeft = nil
             move(entry.id, to: .queued(queued))
-        case .arriving, .parked, .paused, .unsaved, .changing, nil: offer(QueuedDownload(entry), at: date)
+        case .arriving, .parked, .paused, .unsaved, .changing, nil: return offer(QueuedDownload(entry), at: date)
         }
+        return true
     }
 
     mutating func adopt(_ record: DownloadRecord, at date: Date) { adopt(DownloadEntry(record), at: date) }
 
     /// Keeps the record in memory, or leaves it in the store until there is room in memory.
-    mutating func offer(_ queued: QueuedDownload, at date: Date) {
+    /// - Returns: False if memory is full of downloads that precede this one. Then downloads that follow it are left to
+    ///   the store as well, and need not be offered.
+    @discardableResult
+    mutating func offer(_ queued: QueuedDownload, at date: Date) -> Bool {
         let id = queued.entry.id
         switch places[id] {
-        case .queued, .arriving, .active: return
+        case .queued, .arriving, .active: return true
         // The caller that makes the change may settle it with an older answer of the store, so the store is read again.
-        case .changing: return queue.leaveToStore()
+        case .changing:
+            queue.leaveToStore()
+            return true
         case .parked, .paused, .unsaved, nil: break
         }
         if queued.closedUntil(at: date) != nil {
-            return move(id, to: .arriving(queued))
+            move(id, to: .arriving(queued))
+            return true
         }
         if scheduler.candidateCount >= mostQueued, queued.isPlain {
             let last = scheduler.last { self[queued: $0]?.isPlain ?? true }
             guard let last, last.follows(id, priority: queued.entry.priority), let left = self[queued: last.id] else {
                 queue.leaveToStore(queued.entry)
-                return move(id, to: nil)
+                move(id, to: nil)
+                return false
             }
             queue.leaveToStore(left.entry)
             scheduler.remove(last.id)
             move(last.id, to: nil)
         }
         enlist(queued)
+        return true
     }
 
     mutating func enlist(_ queued: QueuedDownload) {
