@@ -47,9 +47,8 @@ extension EndToEnd {
             "After a kill, resume says that it needs the proxy's password; a background session keeps it in memory",
             arguments: [false, true])
         func resumed(inBackground: Bool) async throws {
-            try await withDlm({ request in
-                Self.file.with { if request.number == 1 { $0.cut = .stall(after: 2 * mebibyte) } }
-            }) { sandbox, proxy in
+            let gate = Gate(after: 2 * mebibyte)
+            try await withDlm({ _ in Self.file.with { $0.gate = gate } }) { sandbox, proxy in
                 let address = "http://ann:\(SecretSearch.password)@127.0.0.1:\(proxy.port)"
                 let words = ["--proxy", address, "http://\(Self.host)/file.bin"]
                 if inBackground {
@@ -58,6 +57,7 @@ extension EndToEnd {
                     try await sandbox.waitToShow(1) { $0.received >= mebibyte }
                     // The session keeps the password in memory.
                     try await sandbox.done("pause", "1")
+                    gate.open()
                     try await sandbox.done("resume", "-b", "1")
                     let result = try await sandbox.perform("wait", "1")
                     try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
@@ -68,6 +68,7 @@ extension EndToEnd {
                 try await sandbox.waitToShow(1) { $0.received >= mebibyte }
                 first.send(SIGKILL)
                 _ = try await first.result()
+                gate.open()
                 let without = try await sandbox.perform("resume", "1")
                 expectFailure(2, of: without)
                 #expect(without.stderr.contains("--proxy"), "\(without.stderr)")
