@@ -136,6 +136,20 @@ struct ItemSegmentTests {
         }
     }
 
+    @Test("If the number of one new item is taken, nothing of the list is added", arguments: [1, 30, 60])
+    func taken(number: Int) async throws {
+        let store = try folder.open()
+        _ = try await add(0..<2, to: store)
+        try await store.perform { db in
+            try db.execute(
+                sql: "INSERT INTO item (id, list, hash, url) SELECT ?, list, 0, 'http://a' FROM item LIMIT 1",
+                arguments: [2 + number])
+        }
+        await #expect(throws: DownloadError.self) { try await add(2..<62, to: store) }
+        #expect(try await store.perform { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM item") } == 3)
+        #expect(try await segments(store).map(\.items) == [3])
+    }
+
     @Test("The bits of a filter are those of earlier versions")
     func bits() {
         var filter = HashFilter(count: 3)
