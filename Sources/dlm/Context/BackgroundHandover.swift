@@ -32,7 +32,8 @@ struct BackgroundHandover {
 
     mutating func add(_ requests: RequestList) async throws {
         let part = try await Self.part((requests, []), proxies, background)
-        if let answer = try await background.record(part.requests, part.addition) { tell(part.requests, try answer()) }
+        let answer = try await background.record(part.requests, part.addition)
+        statuses.formUnion(try tell(part, answer))
     }
 
     /// Hands over the parts that `next` returns. A nil from `next` is the end of the list.
@@ -44,15 +45,22 @@ struct BackgroundHandover {
             return try await Self.part(part, proxies, background)
         }
         var coming = Task { try await prepare() }
-        var recorded: (requests: RequestList, answer: PreparedAddition.Answer)?
-        while let part = try await coming.value {
-            coming = Task { try await prepare() }
-            let recording = Task { [background] in try await background.record(part.requests, part.addition) }
-            if let recorded { tell(recorded.requests, try recorded.answer()) }
-            for document in part.rejected { reject(document) }
-            recorded = try await recording.value.map { (part.requests, $0) }
+        // Prints what became of the last part, and returns its exit statuses.
+        var telling = Task<Set<Int32>, any Error> { [] }
+        do {
+            while let part = try await coming.value {
+                coming = Task { try await prepare() }
+                let recording = Task { [background] in try await background.record(part.requests, part.addition) }
+                statuses.formUnion(try await telling.value)
+                let answer = await recording.result
+                telling = Task { [self] in try tell(part, try? answer.get()) }
+                _ = try answer.get()
+            }
+        } catch {
+            statuses.formUnion(try await telling.value)
+            throw error
         }
-        if let recorded { tell(recorded.requests, try recorded.answer()) }
+        statuses.formUnion(try await telling.value)
     }
 
     private static func part(
@@ -65,13 +73,20 @@ struct BackgroundHandover {
             addition: requests.isEmpty ? nil : try await background.prepare(requests))
     }
 
-    private mutating func tell(_ requests: RequestList, _ added: [AddedDownload]) {
+    /// - Parameter answer: The answer of the session; nil if nothing was added.
+    /// - Returns: The exit statuses of the inputs that did not become downloads.
+    private func tell(_ part: Part, _ answer: PreparedAddition.Answer?) throws -> Set<Int32> {
+        var rejected = part.rejected
+        for document in rejected { tell(document) }
+        let (requests, added) = (part.requests, try answer?() ?? [])
         let tellsEach = options.json || options.verbose > 0 && !options.quiet
         var ids: [DownloadID] = []
         ids.reserveCapacity(added.count)
         for index in added.indices {
             if added[index].kind == .joined, requests[index].asksForMore(than: added[index].record.request) {
-                reject(RejectedDocument(Self.joinedUnverified(added[index].id)))
+                let document = RejectedDocument(Self.joinedUnverified(added[index].id))
+                tell(document)
+                rejected.append(document)
             } else {
                 ids.append(added[index].id)
                 if added[index].kind == .joined,
@@ -83,6 +98,7 @@ struct BackgroundHandover {
             }
         }
         if !options.json, !options.quiet, !ids.isEmpty { console.print(ids.map { "\($0)" }.joined(separator: "\n")) }
+        return Set(rejected.map(\.exitStatus))
     }
 
     /// Reports one added download in detail, as JSON or with `-v`. Plain ids are printed many at a time, because a list
@@ -107,9 +123,13 @@ struct BackgroundHandover {
 
     /// Reports an input that did not become a download, and records its exit status.
     mutating func reject(_ document: RejectedDocument) {
+        tell(document)
+        statuses.insert(document.exitStatus)
+    }
+
+    private func tell(_ document: RejectedDocument) {
         console.report(document.text)
         if options.json { console.print(document.json) }
-        statuses.insert(document.exitStatus)
     }
 }
 
