@@ -157,13 +157,13 @@ package actor SessionManager: DownloadService {
         guard works != nil, works?.ticker == nil else { return }
         hooks.look()
         works?.ticker = Task { [weak self, time = parts.time] in
+            var ticks = 0
             while !Task.isCancelled {
-                await self?.clearHistory()
-                for _ in 0..<Self.ticksPerHour where !Task.isCancelled {
-                    // Only cancellation ends the sleep early. After one more tick, the cancellation ends the loop, too.
-                    try? await time.sleep(for: Self.tickLength)
-                    await self?.tick()
-                }
+                if ticks % Self.ticksPerHour == 0 { await self?.clearHistory() }
+                ticks += 1
+                // Only cancellation ends the sleep early. After one more tick, the cancellation ends the loop, too.
+                try? await time.sleep(for: Self.tickLength)
+                await self?.tick()
             }
         }
     }
