@@ -3,10 +3,10 @@ import DownloadCore
 extension RequestList {
     /// The most requests in one exchange. The response has the whole record of each download that existed already, and
     /// must stay below the limit of the client.
-    private static let mostInBatch = 10_000
+    private static let mostInBatch = 5_000
     /// The size in bytes at which a batch is full. With one more request that carries the digests of all pieces, it is
     /// still below the limit of a session (``ControlLimits/bodySize``).
-    private static let batchSize = 1 << 20
+    private static let batchSize = 512 << 10
 
     /// The lists that are sent one after the other.
     var batches: [RequestList] {

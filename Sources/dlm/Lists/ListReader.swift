@@ -9,12 +9,12 @@ final class ListReader: Sendable {
         var filter: ShardFilter?
 
         /// The number of lines to read for the next part. The first parts have 500 lines, so that downloads begin soon.
-        /// Later parts are a sixteenth of the lines before them, up to 10,000. Each part is recorded in one transaction,
+        /// Later parts are a sixteenth of the lines before them, up to 5,000. Each part is recorded in one transaction,
         /// which is synced. In parts of 500 lines, a million lines took twice as long.
         /// With shards more lines are read, because most of them belong to other shards.
         var size: Int {
             let shards = filter?.shard.count ?? 1
-            return min(min(max(500, position / shards / 16), 10_000) * shards, 40_000)
+            return min(min(max(500, position / shards / 16), 5_000) * shards, 20_000)
         }
     }
 
