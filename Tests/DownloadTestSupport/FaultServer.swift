@@ -87,6 +87,13 @@ package final class FaultServer: Sendable {
 
     package var log: ServerLog { core.log.value }
 
+    /// Waits until all replies are over, and returns the number of body bytes that were sent. The log learns of bytes after
+    /// they were handed to the kernel, so a client may have them earlier.
+    package func bytesSentInAll() async -> Int64 {
+        _ = await waitUntil { $0.entries.allSatisfy(\.isOver) }
+        return log.bytesSent
+    }
+
     /// Waits until the log meets a condition. Returns false if it does not within the limit.
     package func waitUntil(
         atMost limit: Duration = .seconds(45), _ isMet: @escaping @Sendable (ServerLog) -> Bool

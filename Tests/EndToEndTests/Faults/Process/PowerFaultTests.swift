@@ -81,7 +81,7 @@ extension EndToEnd {
                 #expect(killed.ending == .signalled(SIGKILL), "\(trial): \(killed.stderr)")
                 try power.cut(trial.loss, wereNamed: trial.size > 200_000, using: &random)
                 try trial.kill.expectNoLie(in: sandbox)
-                let sent = server.log.bytesSent
+                let sent = await server.bytesSentInAll()
                 let listed = try await sandbox.list()
                 // The record of the download is durable, and so is the record of its partial file.
                 #expect(listed.count == 1, "\(trial)")
@@ -221,7 +221,7 @@ extension EndToEnd {
                 try power.cut(loss, using: &random)
                 for name in names + ["a/b/file.bin"] { try expectFile(content, name, in: power.sandbox, loss) }
                 #expect(power.sandbox.names == ["a"] + names.sorted())
-                let sent = server.log.bytesSent
+                let sent = await server.bytesSentInAll()
                 let again = try await power.run("get", "-d", "a/b", server.url())
                 #expect(again.ending == .exited(0), "\(again.stderr)")
                 #expect(server.log.bytesSent == sent)

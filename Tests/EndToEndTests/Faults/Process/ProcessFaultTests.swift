@@ -163,7 +163,7 @@ extension EndToEnd {
                 #expect(killed.ending == .signalled(SIGKILL), "\(trial): \(killed.stderr)")
                 #expect(killed.stdout.isEmpty || trial.point == .afterCompleted, "\(trial)")
                 try trial.expectNoLie(in: sandbox)
-                let sent = server.log.bytesSent
+                let sent = await server.bytesSentInAll()
                 let next = trial.resumes ? ["resume", try await sandbox.onlyID()] : words
                 let result = try await ChildProcess(try sandbox.launch(next)).result()
                 try trial.cell.judge(result, in: sandbox, right: [trial.content], errors: [], as: trial.name)
@@ -293,7 +293,7 @@ extension EndToEnd {
                     #expect(await daemon.waitForEnd(), "\(trial)")
                     server.releaseEnds()
                     try trial.expectNoLie(in: sandbox)
-                    let sent = server.log.bytesSent
+                    let sent = await server.bytesSentInAll()
                     _ = try await sandbox.startDaemon()
                     let result = try await sandbox.perform("wait", "1")
                     #expect(result.ending == .exited(0), "\(trial): \(result.stderr)")
