@@ -8,7 +8,7 @@ struct BackgroundHandover {
     private struct Part: Sendable {
         let requests: RequestList
         let rejected: [RejectedDocument]
-        /// Nil if there are no requests.
+        /// Nil if there are no requests, or if they could not be prepared.
         let addition: PreparedAddition?
     }
 
@@ -31,7 +31,7 @@ struct BackgroundHandover {
     var exitStatus: Int32 { statuses.count > 1 ? 1 : statuses.first ?? 0 }
 
     mutating func add(_ requests: RequestList) async throws {
-        let part = try await Self.part((requests, []), proxies, background)
+        let part = await Self.part((requests, []), proxies, background)
         let answer = try await background.record(part.requests, part.addition)
         statuses.formUnion(try tell(part, answer))
     }
@@ -42,7 +42,7 @@ struct BackgroundHandover {
     ) async throws {
         let prepare = { @Sendable [proxies, background] () async throws -> Part? in
             guard let part = try await next() else { return nil }
-            return try await Self.part(part, proxies, background)
+            return await Self.part(part, proxies, background)
         }
         var coming = Task { try await prepare() }
         // Prints what became of the last part, and returns its exit statuses.
@@ -66,11 +66,11 @@ struct BackgroundHandover {
     private static func part(
         _ part: (requests: RequestList, rejected: [RejectedDocument]), _ proxies: CarriedProxies,
         _ background: Background
-    ) async throws -> Part {
+    ) async -> Part {
         let requests = proxies.applied(to: part.requests)
-        return Part(
-            requests: requests, rejected: part.rejected,
-            addition: requests.isEmpty ? nil : try await background.prepare(requests))
+        // An error is reported when the part is recorded, which tries again.
+        let addition = requests.isEmpty ? nil : try? await background.prepare(requests)
+        return Part(requests: requests, rejected: part.rejected, addition: addition)
     }
 
     /// - Parameter answer: The answer of the session; nil if nothing was added.
@@ -146,20 +146,25 @@ private actor Background {
 
     /// Adds the requests to the background session. If the session is just ending, a new background session is started,
     /// and gets the requests.
-    /// - Returns: The answer; nil if there is no addition.
-    func record(_ requests: RequestList, _ addition: PreparedAddition?) async throws -> PreparedAddition.Answer? {
-        guard var addition else { return nil }
+    /// - Parameter prepared: The prepared addition of these requests, if there is one.
+    /// - Returns: The answer; nil if there are no requests.
+    func record(
+        _ requests: RequestList, _ prepared: PreparedAddition?
+    ) async throws -> PreparedAddition.Answer? {
+        if requests.isEmpty { return nil }
+        var prepared = prepared
         for _ in 1..<Self.attempts {
             do {
+                let addition = if let prepared { prepared } else { try await prepare(requests) }
                 return try await addition.add()
             } catch DownloadError.sessionUnavailable(let failure)
                 where failure == .notRunning(SessionIdentifier.background) || failure == .shuttingDown
             {
                 session = nil
-                addition = try await prepare(requests)
+                prepared = nil
             }
         }
-        return try await addition.add()
+        return try await prepare(requests).add()
     }
 
     private func found() async throws -> any DownloadService {
