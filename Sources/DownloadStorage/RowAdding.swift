@@ -75,7 +75,8 @@ struct RowAdding {
     }
 
     /// Returns the indices of the URLs to look up. Mostly the folder has items only, or a few other downloads, and then
-    /// reading their URLs takes less time than looking up each URL.
+    /// reading their URLs takes less time than looking up each URL. With one other download in the folder, a million
+    /// lines took 5.0 s instead of 5.6 (medians of 5 rounds in turn).
     private func places(_ run: AddedRun) throws -> [Int] {
         let statement = try db.cachedStatement(sql: "SELECT url FROM download WHERE folder = ? LIMIT ?")
         let known = try String.fetchAll(statement, arguments: [run.request.destination.folder, run.urls.count + 1])
