@@ -6,9 +6,13 @@ package enum LinkExpiry {
     package static let margin = 5.0
     /// The status codes with which servers answer a URL that has expired.
     package static let statuses: Set<Int> = [401, 403, 410]
+    /// The status codes after which a URL to which a server redirected may have expired. Storage servers also answer
+    /// 400 or 404 then.
+    package static let statusesOfRedirected: Set<Int> = [400, 401, 403, 404, 410]
 
     /// Returns when the URL expires, or nil if the URL does not say so in a known form. AWS and Google give the time of
-    /// signing and the span of validity. CloudFront and others give `Expires`, in seconds since 1970. Azure gives `se`.
+    /// signing and the span of validity. CloudFront and others give `Expires` or `exp`, in seconds since 1970. Azure
+    /// gives `se`.
     package static func date(of url: SourceURL) -> Date? {
         guard let items = URLComponents(string: url.string)?.queryItems else { return nil }
         var fields: [String: String] = [:]
@@ -20,7 +24,7 @@ package enum LinkExpiry {
                 return signed + span
             }
         }
-        if let seconds = fields["expires"].flatMap(Double.init), (1e8...1e11).contains(seconds) {
+        if let seconds = (fields["expires"] ?? fields["exp"]).flatMap(Double.init), (1e8...1e11).contains(seconds) {
             return Date(timeIntervalSince1970: seconds)
         }
         guard fields["sig"] != nil, let text = fields["se"] else { return nil }

@@ -45,7 +45,7 @@ package struct ResponseJudge: Sendable, Equatable {
 
     package enum Verdict: Sendable, Equatable {
         /// The body belongs to the known version. It begins at `offset` and ends before `end`, or where the body ends
-        /// if `end` is nil.
+        /// if `end` is nil. A partial answer may begin before the requested range.
         case body(offset: Int64, end: Int64?, total: Int64?)
         /// The body is the whole of another version, from its first byte.
         case newVersion(total: Int64?, why: String)
@@ -144,7 +144,12 @@ package struct ResponseJudge: Sendable, Equatable {
     // MARK: 206
 
     private func judgePart(_ head: ResponseHead) -> Verdict {
-        func wrong(_ what: String) -> Verdict { .failed(.protocolViolated(.wrongRange(what))) }
+        /// A partial answer that contradicts itself or the request. If no bytes are known yet, nothing depends on the
+        /// range, so the file is requested without one.
+        func wrong(_ what: String) -> Verdict {
+            asksRange && start == 0 && known == nil
+                ? .askWithoutRange : .failed(.protocolViolated(.wrongRange(what)))
+        }
         guard asksRange else { return wrong("206 to a request without a range") }
         if Self.mediaType(head)?.hasPrefix("multipart/") == true { return wrong("several ranges instead of one") }
         let length = Self.contentLength(head)
@@ -154,15 +159,15 @@ package struct ResponseJudge: Sendable, Equatable {
             return wrong("Content-Range: \(value)")
         }
         if let known, let why = changeOf(head, total: total, with: known) { return .changed(why: why) }
-        guard range.lowerBound == start else { return wrong("asked from \(start), got \(value)") }
+        guard range.contains(start), start - range.lowerBound <= Self.mostSurplus else {
+            return wrong("asked from \(start), got \(value)")
+        }
         if let end, range.upperBound > end { return wrong("asked up to \(end - 1), got \(value)") }
         if let length, length != Int64(range.count) {
             return wrong("Content-Length \(length) for Content-Range \(value)")
         }
-        guard let total = total ?? known?.total else {
-            // Without a total, the end of the body would not prove the end of the file.
-            return start == 0 && known == nil ? .askWithoutRange : wrong(value)
-        }
+        // Without a total, the end of the body would not prove the end of the file.
+        guard let total = total ?? known?.total else { return wrong(value) }
         if let known {
             if let error = kindChanged(head, known) { return .failed(error) }
             if let etag = known.validators.etag, EntityTag(head: head) == nil {
@@ -177,6 +182,10 @@ package struct ResponseJudge: Sendable, Equatable {
         }
         return .body(offset: range.lowerBound, end: range.upperBound, total: total)
     }
+
+    /// The number of bytes by which a partial answer may begin before the requested range. Some caches answer from the
+    /// beginning of a block. The bytes before the range are compared with those on disk.
+    private static let mostSurplus: Int64 = 1 << 20
 
     // MARK: 416
 

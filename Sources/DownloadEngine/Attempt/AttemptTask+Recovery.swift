@@ -11,12 +11,15 @@ extension AttemptTask {
     func recover(from end: RoundEnd, round: Int) async throws {
         switch end {
         case .stopped: throw end
-        case .stale: if round > 0 { throw end }
+        case .partsUnusable: if attempt.distrustsRanges { throw end }
         case .changed, .misplaced: if round == Self.roundLimit { throw end }
         }
         await attempt.endTransfers()
         switch end {
-        case .stopped, .stale: break
+        case .stopped: break
+        case .partsUnusable:
+            attempt.distrustsRanges = true
+            attempt.announceRestart("the server sends no usable parts; the fetched bytes are kept and compared")
         case .changed(let why): try await attempt.replace(why: why)
         case .misplaced(let why): if try await !forgetHoles() { try await distrustRanges(why) }
         }

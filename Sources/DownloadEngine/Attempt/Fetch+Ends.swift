@@ -13,8 +13,13 @@ extension Fetch {
         await checkEdges(of: segment, upTo: position)
         reportAnswer(of: segment)
         let total = record.resume.total
-        let hasAll = total != nil && position >= segment.end(of: total)
-        let ending = try await ending(attempt.ended(segment, result, hasAll: hasAll).outcome, of: segment)
+        let end = segment.end(of: total)
+        let hasAll = total != nil && position >= end
+        let hasProgressed = RequestBudget.isProgress(
+            position - segment.countedStart, of: max(1, end - segment.countedStart))
+        if hasProgressed { sources.proveLink(of: segment.connection) }
+        let ending = try await ending(
+            attempt.ended(segment, result, hasAll: hasAll).outcome, of: segment, hasProgressed: hasProgressed)
         if ending == .complete, total != nil, !hasAll { lastError = TransferOutcome.tooShort }
         try follow(.ended(segment.connection, position: position, ending))
         guard ending == .refused, let cap = planner.cap else { return }
@@ -22,55 +27,78 @@ extension Fetch {
     }
 
     private func ending(
-        _ outcome: TransferOutcome, of segment: SegmentWriter
+        _ outcome: TransferOutcome, of segment: SegmentWriter, hasProgressed: Bool
     ) async throws -> SegmentPlanner.Ending {
         recordBrought(by: segment)
+        let source = sources.member(of: segment.connection)
+        if case .redirected = outcome {} else { sources.endRenewal(by: segment.connection) }
         switch outcome {
         case .complete:
             guard let head = segment.head else { return .complete }
-            sources.note(
-                Validators(head: head, now: context.time.date), of: sources.member(of: segment.connection))
+            sources.note(Validators(head: head, now: context.time.date), of: source)
             return .complete
         case .cut: return .cut
         case .stopped: throw RoundEnd.stopped
         case .fileRefused:
             try attempt.requireWritten()
             return .lost
-        case .redirected, .changed, .lost, .declined, .failed:
-            return sources.isShared
-                ? try ending(outcome, ofOneOfSeveral: segment) : try await ending(outcome, ofOnly: segment)
+        case .redirected(let location):
+            do throws(DownloadError) {
+                try sources.follow(segment.head?.status ?? 302, to: location, from: source, of: record.request)
+                return .cut
+            } catch {
+                sources.endRenewal(by: segment.connection)
+                return try await ending(error, true, of: segment, hasProgressed: false)
+            }
+        case .lost(let error): return try await ending(error, false, of: segment, hasProgressed: hasProgressed)
+        case .declined(let error): return try await ending(error, true, of: segment, hasProgressed: hasProgressed)
+        case .changed(let why) where sources.isShared: return try fail(source, .verificationFailed(.otherMirror(why)))
+        case .failed(let error) where sources.isShared: return try fail(source, error)
+        case .changed, .failed: throw outcome.error ?? RoundEnd.stopped
         }
     }
 
+    /// Returns what follows after a connection was lost, or was answered without the requested bytes.
     private func ending(
-        _ outcome: TransferOutcome, ofOnly segment: SegmentWriter
+        _ error: DownloadError, _ isDeclined: Bool, of segment: SegmentWriter, hasProgressed: Bool
     ) async throws -> SegmentPlanner.Ending {
-        guard let error = outcome.error as? DownloadError else { throw outcome.error ?? RoundEnd.stopped }
-        switch outcome {
-        case .lost:
-            lastError = error
-            if let refusal = try await refusal(of: segment, error) { return refusal }
-            if running.isEmpty { throw error }
-            return .lost
-        case .redirected, .declined:
-            lastError = error
-            return try declined(error, by: segment)
-        default: throw error
+        lastError = error
+        let source = sources.member(of: segment.connection)
+        let url = sources.members[source].route.url
+        if isDeclined { attempt.serverPause = segment.head.flatMap { ServerPause($0, url, now: context.time.date) } }
+        if !isDeclined, !sources.isShared, let refusal = try await refusal(of: segment, error) { return refusal }
+        let failed = FailedConnection(
+            error: error, isDeclined: isDeclined, status: segment.head?.status, hasProgressed: hasProgressed,
+            hasOthers: running.contains { sources.member(of: $0.connection) == source },
+            mayAskAgain: attempt.mayJoinParts && !attempt.distrustsRanges && record.resume.acceptsRanges
+                && record.request.retry.limit > 0, isHTTP: url.isHTTP,
+            link: sources.link(of: segment.connection, of: record.request))
+        switch failed.decision {
+        case .end(let ending): return ending
+        case .renewLink:
+            sources.renew(source, by: segment.connection, of: record.request, at: context.time.date)
+            return .cut
+        case .limit where sources.isShared:
+            let others = running.count { sources.member(of: $0.connection) == source }
+            sources.refused(source, serving: others, at: context.time.date)
+            sources.limit(source, to: others, without: segment.connection)
+            return sources.hasRoom(beside: attempt.transfers.connections) ? .cut : .unfit
+        case .limit: return .refused
+        case .fail(let isFinal) where sources.isShared: return try fail(source, error, isFinal: isFinal)
+        case .fail where isDeclined && record.lastAttempt.connections > 1 && url.isHTTP && patience > 0:
+            // The server may still count connections that have just ended.
+            try await waitForServer()
+            return .cut
+        case .fail: throw error
+        case .requestWhole where sources.isShared: return try fail(source, error)
+        case .requestWhole: throw RoundEnd.partsUnusable(error)
         }
     }
 
-    private func declined(_ error: DownloadError, by segment: SegmentWriter) throws -> SegmentPlanner.Ending {
-        let url = sources.members[0].route.url
-        attempt.serverPause = segment.head.flatMap { ServerPause($0, url, now: context.time.date) }
-        guard case .serverRefused(let status, _) = error else {
-            // Some FTP servers cannot begin in the middle of a file. The whole file is then fetched and compared.
-            if running.isEmpty { throw url.isHTTP ? error : RoundEnd.stale(error) }
-            return .unfit
-        }
-        if url != record.source, [403, 404, 410].contains(status) { throw RoundEnd.stale(error) }
-        // The server accepts no more connections. The running connections continue.
-        if running.isEmpty { throw error }
-        return [429, 503].contains(status) ? .refused : .unfit
+    private func waitForServer() async throws {
+        patience -= 1
+        endPulse()
+        try await attempt.wait(until: context.time.now + .seconds(1))
     }
 
     /// Returns what follows if an FTP or SSH server has refused a connection because it has too many. Such a server
@@ -94,36 +122,8 @@ extension Fetch {
             throw DownloadError.networkFailed(
                 .connect, TransportDiagnosis(code: 0, message: "the server accepts no more connections: \(error)"))
         }
-        patience -= 1
-        endPulse()
-        try await attempt.wait(until: context.time.now + .seconds(1))
+        try await waitForServer()
         return .cut
-    }
-
-    /// Returns what follows if one of several sources has failed: the other sources fetch the rest of the file.
-    private func ending(
-        _ outcome: TransferOutcome, ofOneOfSeveral segment: SegmentWriter
-    ) throws -> SegmentPlanner.Ending {
-        let index = sources.member(of: segment.connection)
-        switch outcome {
-        case .redirected(let location):
-            do throws(DownloadError) {
-                try sources.follow(segment.head?.status ?? 302, to: location, from: index, of: record.request)
-                return .cut
-            } catch {
-                return try fail(index, error)
-            }
-        case .lost(let error): return try fail(index, error, isFinal: false)
-        case .changed(let why): return try fail(index, .verificationFailed(.otherMirror(why)))
-        case .declined(.serverRefused(let status, let phrase)) where [429, 503].contains(status):
-            let others = running.count { sources.member(of: $0.connection) == index }
-            if others == 0 { return try fail(index, .serverRefused(status: status, phrase: phrase)) }
-            sources.refused(index, serving: others, at: context.time.date)
-            sources.limit(index, to: others, without: segment.connection)
-            return sources.hasRoom(beside: attempt.transfers.connections) ? .cut : .unfit
-        case .declined(let error), .failed(let error): return try fail(index, error)
-        case .complete, .cut, .stopped, .fileRefused: return .cut
-        }
     }
 
     /// Records the failure of a source. Throws if no source is left.

@@ -18,6 +18,8 @@ final class Fetch: AttemptPhase {
     /// The number of times that the server may still refuse the only connection before the fetch fails.
     var patience = 5
     var lastError: DownloadError?
+    /// The ranges of connections whose requests wait until the URL of the source is renewed.
+    private var waiting: [Int: Range<Int64>] = [:]
 
     /// Begins a fetch: the probe's transfer writes to the file from now on.
     static func begin(_ attempt: Attempt, _ answer: ProbeAnswer) async throws(DownloadError) -> Fetch {
@@ -105,10 +107,12 @@ final class Fetch: AttemptPhase {
                 try ask(connection, range)
                 for segment in running where [connection, other].contains(segment.connection) { segment.tellMove() }
             case .cut(let connection, let end):
+                waiting[connection] = waiting[connection].map { $0.lowerBound..<max($0.lowerBound + 1, end) }
                 let last = running.first { $0.connection == connection }?.shorten(to: end) ?? end
                 if last > end { overrun.insert(end..<last) }
             }
         }
+        for (connection, range) in waiting { try ask(connection, range) }
         sources.settle(running: attempt.transfers.connections)
         record.lastAttempt.connections = max(record.lastAttempt.connections, running.count)
         startPulse()
@@ -119,12 +123,19 @@ final class Fetch: AttemptPhase {
             throw .partsUnproved
         }
         let member = sources.member(for: connection, running: attempt.transfers.connections)
+        guard sources.prepare(connection, from: member, of: record.request, at: context.time.date) else {
+            waiting[connection] = range
+            return
+        }
+        waiting[connection] = nil
         let asked = comparesOverlaps ? overlapping(range) : range
         let judge = ResponseJudge(
             start: asked.lowerBound, end: asked.upperBound, asksRange: true, known: version(for: member))
         let segment = SegmentWriter(
             connection: connection, judge: judge, file: target, countedFrom: range.lowerBound,
             countedTo: range.upperBound, disk: context.disk, control: control)
+        // The requests that wait for a new URL are sent when the first bytes come from it.
+        if sources.members[member].link.renewing == connection { segment.tellMove() }
         attempt.start(segment, sources.members[member].route)
     }
 
@@ -140,6 +151,7 @@ final class Fetch: AttemptPhase {
 
     func reportAnswer(of segment: SegmentWriter) {
         guard let answer = segment.takeAnswer() else { return }
+        sources.endRenewal(by: segment.connection)
         planner.answered(segment.connection, after: answer.after, at: (answer.at - started) / .seconds(1))
     }
 

@@ -150,6 +150,10 @@ final class Probe: AttemptPhase {
         case .askWithoutRange:
             throw DownloadError.protocolViolated(
                 .malformedReply("the server sends no file, with or without a range in the request"))
+        case .failed(.protocolViolated(.wrongRange)) where asksRange && compared == nil:
+            // The bytes on disk are compared with the answer to a request without a range.
+            asksRange = false
+            return .askAgain
         case .current: return .keepCurrent
         case .failed(let error): throw error
         case .changed(let why): throw RoundEnd.changed(why: why)

@@ -9,16 +9,16 @@ enum RoundEnd: Error {
     /// Bytes that were fetched twice differ under the same validator. One of the two answers had bytes from another
     /// place of the file than its `Content-Range` said.
     case misplaced(why: String)
-    /// The URL after the redirects refuses a part of the file, or an FTP server cannot begin in the middle of the file.
-    /// After the first round, the original URL is asked again. After a later round, the attempt fails.
-    case stale(DownloadError)
+    /// The answers to requests for parts cannot be used. The file is requested without a range, and the bytes on disk
+    /// are compared with the answer.
+    case partsUnusable(DownloadError)
 
     /// The error of an attempt that ends for this reason; nil if the attempt was asked to stop.
     var failure: DownloadError? {
         switch self {
         case .stopped: nil
         case .changed(let why), .misplaced(let why): .verificationFailed(.changed(why))
-        case .stale(let error): error
+        case .partsUnusable(let error): error
         }
     }
 }

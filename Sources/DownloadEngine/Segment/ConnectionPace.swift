@@ -30,18 +30,19 @@ struct ConnectionPace: Sendable {
     /// Returns whether the first answer began longer ago than a burst lasts.
     func isSteady(at now: Double, burst: Double) -> Bool { firstAnswer.map { now >= $0 + burst } ?? false }
 
-    /// Records the number of bytes that have come since the last observation. Returns the number of bytes that count
-    /// for the speed: 0 during a burst, otherwise all of them.
-    mutating func observe(_ count: Int64, at now: Double, burst: Double) -> Int64 {
+    /// Records the number of bytes that have come since the last observation. Returns whether they belong to a burst,
+    /// and the seconds since the last observation.
+    mutating func observe(_ count: Int64, at now: Double, burst: Double) -> (isBurst: Bool, time: Double) {
         let begin = answer ?? seen
         if answer == nil { answered(at: begin) }
         let isBurst = seen < begin + burst
-        speed.observe(count, over: now - seen, isBurst: isBurst)
+        let time = now - seen
+        speed.observe(count, over: time, isBurst: isBurst)
         seen = now
         if count > 0 {
             moved = now
             if !isBurst { steadyMoved = now }
         }
-        return isBurst ? 0 : count
+        return (isBurst, time)
     }
 }

@@ -1,40 +1,91 @@
 import DownloadCore
+import Foundation
 
-/// The number of connections of a download, which is either requested or automatic. The automatic number usually starts
-/// with one connection and rises in large steps, as long as each step makes the download faster. After the server has
-/// refused a connection, the number does not rise again.
+/// The controller of the number of connections of a download. The number is either requested or automatic.
+///
+/// An automatic number is a search that lasts as long as the download: a step up stays if it makes the download faster,
+/// and a step down stays if it does not make the download slower. Each step that fails makes the controller wait longer
+/// before the next one. Refusals lower every number, and so does a collapse: the server throttles all connections
+/// because there are too many.
 struct ConnectionRamp: Sendable {
     /// The number of connections that this download should have, by its own measurements.
     private(set) var wanted: Int
     /// The number of connections that the download may have, because other downloads use the same host.
     private var granted = Int.max
-    /// Whether the number no longer rises: it was requested or measured, a server refused a connection, or more
-    /// connections are not permitted or not worthwhile.
-    private(set) var isSettled: Bool
-    /// The number of connections above which the server refused more, if it did.
-    private(set) var cap: Int?
+    /// Whether the user requested the number.
+    let isFixed: Bool
+    /// What limited the number last; nil if nothing did.
+    private(set) var restraint: Restraint?
     private(set) var hasLearned = false
     /// Whether the download wanted more connections than it was granted. If so, its measurements may say little about
     /// the host.
     private(set) var wasHeldBack = false
 
+    /// The maximum number: the requested one, or the limit of an automatic one.
     private let limit: Int
-    /// The best number of connections from the host profile. The first step multiplies the connections by it.
+    /// The best number from the host profile, which is the first that is tried after one connection.
     private let best: Int?
-    private var before: (count: Int, speed: Double)?
-    private var window: (start: Double, bytes: Double, isRepeated: Bool)?
+    private var cap: Cap?
+    private var speeds = CountedSpeeds()
+    private var trial: Trial?
+    private var window: (start: Double, sums: TransferSums)?
+    /// The time of the last change of the number.
     private var stepped: Double
-    private var halved = -Double.infinity
+    private var watch = CollapseWatch()
+    private var pauses: (up: Pause, down: Pause)
+
+    /// A reason why the number is lower than it could be.
+    enum Restraint: Sendable, Equatable {
+        /// The server refused so many connections.
+        case refused(Int)
+        /// The server throttled all connections when there were so many.
+        case throttled(Int)
+    }
+
+    /// The number that must not be exceeded before a time.
+    private struct Cap {
+        var count: Int
+        var end: Double
+        /// The seconds for which the next refusal is believed.
+        var next: Double
+    }
+
+    /// A number that is tried, with the number before and its speed.
+    private struct Trial {
+        let from: Int
+        let speed: Double
+        var isRepeated = false
+    }
+
+    /// The time before which no step is made in one direction. The pause doubles with each step that fails.
+    private struct Pause {
+        var end: Double
+        var length: Double
+
+        mutating func fail(at now: Double) {
+            end = now + length
+            length *= 2
+        }
+    }
 
     /// The size in bytes below which a file is not worth a second connection.
     static let leastSize: Int64 = 4 << 20
+    /// The seconds that the rest of the file must take at the present speed, for any step.
     private static let leastTimeLeft = 2.0
-    /// The number of connections that browsers open to a host.
-    private static let firstStep = 6
+    /// The first number that is tried after one connection, and the one that is tried if each trial takes long because
+    /// of long round trips.
+    private static let firstStep = (near: 4, far: 6)
+    private static let longWindow = 0.5
     /// The minimum time in seconds for which one connection is observed, not counting the start of its answer.
     private static let firstLook = 0.16
     /// The minimum number of bytes that each connection should have to fetch.
     private static let leastShare = 1_048_576.0
+    /// The seconds after the first step up or down that failed.
+    private static let pauses = (up: 4.0, down: 3.0)
+    /// If a step up makes the download slower than this fraction, the server throttles all connections.
+    private static let collapse = 0.5
+    /// A smaller number is used if it is at least this fraction as fast.
+    private static let asFast = 0.96
 
     /// The observations that the planner passes to the ramp.
     struct Observation {
@@ -44,8 +95,7 @@ struct ConnectionRamp: Sendable {
         let window: Double
         /// Whether every connection is past the start of its answer.
         let isSteady: Bool
-        /// The number of bytes that all connections brought, without the starts of answers.
-        let bytes: Double
+        let sums: TransferSums
         /// Returns whether every connection has brought something since the given time.
         let allBrought: (Double) -> Bool
         let left: Int64
@@ -59,18 +109,30 @@ struct ConnectionRamp: Sendable {
         wish: Int?, limit automaticLimit: Int = SegmentPlanner.automaticLimit, size: Int64, knowledge: HostKnowledge?,
         start: Int = 1, now: Double
     ) {
-        let limit = min(wish ?? automaticLimit, knowledge?.cap.map { max(1, $0) } ?? .max)
-        self.limit = wish ?? limit
-        cap = wish == nil ? knowledge?.cap : nil
-        best = knowledge.map { min(max(2, $0.best), limit) }
-        wanted = wish ?? 1
-        isSettled = wish != nil || size < Self.leastSize || limit < 2 || knowledge?.best == 1
+        isFixed = wish != nil
+        limit = wish ?? (size < Self.leastSize ? 1 : automaticLimit)
+        best = knowledge.map { max(2, $0.best) }
+        cap = wish == nil ? (knowledge?.cap).map { Cap(count: max(1, $0), end: .infinity, next: .infinity) } : nil
+        let up = Pause(end: knowledge?.best == 1 ? now + Self.pauses.up : now, length: Self.pauses.up)
+        pauses = (up, Pause(end: now, length: Self.pauses.down))
         stepped = now
-        if !isSettled { wanted = min(start, limit) }
+        wanted = wish ?? 1
+        if wish == nil { wanted = min(start, most(at: now)) }
     }
 
     /// The number of connections that the download should have now.
     var target: Int { min(wanted, granted) }
+    /// The number of connections above which the server refused or throttled more, if it did.
+    var learnedCap: Int? { cap?.count }
+    /// Whether a number is being tried, so that the next observation should come soon.
+    var isTrying: Bool { trial != nil || watch.isAlert || !isFixed && limit > 1 && speeds.isEmpty }
+    /// Whether observations make a difference.
+    var observes: Bool { limit > 1 }
+
+    private func most(at now: Double) -> Int {
+        guard let cap else { return limit }
+        return min(limit, now < cap.end ? cap.count : cap.count + 1)
+    }
 
     /// Sets how many connections the download may have. The number changes when other downloads from the host come or
     /// go. If the target changes, the observation starts again.
@@ -79,98 +141,196 @@ struct ConnectionRamp: Sendable {
         granted = count
         if target < wanted { wasHeldBack = true }
         guard target != former else { return }
+        startAgain(at: now)
+        if let trial, trial.from >= target { self.trial = nil }
+    }
+
+    private mutating func startAgain(at now: Double) {
         stepped = now
         window = nil
-        if let before, before.count >= target { self.before = nil }
+        watch.restart()
     }
+
+    // MARK: Refusals
 
     /// Records that the server refused one connection, or closed one that it had served.
     /// - Parameter serving: The number of connections that the server still serves.
-    /// - Parameter wasServing: Whether the server had served the refused connection before.
+    /// - Parameter wasServing: Whether the server had served the refused connection before. Then it may only still
+    ///   count a connection that has ended.
     mutating func refuse(serving: Int, wasServing: Bool, now: Double) {
-        var taken = max(1, serving)
-        // Several refusals within a second count as one.
-        if wasServing, now - halved > 1 {
-            taken = max(1, min(serving, target / 2))
-            halved = now
-        }
-        cap = min(cap ?? .max, taken)
+        let taken = max(1, serving)
+        let pause = max(wasServing ? 2 : 10, cap.map { $0.end == .infinity ? 0 : $0.next } ?? 0)
+        cap = Cap(count: min(cap?.count ?? .max, taken), end: now + pause, next: 2 * pause)
         wanted = min(wanted, taken)
-        isSettled = true
+        restraint = .refused(taken + 1)
+        trial = nil
         hasLearned = true
+        startAgain(at: now)
     }
 
     /// Limits the number to `count` from now on, because too many connections were lost or an answer was unfit. The
     /// running connections continue.
     mutating func stay(at count: Int) {
         wanted = min(wanted, max(1, count))
-        isSettled = true
+        cap = Cap(count: min(cap?.count ?? .max, wanted), end: .infinity, next: .infinity)
+        trial = nil
     }
 
+    // MARK: Observations
+
     mutating func observe(_ seen: Observation) {
-        guard !isSettled else { return }
-        guard let window else { return open(seen, isRepeated: false) }
+        guard observes else { return }
+        if let found = watch.observe(seen, count: target, isStep: trial.map { target > $0.from } ?? false) {
+            return answer(found, seen)
+        }
+        if watch.isAlert { return }
+        if isFixed { return widen(seen) }
+        guard let window else { return open(seen) }
         let elapsed = seen.now - window.start
-        // The first window is short, because it only estimates how much time is left. If the measured speed is too low,
-        // the next window corrects it.
-        guard
-            elapsed
-                >= (before == nil ? max(Self.firstLook, 0.4 * seen.window) : seen.window * (window.isRepeated ? 2 : 1)),
-            seen.allBrought(window.start) || elapsed >= 3 * seen.window
-        else { return }
-        let speed = (seen.bytes - window.bytes) / elapsed
-        guard speed > 0 else { return }
-        judge(speed, seen, isRepeated: window.isRepeated)
+        guard elapsed >= length(seen), seen.allBrought(window.start) || elapsed >= 3 * seen.window else { return }
+        let speed = seen.sums.speed(since: window.sums, over: elapsed, connections: target)
+        self.window = nil
+        judge(speed, seen)
     }
 
     /// Starts to measure a new number of connections once every connection is steady, or after a long time.
-    private mutating func open(_ seen: Observation, isRepeated: Bool) {
+    private mutating func open(_ seen: Observation) {
         guard seen.isSteady || seen.now - stepped > 15 * seen.window else { return }
-        window = (seen.now, seen.bytes, isRepeated)
+        window = (seen.now, seen.sums)
     }
 
-    private mutating func judge(_ speed: Double, _ seen: Observation, isRepeated: Bool) {
-        window = nil
-        guard let before, before.count < target else {
-            let factor = before == nil ? best ?? Self.firstStep : 2
-            if let next = step(from: target, by: factor, speed, seen) { go(to: next, from: speed, seen) }
-            return
+    /// The seconds for which the present number is measured. The first measurement is short, because it only estimates
+    /// how much time is left.
+    private func length(_ seen: Observation) -> Double {
+        guard let trial else { return speeds.isEmpty ? max(Self.firstLook, 0.4 * seen.window) : max(0.4, seen.window) }
+        if target < trial.from { return max(0.5, 2 * seen.window) }
+        return seen.window * (trial.isRepeated ? 2 : 1)
+    }
+
+    /// Brings a requested number back when the server is no longer expected to refuse it.
+    private mutating func widen(_ seen: Observation) {
+        let next = most(at: seen.now)
+        if next > wanted, cap.map({ $0.end < .infinity }) ?? false { step(to: next, seen.now) }
+    }
+
+    private mutating func judge(_ speed: Double, _ seen: Observation) {
+        let isChanged = speed > 0 && speeds.learn(speed, of: target)
+        guard let trial else {
+            if isChanged { (pauses.up.length, pauses.down.length) = Self.pauses }
+            return search(speed, seen)
         }
-        let gain = speed / before.speed
-        let share = (gain - 1) / (Double(target) / Double(before.count) - 1)
+        if target > trial.from { judgeUp(speed, trial, seen) } else { judgeDown(speed, trial, seen) }
+    }
+
+    private mutating func judgeUp(_ speed: Double, _ trial: Trial, _ seen: Observation) {
+        let gain = speed / trial.speed
+        let share = (gain - 1) / (Double(target) / Double(trial.from) - 1)
+        if gain < Self.collapse {
+            return answer(watch.suspect(count: target, best: trial.speed, at: seen.now), seen)
+        }
         if share < 0.4, gain < 1.25 {
             // A single low gain may be chance, so it is measured once more.
-            if !isRepeated { return window = (seen.now, seen.bytes, true) }
-            if gain < 1.05 { wanted = before.count }
-            return settle()
-        }
-        hasLearned = true
-        let factor = share >= 0.6 ? 4 : 2
-        guard let next = step(from: target, by: factor, speed, seen) else {
-            // The rest of this file is too small for another step, or no more connections are allowed.
-            if target == limit { settle() } else { self.before = (target, speed) }
+            if !trial.isRepeated {
+                self.trial?.isRepeated = true
+                window = (seen.now, seen.sums)
+                return
+            }
+            self.trial = nil
+            hasLearned = true
+            pauses.up.fail(at: seen.now)
+            if gain < max(1.05, pow(1.02, Double(target - trial.from))) { step(to: trial.from, seen.now) }
             return
         }
-        go(to: next, from: speed, seen)
-    }
-
-    private func step(from count: Int, by factor: Int, _ speed: Double, _ seen: Observation) -> Int? {
-        let left = Double(seen.left)
-        // A download that has fewer connections than it wants takes no further step.
-        guard target == wanted, left / speed >= max(Self.leastTimeLeft, 4 * seen.window) else { return nil }
-        let next = min(count * factor, limit, Int(left / Self.leastShare))
-        return next > count ? next : nil
-    }
-
-    private mutating func go(to next: Int, from speed: Double, _ seen: Observation) {
-        before = (target, speed)
-        wanted = next
-        window = nil
-        stepped = seen.now
-    }
-
-    private mutating func settle() {
-        isSettled = true
+        self.trial = nil
         hasLearned = true
+        pauses.up.length = Self.pauses.up
+        search(speed, seen, factor: share >= 0.6 ? 4 : 2)
+    }
+
+    private mutating func judgeDown(_ speed: Double, _ trial: Trial, _ seen: Observation) {
+        self.trial = nil
+        hasLearned = true
+        if speed >= Self.asFast * trial.speed { return search(speed, seen) }
+        pauses.down.fail(at: seen.now)
+        step(to: trial.from, seen.now)
+    }
+
+    /// Makes the next step, if there is one that may pay.
+    private mutating func search(_ speed: Double, _ seen: Observation, factor: Int = 2) {
+        // A download that has fewer connections than it wants makes no step.
+        guard target == wanted else { return }
+        let (left, count) = (Double(seen.left), target)
+        guard left >= speed * max(Self.leastTimeLeft, 4 * seen.window) else { return }
+        if seen.now >= pauses.up.end || speeds.isFaster(above: count, than: 1.1 * speed) {
+            let first = best ?? (seen.window < Self.longWindow ? Self.firstStep.near : Self.firstStep.far)
+            let tried = count == 1 ? first : count * factor
+            let next = min(tried, most(at: seen.now), Int(left / Self.leastShare))
+            if next > count { return attempt(next, from: speed, seen.now) }
+        }
+        guard count > 1, seen.now >= pauses.down.end else { return }
+        let next = speeds.least(for: Self.asFast * speed, below: count)
+        if next < count { attempt(next, from: speed, seen.now) }
+    }
+
+    private mutating func attempt(_ next: Int, from speed: Double, _ now: Double) {
+        trial = Trial(from: target, speed: speed)
+        step(to: next, now)
+    }
+
+    private mutating func step(to next: Int, _ now: Double) {
+        wanted = next
+        startAgain(at: now)
+    }
+
+    // MARK: Collapse
+
+    private mutating func answer(_ found: CollapseWatch.Finding, _ seen: Observation) {
+        switch found {
+        case .collapsed:
+            let from = wanted
+            // The last number that was not throttled is right, unless it is one connection, which says little.
+            wanted = trial.flatMap { $0.from > 1 ? $0.from : nil } ?? max(1, from / 2)
+            trial = nil
+            stepped = seen.now
+            window = nil
+        case .recovered(let from):
+            cap = Cap(count: min(cap?.count ?? .max, wanted), end: .infinity, next: .infinity)
+            restraint = .throttled(from)
+            hasLearned = true
+            pauses.up = Pause(end: seen.now, length: Self.pauses.up)
+            speeds = CountedSpeeds()
+        case .slower(let former):
+            // The network is slower, whatever the number of connections is.
+            wanted = min(former, most(at: seen.now))
+            speeds = CountedSpeeds()
+            startAgain(at: seen.now)
+        }
+    }
+}
+
+/// The speeds that were measured with each number of connections.
+private struct CountedSpeeds {
+    private var speeds: [Int: Double] = [:]
+
+    var isEmpty: Bool { speeds.isEmpty }
+
+    /// Adds a measurement. Returns whether the speed of this number has changed much. The speeds of larger numbers are
+    /// forgotten then. A smaller number may still be as fast as it was.
+    mutating func learn(_ speed: Double, of count: Int) -> Bool {
+        let former = speeds.updateValue(speed, forKey: count)
+        guard let former, speed < 0.7 * former || speed > 1.4 * former else { return false }
+        speeds = speeds.filter { $0.key <= count }
+        return true
+    }
+
+    func isFaster(above count: Int, than speed: Double) -> Bool {
+        speeds.contains { $0.key > count && $0.value > speed }
+    }
+
+    /// Returns the least number of connections that may reach the speed, if each of them is as fast as a connection ever
+    /// was.
+    func least(for speed: Double, below count: Int) -> Int {
+        let fastest = speeds.map { $0.value / Double($0.key) }.max() ?? .infinity
+        return min(count, max(1, Int((speed / fastest).rounded(.up))))
     }
 }

@@ -5,6 +5,10 @@ struct PlannedConnection: Sendable {
     var position: Int64
     var end: Int64
     var leaseEnd: Int64
+    /// The end of the range that the running request asked for.
+    private(set) var requestEnd: Int64
+    /// Whether the running request is being ended, after which the connection is not used again.
+    var isClosing = false
     /// Whether a request is running.
     var isAsked = false
     /// Whether the next request must open a new network connection.
@@ -25,7 +29,7 @@ struct PlannedConnection: Sendable {
         self.id = id
         position = range.lowerBound
         end = range.upperBound
-        leaseEnd = range.lowerBound
+        (leaseEnd, requestEnd) = (range.lowerBound, range.lowerBound)
         pace = ConnectionPace(now: now)
     }
 
@@ -34,12 +38,17 @@ struct PlannedConnection: Sendable {
     /// The number of bytes in the territory that have not been requested.
     var unasked: Int64 { max(0, end - max(position, leaseEnd)) }
 
+    /// Whether the running request asked for bytes after the end of the territory.
+    var mayExtend: Bool {
+        isAsked && !isClosing && leaseEnd == end && requestEnd > end && duplicates == nil && duplicatedBy == nil
+    }
+
     mutating func asked(until end: Int64, at now: Double) {
         pace.asked(at: now)
         isAsked = true
         isSuperseded = false
         start = position
-        leaseEnd = end
+        (leaseEnd, requestEnd) = (end, end)
     }
 
     /// Skips the bytes before `position`, which have already come.
@@ -53,11 +62,32 @@ struct PlannedConnection: Sendable {
 
     mutating func answered(at now: Double) { pace.answered(at: now) }
 
-    /// Records how far the request has come. Returns the number of bytes that tell something about the speed.
-    mutating func move(to position: Int64, at now: Double, burst: Double) -> Int64 {
-        guard isAsked, pace.answer != nil || position > self.position else { return 0 }
+    /// Records how far the request has come, and adds the bytes since the last time to the sums.
+    mutating func move(to position: Int64, at now: Double, burst: Double, _ sums: inout TransferSums) {
+        guard isAsked, pace.answer != nil || position > self.position else { return }
         let count = max(0, position - self.position)
         self.position = max(self.position, position)
-        return pace.observe(count, at: now, burst: burst)
+        sums.add(count, pace.observe(count, at: now, burst: burst))
+    }
+}
+
+/// The bytes that the connections of a download have brought.
+struct TransferSums: Sendable {
+    private(set) var bytes = 0.0
+    /// The bytes that were not part of a burst.
+    private(set) var steadyBytes = 0.0
+    /// The seconds of all bursts, each connection counted by itself.
+    private(set) var burstTime = 0.0
+
+    fileprivate mutating func add(_ count: Int64, _ observed: (isBurst: Bool, time: Double)) {
+        bytes += Double(count)
+        if observed.isBurst { burstTime += observed.time } else { steadyBytes += Double(count) }
+    }
+
+    /// Returns the speed of all connections together since `former`, without the bursts.
+    /// - Parameter elapsed: The seconds since `former`.
+    func speed(since former: TransferSums, over elapsed: Double, connections: Int) -> Double {
+        let bursts = (burstTime - former.burstTime) / Double(max(1, connections))
+        return (steadyBytes - former.steadyBytes) / max(elapsed - bursts, elapsed / 2)
     }
 }

@@ -21,10 +21,12 @@ package struct RequestBudget: Sendable, Equatable {
     /// request.
     package var isExhausted: Bool { spent >= limit }
 
+    package static func isProgress(_ brought: Int64, of asked: Int64) -> Bool { brought >= min(asked, leastProgress) }
+
     /// Records the end of a request. Returns false if the request made no progress.
     @discardableResult
     package mutating func ended(brought: Int64, of asked: Int64) -> Bool {
-        let isFruitful = brought >= min(asked, Self.leastProgress)
+        let isFruitful = Self.isProgress(brought, of: asked)
         spent = isFruitful ? max(0, spent - 1) : min(limit, spent + 1)
         return isFruitful
     }

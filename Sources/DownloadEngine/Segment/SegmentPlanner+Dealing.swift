@@ -120,7 +120,7 @@ extension SegmentPlanner {
 
     private func offer(of other: Int, to taker: Taker) -> Offer? {
         let victim = connections[other]
-        if sharedStart(of: victim) != nil { return nil }
+        if victim.isClosing || sharedStart(of: victim) != nil { return nil }
         let speed = max(victim.pace.speed.low ?? taker.assumed, 1e-9)
         // The other connection has probably brought more bytes since its position was last reported.
         let left =
@@ -159,7 +159,7 @@ extension SegmentPlanner {
     /// Returns whether the connection is stalled: no byte came for the given time. A connection that waits for its
     /// first byte may wait longer if other answers were slow.
     private func isStill(_ connection: PlannedConnection, for time: Double) -> Bool {
-        let time = connection.pace.answer == nil ? max(time, min(2 * slowestAnswer, replacedTime)) : time
+        let time = connection.pace.answer == nil ? max(time, min(2 * latency.longest, replacedTime)) : time
         return connection.isAsked && connection.left > 0 && now - connection.pace.moved >= time
     }
 
@@ -178,7 +178,7 @@ extension SegmentPlanner {
     /// yet. If that range is too small, the connection gives away the rest of its request that is being answered,
     /// except for a small reserve. Nil if nothing can be given away.
     private func gift(of still: PlannedConnection) -> Range<Int64>? {
-        if sharedStart(of: still) != nil { return nil }
+        if still.isClosing || sharedStart(of: still) != nil { return nil }
         if still.unasked >= Self.leastGiven.uncut { return max(still.position, still.leaseEnd)..<still.end }
         let begin = still.position + Self.reserve
         return still.pace.answer != nil && still.end - begin >= Self.leastGiven.uncut ? begin..<still.end : nil
@@ -188,7 +188,8 @@ extension SegmentPlanner {
     private mutating func standIn(_ index: Int) -> Bool {
         guard !isExhausted,
             let other = connections.indices.first(where: {
-                $0 != index && connections[$0].duplicatedBy == nil && isStill(connections[$0], for: quietTime)
+                $0 != index && !connections[$0].isClosing && connections[$0].duplicatedBy == nil
+                    && isStill(connections[$0], for: quietTime)
             })
         else { return false }
         take(connections[other].position..<connections[other].end, index)

@@ -35,7 +35,7 @@ package struct SegmentPlanner: Sendable {
         /// Request a range that another connection has requested but does not bring. The first of the two connections
         /// that brings bytes continues.
         case duplicate(connection: Int, range: Range<Int64>, of: Int)
-        /// End the request at this offset. Another connection requests the rest.
+        /// End the request at this offset, which may be after the offset of an earlier cut.
         case cut(connection: Int, at: Int64)
     }
 
@@ -45,19 +45,20 @@ package struct SegmentPlanner: Sendable {
     var ramp: ConnectionRamp
     var now: Double
     /// The shortest measured time in seconds from a request to the first byte of its answer, on a new connection and on
-    /// an open one.
-    var latency: (fresh: Double?, kept: Double?) = (nil, nil)
-    /// The longest time from a request to the first byte of its answer, in seconds.
-    var slowestAnswer = 0.0
+    /// an open one, and the longest of these times.
+    var latency: (fresh: Double?, kept: Double?, longest: Double) = (nil, nil, 0)
     private var nextConnection: Int
     /// Open connections without work. They are used before new ones are opened.
     private var parked: [PlannedConnection] = []
     /// Whether the last additional connection found nothing to do, because all remaining bytes belong to running
     /// connections.
     private var isShared = false
-    private var steadyBytes = 0.0
-    private var losses = 0
-    private let lossLimit: Int
+    private var sums = TransferSums()
+    private var renewal = ConnectionRenewal()
+    /// The connections whose running request was extended.
+    private var extended: Set<Int> = []
+    /// The number of connections that were lost without progress, and the number after which no more are opened.
+    private var losses: (count: Int, limit: Int)
     private var budget: RequestBudget
     private let begun: Double
     /// Whether a connection can be used again when its request ends. If not, each request is for the whole territory. A
@@ -84,7 +85,7 @@ package struct SegmentPlanner: Sendable {
         free = missing
         self.keepsConnections = keepsConnections
         self.now = now
-        self.lossLimit = lossLimit
+        losses = (0, lossLimit)
         budget = RequestBudget(limit: fruitlessLimit)
         begun = now
         ramp = ConnectionRamp(
@@ -116,19 +117,20 @@ package struct SegmentPlanner: Sendable {
     /// difference.
     package var tickInterval: Double? {
         if ramp.target < ramp.wanted { return Self.heldBackInterval }
-        return !ramp.isSettled ? window / 8 : ramp.wanted > 1 ? 0.2 : nil
+        if !ramp.observes { return nil }
+        return ramp.isTrying ? window / 8 : ramp.wanted > 1 ? 0.2 : 0.4
     }
 
     /// The number of connections beyond which the speed stopped growing, if measured.
     package var learned: Int? { ramp.hasLearned && !ramp.wasHeldBack ? ramp.wanted : nil }
     /// The number of connections above which the server refused more, if it did.
-    package var cap: Int? { ramp.cap }
+    package var cap: Int? { ramp.learnedCap }
 
     /// Records when the first byte of an answer's body came.
     /// - Parameter after: The seconds since the request.
     package mutating func answered(_ id: Int, after: Double, at time: Double) {
         guard let index = index(of: id) else { return }
-        slowestAnswer = max(slowestAnswer, after)
+        latency.longest = max(latency.longest, after)
         if connections[index].isFresh {
             latency.fresh = min(latency.fresh ?? after, after)
         } else {
@@ -165,6 +167,7 @@ package struct SegmentPlanner: Sendable {
         settleDuplicates()
         observe()
         employ()
+        close()
         return reconcile()
     }
 
@@ -174,8 +177,7 @@ package struct SegmentPlanner: Sendable {
 
     private mutating func move(_ id: Int, to position: Int64) {
         guard let index = index(of: id) else { return }
-        let steady = connections[index].move(to: position, at: now, burst: burst)
-        steadyBytes += Double(steady)
+        connections[index].move(to: position, at: now, burst: burst, &sums)
     }
 
     private mutating func ended(_ id: Int, _ position: Int64, _ ending: Ending) {
@@ -192,25 +194,30 @@ package struct SegmentPlanner: Sendable {
         }
         connection.isFresh = ending != .complete || !keepsConnections
         connections[index] = connection
+        if connection.isClosing, ending != .refused {
+            dismiss(index)
+            // A connection that was opened and never brought anything counts as refused.
+            if connection.pace.firstAnswer == nil { ramp.refuse(serving: open, wasServing: false, now: now) }
+            return
+        }
         switch ending {
         case .complete:
             // A server that sends nothing for one range may still serve the others.
             if !hasProgressed(connection), budget.isExhausted { dismiss(index) }
         case .cut: if connection.isSuperseded { _ = hasProgressed(connection) }
         case .lost:
-            _ = hasProgressed(connection)
+            if !hasProgressed(connection) { losses.count += 1 }
             dismiss(index)
-            losses += 1
-            if losses > lossLimit { ramp.stay(at: connections.count) }
+            if losses.count > losses.limit { ramp.stay(at: open) }
         case .unfit:
             dismiss(index)
-            ramp.stay(at: connections.count)
+            ramp.stay(at: open)
         case .refused:
             dismiss(index)
             // If connections are not kept, the server may still count a connection that has just been closed. Then the
             // refusal does not mean that it accepts fewer connections than before.
             let wasServing = keepsConnections && connection.pace.firstAnswer != nil
-            ramp.refuse(serving: connections.count, wasServing: wasServing, now: now)
+            ramp.refuse(serving: open, wasServing: wasServing, now: now)
         }
     }
 
@@ -228,7 +235,15 @@ package struct SegmentPlanner: Sendable {
         let isLinked = sharedStart(of: connections[index]) != nil
         unlink(index)
         let gone = connections.remove(at: index)
-        if !isLinked, gone.position < gone.end { free.insert(gone.position..<gone.end) }
+        guard !isLinked, gone.position < gone.end else { return }
+        // The request of the connection before the range may go on into it, if it was cut there.
+        if let before = connections.firstIndex(where: { $0.end == gone.position && $0.mayExtend }) {
+            connections[before].end = gone.end
+            connections[before].leaseEnd = min(connections[before].requestEnd, gone.end)
+            extended.insert(connections[before].id)
+        } else {
+            free.insert(gone.position..<gone.end)
+        }
     }
 
     // MARK: The number of connections
@@ -239,13 +254,38 @@ package struct SegmentPlanner: Sendable {
     private var window: Double { max(0.2, 8 * (latency.kept ?? latency.fresh.map { $0 / 2 } ?? 0)) }
 
     private mutating func observe() {
-        guard !ramp.isSettled else { return }
-        let running = connections.filter(\.isAsked)
+        guard ramp.observes else { return }
+        let running = connections.filter { $0.isAsked && !$0.isClosing }
         ramp.observe(
             ConnectionRamp.Observation(
                 now: now, window: window, isSteady: running.allSatisfy { $0.pace.isSteady(at: now, burst: burst) },
-                bytes: steadyBytes, allBrought: { start in running.allSatisfy { $0.pace.steadyMoved > start } },
+                sums: sums,
+                allBrought: { start in running.allSatisfy { $0.pace.steadyMoved > start } },
                 left: running.reduce(free.count) { $0 + $1.left }))
+    }
+
+    /// The number of connections, without those that are being closed.
+    private var open: Int { connections.count { !$0.isClosing } }
+
+    /// Begins to close the slowest connections if there are too many, and one that should be opened again.
+    private mutating func close() {
+        var surplus = open - ramp.wanted
+        while surplus > 0, let slowest = slowest() {
+            connections[slowest].isClosing = true
+            surplus -= 1
+        }
+        guard !isExhausted, let index = renewal.choose(connections, slowestAnswer: latency.longest, at: now) else {
+            return
+        }
+        connections[index].isClosing = true
+    }
+
+    private func slowest() -> Int? {
+        func speed(_ index: Int) -> Double {
+            connections[index].pace.answer == nil ? -1 : connections[index].pace.speed.low ?? 0
+        }
+        return connections.indices.filter { connections[$0].isAsked && !connections[$0].isClosing }
+            .min { (speed($0), -$0) < (speed($1), -$1) }
     }
 
     // MARK: Decisions
@@ -255,7 +295,7 @@ package struct SegmentPlanner: Sendable {
         let idle = connections.filter { !$0.isAsked }.map(\.id)
         for id in idle {
             guard let index = index(of: id) else { continue }
-            if connections.count > ramp.target || !(connections[index].left > 0 || deal(to: index)) {
+            if open > ramp.target || !(connections[index].left > 0 || deal(to: index)) {
                 park(index)
             }
         }
@@ -288,8 +328,14 @@ package struct SegmentPlanner: Sendable {
             if connection.isAsked, connection.end < connection.leaseEnd {
                 connections[index].leaseEnd = connection.end
                 decisions.append(.cut(connection: connection.id, at: connection.end))
+            } else if connection.isClosing, connection.leaseEnd > connection.position {
+                connections[index].leaseEnd = connection.position
+                decisions.append(.cut(connection: connection.id, at: connection.position))
+            } else if connection.isAsked, extended.contains(connection.id) {
+                decisions.append(.cut(connection: connection.id, at: connection.leaseEnd))
             }
         }
+        extended = []
         for index in connections.indices where !connections[index].isAsked {
             let range = lease(of: connections[index])
             connections[index].asked(until: range.upperBound, at: now)
@@ -305,7 +351,7 @@ package struct SegmentPlanner: Sendable {
     /// long enough to make the round trips cheap.
     private func lease(of connection: PlannedConnection) -> Range<Int64> {
         let range = connection.position..<connection.end
-        if ramp.target == 1 && ramp.isSettled || !keepsConnections { return range }
+        if ramp.target == 1 && !ramp.isTrying || !keepsConnections { return range }
         // If the round trip is long, a request that is too short for a fast connection costs more than a cut of a
         // request that is too long.
         var length = (latency.fresh ?? 0) > Self.longWay ? .max : Self.leaseSize

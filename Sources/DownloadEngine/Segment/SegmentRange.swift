@@ -3,6 +3,8 @@ import DownloadCore
 /// The range of the file that one transfer fetches. A part of the range counts as received; the other bytes are only
 /// compared.
 struct SegmentRange {
+    /// The offset of the first byte of the answer.
+    private(set) var start: Int64
     /// The offset of the next byte.
     private(set) var position: Int64
     /// The offset after the last byte of the answer; nil if it is not known.
@@ -15,7 +17,7 @@ struct SegmentRange {
     private let countedTo: Int64
 
     init(position: Int64, end: Int64?, counted: (from: Int64, to: Int64)) {
-        self.position = position
+        (start, self.position) = (position, position)
         self.end = end
         (countedFrom, countedTo) = counted
     }
@@ -25,7 +27,7 @@ struct SegmentRange {
     ///   one.
     mutating func begin(at offset: Int64, end: Int64?, countsAll: Bool) {
         if countsAll { countedFrom = offset }
-        position = offset
+        (start, position) = (offset, offset)
         self.end = end
     }
 

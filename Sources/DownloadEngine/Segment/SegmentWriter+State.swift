@@ -90,7 +90,7 @@ extension SegmentWriter {
     package func doubtful(after ending: TransferResult.Ending) -> Range<Int64> {
         state.withLock { state in
             let isChunked = state.head?.fields.value(.transferEncoding) != nil
-            let begin = state.head?.status == 206 ? judge.start : 0
+            let begin = state.range.start
             let kept: Int64 =
                 switch ending {
                 case .refused where state.refusal == .tooLong, .failed(EndedTransfer.overlong),

@@ -165,12 +165,13 @@ package final class SegmentWriter: TransferSink {
             }
             switch verdict {
             case .body(let offset, let end, let total):
-                if state.file != nil, offset != judge.start {
+                let isPart = head.status == 206
+                if state.file != nil, !isPart, judge.start > 0 {
                     // A later connection that gets the file from its beginning is of no use.
                     state.refusal = .verdict
                     return (.refuse, false)
                 }
-                state.range.begin(at: offset, end: end, countsAll: offset != judge.start)
+                state.range.begin(at: offset, end: end, countsAll: !isPart && offset != judge.start)
                 return (.accept, askIfLarge(total, &state))
             case .newVersion(let total, _):
                 guard state.file == nil else {
@@ -179,6 +180,10 @@ package final class SegmentWriter: TransferSink {
                 }
                 state.range.begin(at: 0, end: total, countsAll: true)
                 return (.accept, askIfLarge(total, &state))
+            case .askWithoutRange where head.status == 206:
+                // The body may be the whole file.
+                state.refusal = .verdict
+                return (.refuse, false)
             case .redirect, .askWithoutRange, .current: return (.discard, false)
             case .failed(.serverRefused), .failed(.authenticationFailed): return (.discard, false)
             case .changed, .failed:

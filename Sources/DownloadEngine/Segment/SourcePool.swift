@@ -6,7 +6,10 @@ import Foundation
 final class SourcePool {
     struct Member {
         let url: SourceURL
+        /// The route of the next request.
         var route: RequestRoute
+        /// The URL that the source's own URL redirects to, and what is known about it.
+        var link = RedirectedLink()
         /// The validators in the answers of the source; nil before the first answer.
         var validators: Validators?
         /// The reason why the source is no longer used; nil while it is used.
@@ -43,6 +46,7 @@ final class SourcePool {
         members = urls.enumerated().map { index, url in
             Member(url: url, route: index == 0 ? route : RequestRoute(url, of: request, upgradedBy: strictHosts))
         }
+        members[0].link.isProved = true
         self.strictHosts = strictHosts
         members[0].validators = validators
         assigned = [first: 0]
@@ -109,6 +113,44 @@ final class SourcePool {
     func hasRoom(beside running: some Sequence<Int>) -> Bool {
         let loads = loads(of: running)
         return members.indices.contains { members[$0].failure == nil && loads[$0] < members[$0].capacity }
+    }
+
+    // MARK: URLs that a source redirects to
+
+    /// Returns what is known about the URL that the connection has asked.
+    func link(of connection: Int, of request: DownloadRequest) -> FailedConnection.Link {
+        let member = members[member(of: connection)]
+        if member.link.isOutdated(for: connection) { return .proved }
+        if member.route.url == ownRoute(of: member, request).url { return .own }
+        return member.link.isProved ? .proved : .unproved
+    }
+
+    /// Records that bytes came from the URL that the connection has asked.
+    func proveLink(of connection: Int) { members[member(of: connection)].link.prove(by: connection) }
+
+    /// Lets the connection ask the source's own URL, because the URL after the redirects may have expired. Does nothing
+    /// if the URL has been renewed since the connection asked it.
+    func renew(_ member: Int, by connection: Int, of request: DownloadRequest, at now: Date) {
+        guard members[member].link.renew(by: connection, at: now) else { return }
+        members[member].route = ownRoute(of: members[member], request)
+    }
+
+    /// Prepares a request of the connection. Returns false if the request must wait until another connection has got a
+    /// new URL from the source.
+    func prepare(_ connection: Int, from member: Int, of request: DownloadRequest, at now: Date) -> Bool {
+        let url = members[member].route.url
+        if members[member].link.isDue(url, at: now), url != ownRoute(of: members[member], request).url {
+            members[member].link.isAsked(by: connection)
+            renew(member, by: connection, of: request, at: now)
+        }
+        return members[member].link.isAsked(by: connection)
+    }
+
+    /// Records that the connection has got an answer that is no redirect.
+    func endRenewal(by connection: Int) { members[member(of: connection)].link.endRenewal(by: connection) }
+
+    private func ownRoute(of member: Member, _ request: DownloadRequest) -> RequestRoute {
+        RequestRoute(member.url, of: request, upgradedBy: strictHosts)
     }
 
     // MARK: Other downloads of the session

@@ -136,11 +136,25 @@ struct ResponseJudgeResumeTests {
 
     @Test("206 with another range is refused", arguments: Known.allCases)
     func otherRange(known: Known) {
-        #expect(isWrongRange(judge(.part(0..<1000, of: 1000, known.same), known)))
         #expect(isWrongRange(judge(.part(401..<1000, of: 1000, known.same), known)))
         #expect(isWrongRange(judge(.part(400..<601, of: 1000, known.same), known, end: 600)))
         #expect(isWrongRange(judge(.of(206, known.same), known)))
         #expect(isWrongRange(judge(.part(400..<1000, of: nil, known.same), known, total: nil)))
+    }
+
+    @Test("206 may begin up to 1 MiB before the requested range", arguments: Known.allCases)
+    func early(known: Known) {
+        #expect(judge(.part(300..<1000, of: 1000, known.same), known) == .body(offset: 300, end: 1000, total: 1000))
+        #expect(judge(.part(0..<1000, of: 1000, known.same), known) == .body(offset: 0, end: 1000, total: 1000))
+        #expect(isWrongRange(judge(.part(300..<400, of: 1000, known.same), known)))
+        let mebibyte: Int64 = 1 << 20
+        for surplus in [mebibyte, mebibyte + 1] {
+            let verdict = ResponseJudge(
+                start: 2 * mebibyte, end: nil, asksRange: true,
+                known: .init(validators: known.validators, total: 3 * mebibyte, contentType: nil)
+            ).judge(.part(2 * mebibyte - surplus..<3 * mebibyte, of: 3 * mebibyte, known.same))
+            #expect(isWrongRange(verdict) == (surplus > mebibyte))
+        }
     }
 
     // MARK: 200

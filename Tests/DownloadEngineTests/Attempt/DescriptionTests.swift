@@ -80,7 +80,11 @@ struct DescriptionTests {
         let transport = Self.transport(
             FaultReply(Content(Self.document())), file: dying,
             mirror: FaultReply(isRight ? Self.content : Self.content.flipping(200_000)))
-        var (outcome, record) = await bench.run(try await bench.record { $0.connections = 1 }, on: transport)
+        let first = try await bench.record {
+            $0.connections = 1
+            $0.retry.limit = 0
+        }
+        var (outcome, record) = await bench.run(first, on: transport)
         let error = try #require(outcome.error)
         #expect(record.turn(after: error, repeats: true) == .next)
         (outcome, record) = await bench.run(record, on: transport)

@@ -156,14 +156,14 @@ struct SegmentPlannerSimulationTests {
         #expect(known.mostConnections == 5)
     }
 
-    @Test("If one connection fills the line, six connections are tried, and one is remembered as best")
+    @Test("If one connection fills the line, four connections are tried, and one is remembered as best")
     func sharedLine() {
         var server = SimulatedServer()
         Self.throttle(&server)
         server.line = server.speed
         let download = SimulatedDownload.run(server, size: 256 << 20, wish: nil, step: 0.01)
         #expect(download.complaints.isEmpty)
-        #expect(download.mostConnections == 6)
+        #expect(download.mostConnections == 4)
         #expect(download.knowledge?.best == 1)
     }
 

@@ -25,6 +25,8 @@ struct SimulatedDownload {
         var position: Int64
         let first: Double
         let latency: Double
+        /// The number of the network connection, in the order in which they were opened.
+        let number: Int
         var isAnswered = false
         var credit = 0.0
         var isCut = false
@@ -35,7 +37,15 @@ struct SimulatedDownload {
     private var running: [Request] = []
     private var done = ByteRanges()
     private var declared = ByteRanges()
-    private var open: [Int: Int] = [:]
+    private var open: [Int: (slot: Int, number: Int)] = [:]
+    private var opened = 0
+    /// The bytes that each network connection has brought.
+    private var brought: [Int: Int64] = [:]
+    /// The time until which all connections are throttled.
+    private var throttled = -Double.infinity
+    private var sent: [(at: Double, bytes: Double)] = []
+    /// The seconds in which there were so many connections.
+    private(set) var seconds: [Int: Double] = [:]
     private var random: SplitMix64
     private let step: Double
     /// The speeds of the slots in one period, by the number of the slot.
@@ -102,13 +112,16 @@ struct SimulatedDownload {
         if running.contains(where: { $0.connection == connection }) {
             complaints.append("two requests on one connection")
         }
-        let used = Set(open.values)
-        let slot = open[connection] ?? (0...).first { !used.contains($0) } ?? 0
-        open[connection] = slot
+        let used = Set(open.values.map(\.slot))
+        if open[connection] == nil {
+            open[connection] = ((0...).first { !used.contains($0) } ?? 0, opened)
+            opened += 1
+        }
+        let (slot, number) = open[connection] ?? (0, 0)
         running.append(
             Request(
                 connection: connection, slot: slot, range: range, end: range.upperBound,
-                position: range.lowerBound, first: sent + latency, latency: latency))
+                position: range.lowerBound, first: sent + latency, latency: latency, number: number))
     }
 
     private mutating func obey(_ decisions: [SegmentPlanner.Decision], _ planner: inout SegmentPlanner) {
@@ -139,20 +152,51 @@ struct SimulatedDownload {
     /// Transfers the bytes of one step.
     private mutating func advance() {
         var rates: [Double] = []
+        let factor = throttling()
         for request in running {
-            rates.append(request.isAnswered && request.position < request.end ? speed(of: request.slot) : 0)
+            rates.append(request.isAnswered && request.position < request.end ? speed(of: request) * factor : 0)
         }
+        seconds[running.count, default: 0] += step
         let sum = rates.reduce(0, +)
         if sum > server.line { rates = rates.map { $0 * server.line / sum } }
         for index in running.indices where running[index].isAnswered {
             running[index].credit += rates[index] * step
             let pieces = Int64(running[index].credit) / server.piece
             running[index].credit -= Double(pieces * server.piece)
-            running[index].position = min(running[index].end, running[index].position + pieces * server.piece)
+            let count = min(running[index].end - running[index].position, pieces * server.piece)
+            running[index].position += count
+            brought[running[index].number, default: 0] += count
+            if server.quota != nil { sent.append((time, Double(count))) }
         }
     }
 
-    private mutating func speed(of slot: Int) -> Double {
+    /// Returns the factor for all speeds at this moment.
+    private mutating func throttling() -> Double {
+        var factor = server.change.map { time >= $0.at ? $0.factor : 1 } ?? 1
+        if let collapse = server.collapse {
+            if running.count > collapse.above { throttled = time + collapse.seconds }
+            if time < throttled { factor *= collapse.factor }
+        }
+        if let quota = server.quota {
+            sent.removeAll { $0.at < time - quota.seconds }
+            let isMuch = sent.reduce(0) { $0 + $1.bytes } > quota.bytes
+            if running.count > quota.above, isMuch { factor *= quota.factor }
+        }
+        return factor
+    }
+
+    private mutating func speed(of request: Request) -> Double {
+        if let silence = server.silence, request.number % silence.each == silence.each - 1,
+            brought[request.number, default: 0] >= silence.after
+        {
+            return 0
+        }
+        if let lots = server.lots {
+            var random = SplitMix64(seed: server.seed &* 7919 &+ UInt64(request.number))
+            for _ in 0..<4 { _ = random.next() }
+            return exp(Double.random(in: log(lots.lowerBound)...log(lots.upperBound), using: &random))
+        }
+        let slot = request.slot
         let period = Int(time / server.period)
         if speeds.period != period { speeds = (period, [:]) }
         if let known = speeds.ofSlots[slot] { return known }
@@ -168,7 +212,7 @@ struct SimulatedDownload {
             if !request.isAnswered, time >= request.first {
                 answer(index, &planner)
             } else if request.isAnswered {
-                let isLost = Double.random(in: 0..<1, using: &random) < server.losses * step
+                let isLost = Double.random(in: 0..<1, using: &random) < server.losses * step || isBroken(request)
                 if request.position >= request.end || isLost {
                     end(index, request.position < request.end ? .lost : request.isCut ? .cut : .complete, &planner)
                 }
@@ -176,8 +220,16 @@ struct SimulatedDownload {
         }
     }
 
+    private func isBroken(_ request: Request) -> Bool {
+        guard let breaks = server.breaks else { return false }
+        var random = SplitMix64(seed: server.seed &* 104_729 &+ UInt64(request.number))
+        for _ in 0..<4 { _ = random.next() }
+        return brought[request.number, default: 0] >= Int64.random(in: breaks, using: &random)
+    }
+
     private mutating func answer(_ index: Int, _ planner: inout SegmentPlanner) {
         if running.count(where: \.isAnswered) >= server.limit {
+            if server.refusal == .silence { return }
             refusals += 1
             return end(index, .refused, &planner)
         }

@@ -29,6 +29,25 @@ struct SimulatedServer: Sendable {
     var seed: UInt64 = 1
     /// The speed of each connection in bytes per second. If empty, the speeds are random.
     var lanes: [Double] = []
+    /// The range of the speeds that connections are given by lot when they are opened. Nil for none.
+    var lots: ClosedRange<Double>?
+    /// The time from which all speeds are multiplied by the factor.
+    var change: (at: Double, factor: Double)?
+    /// The number of bytes after which connections break, by lot.
+    var breaks: ClosedRange<Int64>?
+    /// Every so many connections, one falls silent after this number of bytes.
+    var silence: (each: Int, after: Int64)?
+    /// If more connections than this number are open, all speeds are multiplied by the factor for some seconds.
+    var collapse: (above: Int, factor: Double, seconds: Double)?
+    /// While more connections than this number are open and so many bytes were sent in the last seconds, all speeds are
+    /// multiplied by the factor.
+    var quota: (above: Int, bytes: Double, seconds: Double, factor: Double)?
+    /// What happens to a connection above ``limit``.
+    var refusal = Refusal.status
+
+    enum Refusal: Sendable {
+        case status, reset, silence
+    }
 
     init() {}
 

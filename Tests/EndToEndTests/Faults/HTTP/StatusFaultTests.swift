@@ -23,10 +23,7 @@ extension EndToEnd {
         static func exit(_ status: Int) -> Int32 { [401, 407].contains(status) ? 6 : 8 }
 
         static let lasting = (400...599).map { status in
-            // A server that answers 416 to a range of a known file contradicts itself.
-            HTTPFault(
-                group(status), fresh: .fails([exit(status)]), later: .fails([status == 416 ? 7 : exit(status)])
-            ) { _, _ in FaultReply(status: status) }
+            HTTPFault(group(status), fresh: .fails([exit(status)])) { _, _ in FaultReply(status: status) }
         }
 
         @Test("If every answer has an HTTP error status, dlm ends with the exit status for it")

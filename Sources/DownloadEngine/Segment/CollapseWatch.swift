@@ -1,0 +1,100 @@
+import Foundation
+
+/// Finds out whether the speed of all connections together has collapsed, and whether closing connections helped.
+struct CollapseWatch: Sendable {
+    enum Finding: Sendable, Equatable {
+        /// The speed fell far below its recent best. The caller closes connections.
+        case collapsed
+        /// The speed has recovered with fewer connections than this number.
+        case recovered(from: Int)
+        /// The speed stays low although connections were closed, so their number was not the cause.
+        case slower(former: Int)
+    }
+
+    private struct Recovery {
+        let former: Int
+        /// Whether the collapse followed a step up, which certainly was its cause.
+        let isByStep: Bool
+        /// The speed that counts as recovered.
+        let speed: Double
+        /// The time until which a recovery is awaited.
+        let end: Double
+    }
+
+    /// The times at which bytes were counted in the last seconds.
+    private var samples: [(at: Double, bytes: Double)] = []
+    private var best = 0.0
+    /// The time since which the speed is low.
+    private var low: Double?
+    private var recovery: Recovery?
+
+    /// The seconds over which the speed is measured.
+    private static let span = 1.0
+    /// The fraction of the recent best speed below which the speed has collapsed.
+    private static let collapse = 1.0 / 3
+    /// The seconds for which the speed must be low, in general and after a step up.
+    private static let lowTime = (any: 1.2, step: 0.3)
+    /// The seconds in which the best speed loses two thirds of its weight.
+    private static let memory = 30.0
+    /// The seconds for which a recovery is awaited, in general and after a step up.
+    private static let patience = (any: 3.0, step: 12.0)
+
+    /// Whether the speed is low, or a recovery is awaited.
+    var isAlert: Bool { recovery != nil }
+
+    /// Begins anew after a change of the number of connections.
+    mutating func restart() {
+        samples = []
+        low = nil
+    }
+
+    /// - Parameter count: The number of connections.
+    /// - Parameter isStep: Whether the number was just raised.
+    mutating func observe(_ seen: ConnectionRamp.Observation, count: Int, isStep: Bool) -> Finding? {
+        samples.append((seen.now, seen.sums.bytes))
+        let first = samples.lastIndex { $0.at <= seen.now - Self.span } ?? 0
+        samples.removeFirst(first)
+        guard let begin = samples.first, seen.now - begin.at >= (isStep ? 0.5 : 0.9) * Self.span else { return nil }
+        let speed = (seen.sums.bytes - begin.bytes) / (seen.now - begin.at)
+        if let recovery { return awaited(recovery, speed, count, seen.now) }
+        let elapsed = seen.now - begin.at
+        best = max(best * exp(-elapsed / Double(max(1, samples.count)) / Self.memory), speed)
+        // At the end of a file, connections run out of work.
+        guard count > 1, speed < Self.collapse * best, Double(seen.left) > 2 * best else {
+            low = nil
+            return nil
+        }
+        let since = low ?? seen.now
+        low = since
+        guard seen.now - since >= (isStep ? Self.lowTime.step : Self.lowTime.any) else { return nil }
+        low = nil
+        return collapse(count, isByStep: isStep, at: seen.now)
+    }
+
+    private mutating func collapse(_ count: Int, isByStep: Bool, at now: Double) -> Finding {
+        let end = now + (isByStep ? Self.patience.step : Self.patience.any)
+        recovery = Recovery(former: count, isByStep: isByStep, speed: best * Self.collapse, end: end)
+        return .collapsed
+    }
+
+    /// Records that the speed fell at once after a step up.
+    mutating func suspect(count: Int, best: Double, at now: Double) -> Finding {
+        self.best = max(self.best, best)
+        return collapse(count, isByStep: true, at: now)
+    }
+
+    private mutating func awaited(
+        _ recovery: Recovery, _ speed: Double, _ count: Int, _ now: Double
+    ) -> Finding? {
+        if speed >= recovery.speed {
+            self.recovery = nil
+            best = speed
+            return .recovered(from: recovery.former)
+        }
+        guard now >= recovery.end else { return nil }
+        if recovery.isByStep, count > 1 { return collapse(count, isByStep: true, at: now) }
+        self.recovery = nil
+        best = speed
+        return .slower(former: recovery.former)
+    }
+}
