@@ -68,6 +68,8 @@ package struct FaultReply: Sendable {
         case withoutContentRange
         /// 206 whose bytes and `Content-Range` begin this many bytes after the requested offset.
         case wrongStart(by: Int64)
+        /// The part begins at a multiple of this size before the requested start, as its `Content-Range` says.
+        case blockStart(Int64)
         /// 206 with the right `Content-Range`, and bytes from this many bytes later in the file.
         case wrongBytes(by: Int64)
         /// 206 that ends this many bytes after the requested end. A negative number means before the end.

@@ -69,6 +69,9 @@ package struct ResolvedReply: Sendable {
             let start = max(0, min(total - 1, range.lowerBound + shift))
             named = start..<max(start + 1, range.upperBound)
             sent = named
+        case .blockStart(let size):
+            named = range.lowerBound - range.lowerBound % size..<range.upperBound
+            sent = named
         case .wrongBytes(let shift):
             let start = max(0, min(range.lowerBound + shift, total))
             sent = start..<min(start + Int64(range.count), total)

@@ -31,7 +31,7 @@ extension DownloadRequest {
         request.priority = -3
         request.rateLimit = 500_000
         request.retry = RetryPolicy(
-            limit: 9, delay: 0.25, maximumDelay: .infinity, statuses: StatusCodes("403,520-529"))
+            limit: 9, delay: 0.25, maximumDelay: .infinity, maximumHostPause: 77, statuses: StatusCodes("403,520-529"))
         request.redirect = RedirectPolicy(limit: 3, schemes: ["https"])
         request.timeouts = Timeouts(connect: 1.5, stall: .infinity, total: 3600)
         request.acceptsUnverified = true

@@ -22,6 +22,7 @@ struct WireSession: Codable, Sendable {
     let maxPerHost: Int?
     let rateLimit: Int64?
     let isFinishing: Bool
+    let hostPauses: [WireHostPause]?
 
     init(_ status: SessionStatus) {
         identifier = status.identifier
@@ -35,16 +36,38 @@ struct WireSession: Codable, Sendable {
         maxPerHost = status.settings.maxPerHost
         rateLimit = status.settings.rateLimit
         isFinishing = status.isFinishing
+        hostPauses = status.hostPauses.isEmpty ? nil : status.hostPauses.map(WireHostPause.init)
     }
 
     var status: SessionStatus {
         get throws {
-            SessionStatus(
+            var status = SessionStatus(
                 identifier: identifier, pid: pid, version: programVersion, started: try WireCoder.date(started),
                 running: running, waiting: waiting, queued: queued,
                 settings: SessionSettings(maxConcurrent: maxConcurrent, maxPerHost: maxPerHost, rateLimit: rateLimit),
                 isFinishing: isFinishing)
+            status.hostPauses = try hostPauses?.map { try $0.pause } ?? []
+            return status
         }
+    }
+}
+
+/// A pause that a server asked for.
+struct WireHostPause: Codable, Sendable {
+    let origin: String
+    let status: Int
+    let until: String
+    let causes: [DownloadID]
+
+    init(_ pause: HostPause) {
+        origin = pause.origin
+        status = pause.status
+        until = WireCoder.text(pause.until)
+        causes = pause.causes
+    }
+
+    var pause: HostPause {
+        get throws { HostPause(origin: origin, status: status, until: try WireCoder.date(until), causes: causes) }
     }
 }
 

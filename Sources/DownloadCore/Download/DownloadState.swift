@@ -26,6 +26,9 @@ public enum DownloadState: Codable, Sendable, Equatable {
         case network(DownloadError)
         /// The schedule does not allow the download to run now.
         case schedule
+        /// The server asked for a pause in its answer to another download, which had this status. Only snapshots have
+        /// this reason.
+        case server(status: Int)
     }
 
     /// The reason why a download is paused.
@@ -69,7 +72,7 @@ public enum DownloadState: Codable, Sendable, Equatable {
     public var error: DownloadError? {
         switch self {
         case .failed(let error), .waiting(.retry(let error), _), .waiting(.network(let error), _): error
-        case .waiting(.schedule, _), .queued, .running, .paused, .completed, .cancelled: nil
+        case .waiting(.schedule, _), .waiting(.server, _), .queued, .running, .paused, .completed, .cancelled: nil
         }
     }
 

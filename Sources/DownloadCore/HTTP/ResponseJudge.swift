@@ -55,8 +55,8 @@ package struct ResponseJudge: Sendable, Equatable {
         /// The file on disk is still the current version.
         case current
         case redirect(to: String)
-        /// The server rejects ranges, the file is empty, or a 206 does not tell the size of the file. The file must be
-        /// requested without a range.
+        /// The server rejects ranges or sends the whole file for any range, the file is empty, or the first 206 is
+        /// unclear. The file must be requested without a range.
         case askWithoutRange
         case failed(DownloadError)
     }
@@ -159,6 +159,11 @@ package struct ResponseJudge: Sendable, Equatable {
             return wrong("Content-Range: \(value)")
         }
         if let known, let why = changeOf(head, total: total, with: known) { return .changed(why: why) }
+        // The server sends the whole file for any range.
+        if range.lowerBound == 0, range.upperBound == total, start > Self.mostSurplus || end ?? .max < range.upperBound
+        {
+            return .askWithoutRange
+        }
         guard range.contains(start), start - range.lowerBound <= Self.mostSurplus else {
             return wrong("asked from \(start), got \(value)")
         }

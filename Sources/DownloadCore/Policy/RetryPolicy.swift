@@ -6,14 +6,20 @@ public struct RetryPolicy: Sendable, Equatable {
     public var delay: Double
     /// The longest delay in seconds, unless the server asks for a longer one.
     public var maximumDelay: Double
+    /// The longest time in seconds for which one answer with `Retry-After` keeps other downloads from the same server.
+    public var maximumHostPause: Double
     /// The status codes after which the request is repeated, in addition to those after which dlm always repeats it.
     public var statuses: StatusCodes?
 
     /// Creates a policy.
-    public init(limit: Int = 5, delay: Double = 1, maximumDelay: Double = 60, statuses: StatusCodes? = nil) {
+    public init(
+        limit: Int = 5, delay: Double = 1, maximumDelay: Double = 60, maximumHostPause: Double = 600,
+        statuses: StatusCodes? = nil
+    ) {
         self.limit = limit
         self.delay = delay
         self.maximumDelay = maximumDelay
+        self.maximumHostPause = maximumHostPause
         self.statuses = statuses
     }
 
@@ -50,6 +56,7 @@ extension RetryPolicy: DocumentObject {
         DocumentField("limit", \.limit, isAlwaysWritten: true),
         DocumentField("delay", \.delay, isAlwaysWritten: true),
         DocumentField("maximumDelay", \.maximumDelay, isAlwaysWritten: true),
+        DocumentField("maximumHostPause", \.maximumHostPause),
         DocumentField("statuses", \.statuses),
     ]
 }

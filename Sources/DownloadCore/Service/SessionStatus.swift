@@ -18,6 +18,8 @@ package struct SessionStatus: Codable, Sendable, Equatable {
     package var settings: SessionSettings
     /// Whether the session ends as soon as the running downloads have ended.
     package var isFinishing: Bool
+    /// The pauses that servers have asked for.
+    package var hostPauses: [HostPause] = []
 
     package init(
         identifier: String, pid: Int32, version: String, started: Date, running: Int, waiting: Int, queued: Int,

@@ -6,19 +6,22 @@ struct CollapseWatch: Sendable {
         /// The speed fell far below its recent best. The caller closes connections.
         case collapsed
         /// The speed has recovered with fewer connections than this number.
-        case recovered(from: Int)
-        /// The speed stays low although connections were closed, so their number was not the cause.
+        /// - Parameter fallback: The number to which the caller went back first, which may be right.
+        case recovered(from: Int, fallback: Int)
+        /// The speed stays low although connections were closed. The number to use from now on.
         case slower(former: Int)
     }
 
     private struct Recovery {
         let former: Int
+        /// The number to which the caller went back first.
+        var fallback: Int?
         /// Whether the collapse followed a step up, which certainly was its cause.
         let isByStep: Bool
-        /// The speed that counts as recovered.
-        let speed: Double
+        /// The speed for each of the former connections that counts as recovered.
+        let share: Double
         /// The time until which a recovery is awaited.
-        let end: Double
+        var end: Double
     }
 
     /// The times at which bytes were counted in the last seconds.
@@ -32,12 +35,14 @@ struct CollapseWatch: Sendable {
     private static let span = 1.0
     /// The fraction of the recent best speed below which the speed has collapsed.
     private static let collapse = 1.0 / 3
+    /// The fraction of the recent best speed of a connection from which the speed has recovered.
+    private static let recovered = 0.5
     /// The seconds for which the speed must be low, in general and after a step up.
     private static let lowTime = (any: 1.2, step: 0.3)
     /// The seconds in which the best speed loses two thirds of its weight.
     private static let memory = 30.0
-    /// The seconds for which a recovery is awaited, in general and after a step up.
-    private static let patience = (any: 3.0, step: 12.0)
+    /// The seconds for which a recovery is awaited: in general, after a step up, and with the last connection after one.
+    private static let patience = (any: 3.0, step: 3.5, last: 12.0)
 
     /// Whether the speed is low, or a recovery is awaited.
     var isAlert: Bool { recovery != nil }
@@ -71,9 +76,12 @@ struct CollapseWatch: Sendable {
         return collapse(count, isByStep: isStep, at: seen.now)
     }
 
+    /// Records the number of connections to which the caller went back.
+    mutating func wentBack(to count: Int) { if recovery?.fallback == nil { recovery?.fallback = count } }
+
     private mutating func collapse(_ count: Int, isByStep: Bool, at now: Double) -> Finding {
         let end = now + (isByStep ? Self.patience.step : Self.patience.any)
-        recovery = Recovery(former: count, isByStep: isByStep, speed: best * Self.collapse, end: end)
+        recovery = Recovery(former: count, isByStep: isByStep, share: best * Self.recovered / Double(count), end: end)
         return .collapsed
     }
 
@@ -86,15 +94,21 @@ struct CollapseWatch: Sendable {
     private mutating func awaited(
         _ recovery: Recovery, _ speed: Double, _ count: Int, _ now: Double
     ) -> Finding? {
-        if speed >= recovery.speed {
+        if speed >= recovery.share * Double(count) {
             self.recovery = nil
             best = speed
-            return .recovered(from: recovery.former)
+            return .recovered(from: recovery.former, fallback: recovery.fallback ?? count)
         }
         guard now >= recovery.end else { return nil }
-        if recovery.isByStep, count > 1 { return collapse(count, isByStep: true, at: now) }
+        if recovery.isByStep, count > 1 {
+            // All connections are throttled, so it costs next to nothing to close more of them.
+            var next = recovery
+            next.end = now + (count > 3 ? Self.patience.step : Self.patience.last)
+            self.recovery = next
+            return .collapsed
+        }
         self.recovery = nil
         best = speed
-        return .slower(former: recovery.former)
+        return .slower(former: recovery.isByStep ? recovery.fallback ?? count : recovery.former)
     }
 }

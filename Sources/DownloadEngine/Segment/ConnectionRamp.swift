@@ -290,11 +290,12 @@ struct ConnectionRamp: Sendable {
             let from = wanted
             // The last number that was not throttled is right, unless it is one connection, which says little.
             wanted = trial.flatMap { $0.from > 1 ? $0.from : nil } ?? max(1, from / 2)
+            watch.wentBack(to: wanted)
             trial = nil
             stepped = seen.now
             window = nil
-        case .recovered(let from):
-            cap = Cap(count: min(cap?.count ?? .max, wanted), end: .infinity, next: .infinity)
+        case .recovered(let from, let fallback):
+            cap = Cap(count: min(cap?.count ?? .max, max(wanted, fallback)), end: .infinity, next: .infinity)
             restraint = .throttled(from)
             hasLearned = true
             pauses.up = Pause(end: seen.now, length: Self.pauses.up)

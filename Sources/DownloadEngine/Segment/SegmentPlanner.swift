@@ -55,8 +55,6 @@ package struct SegmentPlanner: Sendable {
     private var isShared = false
     private var sums = TransferSums()
     private var renewal = ConnectionRenewal()
-    /// The connections whose running request was extended.
-    private var extended: Set<Int> = []
     /// The number of connections that were lost without progress, and the number after which no more are opened.
     private var losses: (count: Int, limit: Int)
     private var budget: RequestBudget
@@ -236,14 +234,7 @@ package struct SegmentPlanner: Sendable {
         unlink(index)
         let gone = connections.remove(at: index)
         guard !isLinked, gone.position < gone.end else { return }
-        // The request of the connection before the range may go on into it, if it was cut there.
-        if let before = connections.firstIndex(where: { $0.end == gone.position && $0.mayExtend }) {
-            connections[before].end = gone.end
-            connections[before].leaseEnd = min(connections[before].requestEnd, gone.end)
-            extended.insert(connections[before].id)
-        } else {
-            free.insert(gone.position..<gone.end)
-        }
+        free.insert(gone.position..<gone.end)
     }
 
     // MARK: The number of connections
@@ -320,9 +311,23 @@ package struct SegmentPlanner: Sendable {
         parked.append(idle)
     }
 
+    /// Lets requests that were cut go on into the range behind the cut, if no connection has this range any more.
+    private mutating func extend() -> [Decision] {
+        connections.indices.compactMap { index in
+            let end = connections[index].end
+            guard connections[index].mayExtend, let gap = free.ranges.first(where: { $0.lowerBound == end }) else {
+                return nil
+            }
+            free.remove(gap)
+            connections[index].end = gap.upperBound
+            connections[index].leaseEnd = min(connections[index].requestEnd, gap.upperBound)
+            return .cut(connection: connections[index].id, at: connections[index].leaseEnd)
+        }
+    }
+
     /// Turns the changed territories into requests and cuts.
     private mutating func reconcile() -> [Decision] {
-        var decisions: [Decision] = []
+        var decisions = extend()
         for index in connections.indices {
             let connection = connections[index]
             if connection.isAsked, connection.end < connection.leaseEnd {
@@ -331,11 +336,8 @@ package struct SegmentPlanner: Sendable {
             } else if connection.isClosing, connection.leaseEnd > connection.position {
                 connections[index].leaseEnd = connection.position
                 decisions.append(.cut(connection: connection.id, at: connection.position))
-            } else if connection.isAsked, extended.contains(connection.id) {
-                decisions.append(.cut(connection: connection.id, at: connection.leaseEnd))
             }
         }
-        extended = []
         for index in connections.indices where !connections[index].isAsked {
             let range = lease(of: connections[index])
             connections[index].asked(until: range.upperBound, at: now)

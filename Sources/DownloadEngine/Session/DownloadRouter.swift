@@ -135,7 +135,18 @@ package final class DownloadRouter: DownloadService {
     package func add(_ requests: RequestList) async throws -> [AddedDownload] { try await local.add(requests) }
 
     package func snapshots(_ selection: DownloadSelection) async throws -> [DownloadSnapshot] {
-        try await local.snapshots(selection)
+        var snapshots = try await local.snapshots(selection)
+        let queued = snapshots.filter { $0.state == .queued && $0.isAttended && $0.session != local.identifier }
+        for session in Set(queued.compactMap(\.session)) {
+            // A session that does not answer shows its downloads as queued.
+            guard let status = try? await directory.connect(to: session).status(), !status.hostPauses.isEmpty else {
+                continue
+            }
+            for index in snapshots.indices where snapshots[index].session == session {
+                snapshots[index].show(status.hostPauses)
+            }
+        }
+        return snapshots
     }
 
     package func progress() async -> [DownloadProgress] { await local.progress() }

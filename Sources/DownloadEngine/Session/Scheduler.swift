@@ -44,6 +44,18 @@ package struct Scheduler: Sendable, Equatable {
     private var retryingPerOrigin: [String: Int] = [:]
     /// The origins from which no download may start yet, with the times at which this ends.
     private var holds: [String: ContinuousClock.Instant] = [:]
+    /// The pauses that servers asked for, by origin.
+    private var pauses: [String: Pause] = [:]
+    /// The downloads that may start although the server asked for a pause.
+    private var exempt: Set<DownloadID> = []
+
+    /// A pause that a server asked for.
+    package struct Pause: Sendable, Equatable {
+        package var end: ContinuousClock.Instant
+        package var status: Int
+        /// The downloads that got the answer and wait for their next attempt. If all of them are gone, the pause ends.
+        package var causes: Set<DownloadID>
+    }
 
     package init(maxConcurrent: Int, maxPerOrigin: Int) {
         self.maxConcurrent = max(1, maxConcurrent)
@@ -65,7 +77,7 @@ package struct Scheduler: Sendable, Equatable {
 
     /// The origins with the maximum number of downloads, and the origins from which no download may start yet.
     package var saturatedOrigins: Set<String> {
-        Set(perOrigin.filter { $0.value >= limit($0.key) }.keys).union(holds.keys)
+        Set(perOrigin.filter { $0.value >= limit($0.key) }.keys).union(holds.keys).union(pauses.keys)
             .union(retryingPerOrigin.filter { $0.value >= Self.retryingPerOriginAtMost }.keys)
     }
 
@@ -74,7 +86,7 @@ package struct Scheduler: Sendable, Equatable {
     }
 
     private func isSaturated(_ origin: String) -> Bool {
-        perOrigin[origin, default: 0] >= limit(origin) || holds[origin] != nil
+        perOrigin[origin, default: 0] >= limit(origin) || holds[origin] != nil || pauses[origin] != nil
             || retryingPerOrigin[origin, default: 0] >= Self.retryingPerOriginAtMost
     }
 
@@ -89,6 +101,7 @@ package struct Scheduler: Sendable, Equatable {
         guard let origin = retrying.removeValue(forKey: id) else { return }
         retryingPerOrigin[origin, default: 1] -= 1
         if retryingPerOrigin[origin] == 0 { retryingPerOrigin[origin] = nil }
+        if pauses[origin]?.causes.remove(id) != nil, pauses[origin]?.causes.isEmpty == true { pauses[origin] = nil }
     }
 
     /// Whether there is a free slot and a download that may use it.
@@ -96,6 +109,7 @@ package struct Scheduler: Sendable, Equatable {
 
     /// The index of the first candidate whose origin is not saturated.
     private var nextIndex: Int? {
+        if !exempt.isEmpty, let index = candidates.firstIndex(where: { exempt.contains($0.id) }) { return index }
         var saturated: String?
         return candidates.firstIndex { candidate in
             if candidate.origin == saturated { return false }
@@ -115,6 +129,7 @@ package struct Scheduler: Sendable, Equatable {
     /// - Parameter origin: The origin, or nil for the origin of the first candidate.
     package mutating func next(_ limit: Int, of origin: String?, where isMeant: (DownloadID) -> Bool) -> [DownloadID] {
         guard let origin = origin ?? candidates.first?.origin, let count = perOrigin[origin], holds[origin] == nil,
+            pauses[origin] == nil,
             count <= self.limit(origin), running.count <= most, retrying.count < Self.retryingAtMost,
             retryingPerOrigin[origin, default: 0] < Self.retryingPerOriginAtMost
         else { return [] }
@@ -150,7 +165,10 @@ package struct Scheduler: Sendable, Equatable {
         candidates.last { isMeant($0.id) }
     }
 
-    package mutating func remove(_ id: DownloadID) { candidates.removeAll { $0.id == id } }
+    package mutating func remove(_ id: DownloadID) {
+        candidates.removeAll { $0.id == id }
+        exempt.remove(id)
+    }
 
     package mutating func removeAllCandidates() { candidates = [] }
 
@@ -158,6 +176,7 @@ package struct Scheduler: Sendable, Equatable {
     package mutating func start() -> DownloadID? {
         guard hasFreeSlot, let index = nextIndex else { return nil }
         let candidate = candidates.remove(at: index)
+        exempt.remove(candidate.id)
         begin(candidate.id, of: candidate.origin)
         return candidate.id
     }
@@ -169,15 +188,49 @@ package struct Scheduler: Sendable, Equatable {
         holds[origin] = max(holds[origin] ?? instant, instant)
     }
 
+    // MARK: Pauses that servers ask for
+
+    /// Records that a server asked for a pause. A later answer makes the pause longer, and never shorter.
+    package mutating func pause(_ origin: String, _ pause: Pause) {
+        var whole = pauses[origin] ?? pause
+        whole.end = max(whole.end, pause.end)
+        whole.status = pause.status
+        whole.causes.formUnion(pause.causes)
+        pauses[origin] = whole
+    }
+
+    /// Returns the pause that keeps the downloads of an origin from starting.
+    package func pause(of origin: String) -> Pause? { pauses[origin] }
+
+    /// The pauses by origin.
+    package var allPauses: [String: Pause] { pauses }
+
+    /// Lets a waiting download start although the server asked for a pause. Does nothing for other downloads.
+    /// - Returns: Whether the download waited for the end of a pause.
+    package mutating func startDespitePause(_ id: DownloadID) -> Bool {
+        guard let candidate = candidates.first(where: { $0.id == id }), pauses[candidate.origin] != nil else {
+            return false
+        }
+        exempt.insert(id)
+        return true
+    }
+
+    /// Ends the pause of an origin, because the server has served a download.
+    /// - Returns: Whether there was a pause.
+    package mutating func endPause(of origin: String) -> Bool { pauses.removeValue(forKey: origin) != nil }
+
     /// The earliest time at which downloads may start again from an origin that is held back; nil if no origin is held
     /// back.
-    package var earliestRelease: ContinuousClock.Instant? { holds.values.min() }
+    package var earliestRelease: ContinuousClock.Instant? {
+        [holds.values.min(), pauses.values.map(\.end).min()].compactMap(\.self).min()
+    }
 
     /// Lets downloads start again from origins whose waiting time is over. Returns whether there were any.
     package mutating func releaseHolds(at now: ContinuousClock.Instant) -> Bool {
-        let count = holds.count
-        if count > 0 { holds = holds.filter { $0.value > now } }
-        return holds.count < count
+        let count = holds.count + pauses.count
+        if !holds.isEmpty { holds = holds.filter { $0.value > now } }
+        if !pauses.isEmpty { pauses = pauses.filter { $0.value.end > now } }
+        return holds.count + pauses.count < count
     }
 
     /// Frees the slot of a download whose transfers are over. Does nothing when called again.

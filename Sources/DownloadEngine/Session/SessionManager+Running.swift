@@ -174,6 +174,7 @@ extension SessionManager {
         learnSlots()
         let entered = smallFiles?.files.remove(files.lazy.map(\.file.id)) ?? []
         for end in files {
+            if end.failure == nil { _ = book.scheduler.endPause(of: end.record.source.origin) }
             if end.failure != nil || entered.contains(end.file.id) {
                 leave(Saved(record: end.record))
             } else {
@@ -296,6 +297,7 @@ extension SessionManager {
     }
 
     private func completed(_ ended: DownloadRecord) async {
+        _ = book.scheduler.endPause(of: ended.source.origin)
         var saved = Saved(record: ended)
         if ended.state != .completed {
             saved.record.move(to: .completed)
@@ -308,13 +310,12 @@ extension SessionManager {
 
     private func failed(_ ended: DownloadRecord, _ failed: FailedAttempt) async {
         var record = ended
-        let origin = record.source.origin
-        if let pause = failed.pause, pause.isForOrigin, pause.origin == origin {
-            book.scheduler.hold(origin, until: parts.time.now + .seconds(pause.seconds))
-            recallReady()
-        }
         let next = AfterFailure.decide(&record, failed, now: parts.time.now) {
             NetworkOutage.isDown(NetworkPath(ended), parts.network)
+        }
+        if let pause = Scheduler.Pause(after: failed, of: ended, next, now: parts.time.now) {
+            book.scheduler.pause(ended.source.origin, pause)
+            recallReady()
         }
         switch next {
         case .fail(let error):

@@ -85,6 +85,7 @@ extension SessionManager {
     private func takeOver(_ ids: [DownloadID], _ overrides: RequestOverrides) async throws -> [ClaimedDownload] {
         await waitForChanges(of: ids)
         recallSmallFiles()
+        for id in ids { _ = book.scheduler.startDespitePause(id) }
         let taken = book.beginClaim(of: ids)
         defer { report { $0.endClaim(of: taken) } }
         let claimed = try await claim(ids)
@@ -181,6 +182,7 @@ extension SessionManager {
         var attended: [String: Bool] = [identifier: works != nil]
         let records = try await store.records(selection)
         enterSmallFiles()
+        let pauses = hostPauses
         return records.map { record in
             var snapshot =
                 book[active: record.id].map { DownloadSnapshot(record: $0.control.record, progress: $0.progress) }
@@ -193,7 +195,17 @@ extension SessionManager {
             } else {
                 snapshot.isAttended = false
             }
+            if record.session == identifier { snapshot.show(pauses) }
             return snapshot
+        }
+    }
+
+    /// The pauses that servers have asked for.
+    private var hostPauses: [HostPause] {
+        book.scheduler.allPauses.map { origin, pause in
+            HostPause(
+                origin: origin, status: pause.status,
+                until: parts.time.date + (pause.end - parts.time.now) / .seconds(1), causes: pause.causes.sorted())
         }
     }
 
@@ -218,7 +230,7 @@ extension SessionManager {
         try await checkAvailability()
         enterSmallFiles()
         let states = book.actives.map(\.record.state.kind) + book.progressAtRest.map(\.state.kind)
-        return SessionStatus(
+        var status = SessionStatus(
             identifier: identifier, pid: getpid(), version: parts.version, started: started,
             running: states.count { $0 == .running }, waiting: states.count { $0 == .waiting },
             queued: try await store.queuedCount(session: identifier),
@@ -226,6 +238,8 @@ extension SessionManager {
                 maxConcurrent: book.scheduler.maxConcurrent, maxPerHost: book.scheduler.maxPerOrigin,
                 rateLimit: rateLimit.bytesPerSecond),
             isFinishing: book.isDraining)
+        status.hostPauses = hostPauses
+        return status
     }
 
     // MARK: The session itself

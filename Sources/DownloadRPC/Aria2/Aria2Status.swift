@@ -12,7 +12,7 @@ struct Aria2Status: Sendable {
 
     static func state(_ state: DownloadState) -> State {
         switch state {
-        case .queued, .waiting(.schedule, _): .waiting
+        case .queued, .waiting(.schedule, _), .waiting(.server, _): .waiting
         // In aria2, a download keeps its slot between two attempts, so clients expect it to be active.
         case .running, .waiting(.retry, _), .waiting(.network, _): .active
         case .paused: .paused

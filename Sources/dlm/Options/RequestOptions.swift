@@ -95,6 +95,7 @@ extension ConnectionOptions: ScannedGroup {
 struct TransferOptions: ParsableArguments {
     // The help texts name these defaults, because the parser does not show the defaults of options with a `transform`.
     private static let delay = Seconds(RetryPolicy().delay)
+    private static let hostPause = Seconds(RetryPolicy().maximumHostPause)
     private static let connect = Seconds(DownloadRequest.Timeouts().connect)
     private static let stall = Seconds(DownloadRequest.Timeouts().stall)
 
@@ -118,6 +119,14 @@ struct TransferOptions: ParsableArguments {
             valueName: "time"),
         transform: Seconds.init(argument:))
     var retryDelay: Seconds?
+
+    @Option(
+        help: ArgumentHelp(
+            "Keep other downloads from the same server waiting for at most this long when the server asks for a pause "
+                + "(Retry-After). Default: \(Self.hostPause).",
+            valueName: "time"),
+        transform: Seconds.init(argument:))
+    var maxRetryAfter: Seconds?
 
     @Option(
         help: ArgumentHelp(
@@ -161,6 +170,7 @@ struct TransferOptions: ParsableArguments {
             request.retry.delay = delay
             request.retry.maximumDelay = max(request.retry.maximumDelay, delay)
         }
+        if let maxRetryAfter { request.retry.maximumHostPause = maxRetryAfter.value }
         if let connectTimeout { request.timeouts.connect = connectTimeout.value }
         if let stallTimeout { request.timeouts.stall = stallTimeout.value }
         if let maxRedirects { request.redirect.limit = maxRedirects }
@@ -173,6 +183,7 @@ extension TransferOptions: ScannedGroup {
         limitRate = words.value("limit-rate", as: ByteRate.init(argument:))
         retries = words.value("retries")
         retryDelay = words.value("retry-delay", as: Seconds.init(argument:))
+        maxRetryAfter = words.value("max-retry-after", as: Seconds.init(argument:))
         connectTimeout = words.value("connect-timeout", as: Seconds.init(argument:))
         stallTimeout = words.value("stall-timeout", as: Seconds.init(argument:))
         maxRedirects = words.value("max-redirects")
@@ -187,6 +198,10 @@ extension TransferOptions: TellingOptions {
         return [
             ("retries", GivenOptions.text(retry.limit, unless: usual.limit) { "\($0)" }),
             ("retry-delay", GivenOptions.text(retry.delay, unless: usual.delay, GivenOptions.seconds)),
+            (
+                "max-retry-after",
+                GivenOptions.text(retry.maximumHostPause, unless: usual.maximumHostPause, GivenOptions.seconds)
+            ),
             ("connect-timeout", GivenOptions.text(times.connect, unless: usualTimes.connect, GivenOptions.seconds)),
             ("stall-timeout", GivenOptions.text(times.stall, unless: usualTimes.stall, GivenOptions.seconds)),
             ("max-redirects", GivenOptions.text(request.redirect.limit, unless: RedirectPolicy().limit) { "\($0)" }),

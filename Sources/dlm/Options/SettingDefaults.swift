@@ -18,6 +18,7 @@ enum SettingDefaults {
             "limit-rate": ByteRate.text(session.rateLimit), "limit-window": "none", "connections": "auto",
             "directory": ".", "if-exists": Destination.IfExists.fail.rawValue, "priority": "0",
             "retries": String(retry.limit), "retry-delay": Seconds(retry.delay).description,
+            "max-retry-after": Seconds(retry.maximumHostPause).description,
             "connect-timeout": Seconds(timeouts.connect).description,
             "stall-timeout": Seconds(timeouts.stall).description,
             "content-disposition": "true", "follow-metalink": "true", "hsts": "true", "expect-status": "200",

@@ -142,6 +142,7 @@ private struct Line {
         "progress": ["none", "bar", "json"],
         "proto": ["=https", "http"], "proxy": ["", "socks5://h:1"], "query": ["a=b", "c=d=e", "f="],
         "resolve": ["h:80:127.0.0.1"], "retries": ["0", "5"], "retry-delay": ["2"], "retry-on": ["403,520-529"],
+        "max-retry-after": ["5m"],
         "rpc-listen": ["127.0.0.1:6800", "[::1]:0"], "rpc-origins": ["https://example.org", "null"],
         "shard": ["0/2", "auto/3", "auto"], "shard-by": ["host", "line", "url"],
         "stall-timeout": ["10"], "store": ["postgres://h/d", "postgresql:///d?host=/run"], "tls-min": ["1.2", "1.3"],

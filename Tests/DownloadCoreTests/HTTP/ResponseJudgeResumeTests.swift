@@ -155,6 +155,11 @@ struct ResponseJudgeResumeTests {
             ).judge(.part(2 * mebibyte - surplus..<3 * mebibyte, of: 3 * mebibyte, known.same))
             #expect(isWrongRange(verdict) == (surplus > mebibyte))
         }
+        let whole = ResponseJudge(
+            start: 2 * mebibyte, end: nil, asksRange: true,
+            known: .init(validators: known.validators, total: 3 * mebibyte, contentType: nil)
+        ).judge(.part(0..<3 * mebibyte, of: 3 * mebibyte, known.same))
+        #expect(whole == .askWithoutRange)
     }
 
     // MARK: 200

@@ -23,7 +23,7 @@ struct SimulatedDownload {
         let range: Range<Int64>
         var end: Int64
         var position: Int64
-        let first: Double
+        var first: Double
         let latency: Double
         /// The number of the network connection, in the order in which they were opened.
         let number: Int
@@ -216,6 +216,8 @@ struct SimulatedDownload {
                 if request.position >= request.end || isLost {
                     end(index, request.position < request.end ? .lost : request.isCut ? .cut : .complete, &planner)
                 }
+            } else if request.isCut {
+                end(index, .cut, &planner)
             }
         }
     }
@@ -229,7 +231,10 @@ struct SimulatedDownload {
 
     private mutating func answer(_ index: Int, _ planner: inout SegmentPlanner) {
         if running.count(where: \.isAnswered) >= server.limit {
-            if server.refusal == .silence { return }
+            if server.refusal == .silence {
+                running[index].first = .infinity
+                return
+            }
             refusals += 1
             return end(index, .refused, &planner)
         }

@@ -34,7 +34,9 @@ struct FaultTrial: Sendable, CustomStringConvertible {
     var moment = Moment.fresh
     var connections = 1
 
-    var description: String { "\(area.rawValue): \(fault), \(moment.rawValue), -x \(connections)" }
+    var description: String {
+        "\(area.rawValue): \(fault), \(moment.rawValue), -x \(connections == 0 ? "auto" : "\(connections)")"
+    }
 
     /// Whether every cell is tested, because `$DLM_FAULT_TEST` is `full`. Otherwise a selection is tested, which takes
     /// a few minutes.

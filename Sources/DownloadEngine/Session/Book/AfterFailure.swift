@@ -67,3 +67,16 @@ enum AfterFailure: Equatable {
         return .retry(after: delay, failures: turn == .next ? failures : failures + 1)
     }
 }
+
+extension Scheduler.Pause {
+    /// Makes the pause that follows a failed attempt. Nil if the server asked for none, or not for all of its files.
+    init?(after failed: FailedAttempt, of record: DownloadRecord, _ next: AfterFailure, now: ContinuousClock.Instant) {
+        guard let pause = failed.pause, pause.isForOrigin, pause.origin == record.source.origin,
+            let status = failed.error.httpStatus
+        else { return nil }
+        end = now + .seconds(min(pause.seconds, record.request.retry.maximumHostPause))
+        self.status = status
+        // A download that has failed for good waits for nothing, so its removal does not end the pause.
+        if case .retry = next { causes = [record.id] } else { causes = [] }
+    }
+}

@@ -99,12 +99,14 @@ struct HTTPFault: Sendable, CustomStringConvertible {
 struct HTTPFaultCell: Sendable {
     let fault: HTTPFault
     let moment: FaultTrial.Moment
+    /// The number of connections; 0 for an automatic number.
     let connections: Int
     /// Whether dlm runs in a process of its own.
     var isProcess = false
 
     static let places: [(FaultTrial.Moment, Int)] = [
-        (.fresh, 1), (.segment, 4), (.resume, 1), (.middle, 4), (.resume, 4), (.middle, 1), (.fresh, 4),
+        (.fresh, 1), (.segment, 4), (.resume, 1), (.middle, 4), (.resume, 4), (.middle, 1), (.fresh, 4), (.fresh, 0),
+        (.middle, 0), (.resume, 0),
     ]
 
     /// Returns every fault in every place. A place is a moment and a number of connections. In the short form, each
@@ -129,13 +131,28 @@ struct HTTPFaultCell: Sendable {
     ) async throws {
         var cells = cells(of: faults, in: places, short: count)
         cells[cells.firstIndex { $0.moment == .resume } ?? 0].isProcess = true
-        try await concurrently(cells, atMost: limit) { try await $0.run() }
+        let rightCells = Observed<[String: Set<Int>]>([:])
+        try await concurrently(cells, atMost: limit) { cell in
+            let isRight = try await cell.run()
+            rightCells.update { if isRight { $0[cell.key, default: []].insert(cell.connections) } }
+        }
+        // More connections are never worse than one.
+        for cell in cells where rightCells.value[cell.key]?.contains(1) == true {
+            let isRight = rightCells.value[cell.key]?.contains(cell.connections) == true
+            #expect(isRight, "\(cell.fault), \(cell.moment): right with -x 1, but not with -x \(cell.count)")
+        }
     }
+
+    private var key: String { "\(fault), \(moment)" }
+    private var count: String { connections == 0 ? "auto" : "\(connections)" }
 
     /// Runs the cell. The fault lasts until dlm ends as expected. If dlm has failed, the server becomes healthy,
     /// and then the same command must give the right file.
-    func run() async throws {
+    /// - Returns: Whether dlm made the right file in spite of the fault.
+    @discardableResult
+    func run() async throws -> Bool {
         let trial = FaultTrial(area: fault.area, fault: fault.name, moment: moment, connections: connections)
+        var isRight = false
         try await withDlm(serving: fault.good) { sandbox, server in
             if moment == .resume {
                 try await Self.leavePart(fault.good, connections, sandbox, server, asProcess: isProcess)
@@ -146,9 +163,13 @@ struct HTTPFaultCell: Sendable {
             let expectation = fault.expectation(moment)
             try trial.judge(
                 result, in: sandbox, right: expectation.allowsFile ? right : [], errors: expectation.errors)
-            if result.ending == .exited(0) { return expectPause(trial, server.log.entries.dropFirst(asked)) }
+            if result.ending == .exited(0) {
+                isRight = true
+                return expectPause(trial, server.log.entries.dropFirst(asked))
+            }
             try await heal(trial, sandbox, server)
         }
+        return isRight
     }
 
     /// The right contents. The old version is right if it had arrived before the new version.
@@ -160,7 +181,7 @@ struct HTTPFaultCell: Sendable {
         let usesPart = (moment == .middle || moment == .resume) && !fault.losesPart && fault.right == nil
         if usesPart { #expect(sandbox.exists("file.bin.part"), "\(trial): what was fetched is gone") }
         // The attempt may have failed at one connection before the others had got all bytes that were sent to them.
-        let isRace = moment == .middle && connections > 1
+        let isRace = moment == .middle && connections != 1
         let part = usesPart && isRace ? min(Self.partSize, try await sandbox.show(1).received) : Self.partSize
         let good = fault.healed ?? fault.good
         server.handle { _ in good }
@@ -201,7 +222,7 @@ struct HTTPFaultCell: Sendable {
         _ sandbox: DlmSandbox, _ server: FaultServer
     ) async throws -> ChildProcess.Result {
         let arguments = [
-            "get", "-x", "\(connections)", "--retries", "\(fault.retries)", "--retry-delay", "0.1", "--stall-timeout",
+            "get", "-x", count, "--retries", "\(fault.retries)", "--retry-delay", "0.1", "--stall-timeout",
             "\(fault.stallTimeout)", server.url(),
         ]
         return try await sandbox.run(arguments, asProcess: isProcess, leaps: fault.pause == nil)
@@ -212,11 +233,11 @@ struct HTTPFaultCell: Sendable {
         _ good: FaultReply, _ connections: Int, _ sandbox: DlmSandbox, _ server: FaultServer, asProcess: Bool = false
     ) async throws {
         server.handle { request in
-            let count = partSize / Int64(connections)
-            return good.with { $0.cut = request.number <= connections ? .close(after: count) : .silence }
+            let count = partSize / Int64(max(1, connections))
+            return good.with { $0.cut = request.number <= max(1, connections) ? .close(after: count) : .silence }
         }
         let result = try await sandbox.run(
-            ["get", "-x", "\(connections)", "--retries", "0", server.url()], asProcess: asProcess)
+            ["get", "-x", "\(max(1, connections))", "--retries", "0", server.url()], asProcess: asProcess)
         try #require(result.ending == .exited(4), "\(result.stderr)")
         try #require(sandbox.names == ["file.bin.part"])
     }

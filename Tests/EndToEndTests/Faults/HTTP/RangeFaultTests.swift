@@ -19,7 +19,7 @@ extension EndToEnd {
             fault("206 without Content-Range", .withoutContentRange),
             fault("206 begins 5 bytes late", .wrongStart(by: 5)),
             fault("206 begins 4096 bytes late", .wrongStart(by: 4096)),
-            fault("206 begins 5 bytes early", .wrongStart(by: -5)),
+            fault("206 begins 5 bytes early", .wrongStart(by: -5), fresh: .right),
             fault("206 begins at 0", .wrongStart(by: -8 * mebibyte)),
             fault("206 ends 1 byte early", .wrongEnd(by: -1)),
             fault("206 ends 1 MiB early", .wrongEnd(by: -mebibyte)),
@@ -48,11 +48,14 @@ extension EndToEnd {
             fault("416 with a larger total", .refusedNaming("bytes */9000000"), fresh: .right, later: .either([7, 9])),
             fault("416 with a smaller total", .refusedNaming("bytes */1000"), fresh: .right, later: .either([7, 9])),
             fault("416 with the total 0", .refusedNaming("bytes */0"), fresh: .right, later: .either([7, 9])),
-            HTTPFault("206 with the whole file for any range", fresh: .either([7])) {
+            HTTPFault("206 with the whole file for any range") {
                 $0.ranges = .ignored
                 $0.status = 206
                 $0.fields.append(("Content-Range", "bytes 0-8388607/8388608"))
             },
+            fault("206 from the beginning of a block of 64 KiB", .blockStart(64 << 10), fresh: .right),
+            fault("206 with Content-Range bytes=", .contentRange("bytes=0-8388607/8388608")),
+            fault("206 with Content-Range without a space", .contentRange("bytes0-8388607/8388608")),
             HTTPFault("Content-Range in a 200") {
                 $0.ranges = .ignored
                 $0.fields.append(("Content-Range", "bytes 5-9/10"))
