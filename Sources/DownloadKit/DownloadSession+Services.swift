@@ -147,6 +147,11 @@ extension DownloadSession {
         StoreCheck.health(ofStoreIn: stateFolder, time)
     }
 
+    /// Returns what earlier downloads have learned about a host.
+    package static func hostKnowledge(ofOrigin origin: String, stateFolder: String) -> HostKnowledge? {
+        StoreCheck.knowledge(ofOrigin: origin, inStoreIn: stateFolder)
+    }
+
     /// Returns the sessions, live and dead, that have a socket or a lock file in a state folder; sorted.
     package static func sessionTraces(stateFolder: String) -> [SessionTrace] {
         SessionRegistry(stateFolder: stateFolder).traces()

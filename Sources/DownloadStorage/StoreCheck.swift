@@ -32,6 +32,16 @@ package enum StoreCheck {
         return health
     }
 
+    /// Returns what earlier downloads have learned about a host. Nil if there is no store, or if it cannot be read.
+    package static func knowledge(ofOrigin origin: String, inStoreIn folder: String) -> HostKnowledge? {
+        let path = FileNaming.path(folder, StoreFile.name)
+        guard (try? StoreFile.requireRegular(path)) != nil, access(path, W_OK) == 0,
+            let queue = try? DatabaseQueue(path: path)
+        else { return nil }
+        defer { try? queue.close() }
+        return try? queue.inDatabase { try HostRows(db: $0).knowledge(of: origin) }
+    }
+
     private static func read(_ path: String, _ health: inout StoreHealth, _ time: any TimeSource) throws {
         // The store is opened for writing, because SQLite reads the log of a killed process only if it may write in the
         // folder.

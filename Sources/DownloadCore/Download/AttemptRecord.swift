@@ -10,6 +10,8 @@ public struct AttemptRecord: Codable, Sendable, Equatable {
     public var received: Int64 = 0
     /// The number of connections that the attempt used.
     public var connections = 1
+    /// The reason why there were not more connections, such as "the server refused 5"; nil if there was none.
+    public var connectionReason: String?
     /// The number of redirects that were followed.
     public var redirects = 0
     /// The times and other metrics of the attempt's first transfer.

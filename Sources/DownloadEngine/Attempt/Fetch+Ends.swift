@@ -22,7 +22,8 @@ extension Fetch {
             attempt.ended(segment, result, hasAll: hasAll).outcome, of: segment, hasProgressed: hasProgressed)
         if ending == .complete, total != nil, !hasAll { lastError = TransferOutcome.tooShort }
         try follow(.ended(segment.connection, position: position, ending))
-        guard ending == .refused, let cap = planner.cap else { return }
+        guard let cap = planner.cap, cap != savedCap else { return }
+        savedCap = cap
         await remember(share?.refused(serving: cap, at: context.time.date))
     }
 

@@ -18,6 +18,8 @@ final class Fetch: AttemptPhase {
     /// The number of times that the server may still refuse the only connection before the fetch fails.
     var patience = 5
     var lastError: DownloadError?
+    /// The number of connections that the server allows, as far as the host's profile has it.
+    var savedCap: Int?
     /// The ranges of connections whose requests wait until the URL of the source is renewed.
     private var waiting: [Int: Range<Int64>] = [:]
 
@@ -38,6 +40,7 @@ final class Fetch: AttemptPhase {
         sources = attempt.transfers.sources
         plan.joinHosts(sources)
         planner = plan.makePlanner(sources)
+        savedCap = planner.cap
         started = attempt.context.time.now
     }
 
@@ -115,6 +118,7 @@ final class Fetch: AttemptPhase {
         for (connection, range) in waiting { try ask(connection, range) }
         sources.settle(running: attempt.transfers.connections)
         record.lastAttempt.connections = max(record.lastAttempt.connections, running.count)
+        record.lastAttempt.connectionReason = planner.restraint
         startPulse()
     }
 

@@ -40,6 +40,13 @@ struct ConnectionRamp: Sendable {
         case refused(Int)
         /// The server throttled all connections when there were so many.
         case throttled(Int)
+
+        var description: String {
+            switch self {
+            case .refused(let count): "the server refused \(count)"
+            case .throttled(let count): "the server throttled \(count)"
+            }
+        }
     }
 
     /// The number that must not be exceeded before a time.

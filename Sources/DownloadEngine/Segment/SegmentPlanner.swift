@@ -121,8 +121,10 @@ package struct SegmentPlanner: Sendable {
 
     /// The number of connections beyond which the speed stopped growing, if measured.
     package var learned: Int? { ramp.hasLearned && !ramp.wasHeldBack ? ramp.wanted : nil }
-    /// The number of connections above which the server refused more, if it did.
+    /// The number of connections above which the server refused or throttled more, if it did.
     package var cap: Int? { ramp.learnedCap }
+    /// The reason why there are not more connections, as text; nil if there is none.
+    package var restraint: String? { ramp.restraint?.description }
 
     /// Records when the first byte of an answer's body came.
     /// - Parameter after: The seconds since the request.

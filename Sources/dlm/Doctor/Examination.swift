@@ -107,7 +107,12 @@ struct Examination {
         do {
             let probed = try await DownloadSession.probe(
                 request, environment: context.environment, time: context.time)
+            let origin = probed.steps.last?.url.origin
+            let known = origin.flatMap { origin in
+                try? DownloadSession.hostKnowledge(ofOrigin: origin, stateFolder: SessionConfiguration.stateFolder(environment: context.environment))
+            }
             return RequestFindings(probed: probed, proxies: proxies).findings
+                + [RequestFindings.connections(known, now: context.time.date)].compactMap(\.self)
         } catch {
             let error = error as? DownloadError ?? .unexpected("\(error)")
             return [.problem(.request, "error", error.exitStatus, Redaction.describe(error))]

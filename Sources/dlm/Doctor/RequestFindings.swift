@@ -27,6 +27,14 @@ struct RequestFindings {
         return findings
     }
 
+    /// Returns what earlier downloads have learned about the number of connections.
+    static func connections(_ known: HostKnowledge?, now: Date) -> Finding? {
+        guard let known, known.isFresh(at: now) else { return nil }
+        let age = Units.duration(now.timeIntervalSince(known.learned))
+        let text = known.cap.map { "at most \($0): the server refused or throttled more" } ?? "\(known.best) were best"
+        return .ok(section, "connections", "\(text); learned \(age) ago")
+    }
+
     // MARK: The connection
 
     private func way(_ step: ProbedRequest.Step) -> [Finding] {

@@ -106,7 +106,9 @@ struct ShowText {
         var parts = ["\(number)", text(attempt.started)]
         if let address = attempt.remoteAddress { parts.append(address) }
         if let http = attempt.httpVersion { parts.append("HTTP/\(http)") }
-        if attempt.connections > 1 { parts.append("x\(attempt.connections)") }
+        if attempt.connections > 1 || attempt.connectionReason != nil {
+            parts.append("x\(attempt.connections)" + (attempt.connectionReason.map { " (\($0))" } ?? ""))
+        }
         if attempt.received > 0 || attempt.outcome == nil {
             let span = attempt.ended.map { " in \(Units.duration($0.timeIntervalSince(attempt.started)))" } ?? ""
             parts.append(Units.size(attempt.received) + span)

@@ -8,6 +8,7 @@ struct ShowDocument: Document, Equatable {
         let ended: Date?
         let received: Int64
         let connections: Int
+        let connectionReason: String?
         let redirects: Int
         let remoteAddress: String?
         let httpVersion: String?
@@ -19,6 +20,7 @@ struct ShowDocument: Document, Equatable {
             ended = attempt.ended
             received = attempt.received
             connections = attempt.connections
+            connectionReason = attempt.connectionReason
             redirects = attempt.redirects
             remoteAddress = attempt.metrics?.remoteAddress
             httpVersion = attempt.metrics?.httpVersion
