@@ -187,8 +187,9 @@ sanitize:
 	scripts/sanitize thread
 
 # Measures dlm and similar programs with the same work, and writes docs/performance.md. CASES="http-1g small-h1" selects
-# cases; the figures of the other cases stay.
-CASES =
+# cases; the figures of the other cases stay. ONLY is another name of CASES.
+ONLY =
+CASES = $(ONLY)
 bench: $(BINARY)
 	@scripts/need bench
 	@python3 -B Benchmarks/bench.py $(BINARY) $(CASES)
