@@ -56,6 +56,7 @@ extension AttemptRecord {
         if let ended { json.field("ended", ended.timeIntervalSinceReferenceDate) }
         json.field("received", received)
         json.field("connections", connections)
+        json.field("connectionReason", connectionReason)
         json.field("redirects", redirects)
         if let metrics { json.field("metrics", object: metrics.write) }
         json.field("outcome", outcome)

@@ -154,6 +154,7 @@ struct Carried {
         resume.sources = maybe { _ in book }
         attempt.ended = maybe(Self.date)
         attempt.received = maybe(Self.number) ?? 0
+        attempt.connectionReason = maybe { _ in "the server refused 5" }
         attempt.connections = maybe { .random(in: 2...64, using: &$0) } ?? 1
         attempt.redirects = maybe { .random(in: 1...20, using: &$0) } ?? 0
         attempt.metrics = maybe { Self.metrics(&$0, isFull: sparsity == 0) }

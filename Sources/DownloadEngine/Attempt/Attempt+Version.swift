@@ -22,6 +22,14 @@ extension Attempt {
             || record.resume.movedFrom != nil || isKnownBySizeAndTime || record.hasPieces
     }
 
+    /// Whether the rest of a lost answer may be requested in the same attempt. A new attempt follows if the secrets may
+    /// have changed, because each attempt reads them again, or if the user wants no retries.
+    var mayAskAgain: Bool {
+        let files = record.request.secretFiles
+        return mayJoinParts && !distrustsRanges && record.resume.acceptsRanges && record.request.retry.limit > 0
+            && files.bearer == nil && files.bearerCommand == nil && context.adapter == nil
+    }
+
     /// Whether the size and the modification time identify the version. FTP and SSH servers report nothing else. If
     /// both match, the last bytes on disk are compared.
     var isKnownBySizeAndTime: Bool {

@@ -17,8 +17,8 @@ extension AttemptTask {
         await attempt.endTransfers()
         switch end {
         case .stopped: break
-        case .partsUnusable:
-            attempt.distrustsRanges = true
+        case .partsUnusable(let error):
+            (attempt.distrustsRanges, attempt.partsError) = (true, error)
             attempt.announceRestart("the server sends no usable parts; the fetched bytes are kept and compared")
         case .changed(let why): try await attempt.replace(why: why)
         case .misplaced(let why): if try await !forgetHoles() { try await distrustRanges(why) }

@@ -282,6 +282,11 @@ package final class AttemptTask: AttemptPhase {
     private func end(with error: any Error) async -> Outcome {
         await attempt.endTransfers()
         if case RoundEnd.stopped = error { await makeDurable() }
+        // The last checkpoint has ranges that may be lost. If this save fails too, the session saves the record next.
+        if file?.hasLostSync == true {
+            attempt.enterRanges()
+            try? await attempt.save(durably: true)
+        }
         // The error of the attempt is reported, not a failure to save the cookies.
         try? attempt.saveCookies()
         if let file, !record.resume.written.isEmpty {

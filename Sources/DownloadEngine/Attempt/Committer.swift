@@ -104,6 +104,7 @@ package final class Committer: Sendable {
             let failure = known ?? failure { () throws(DownloadError) in try job.file.syncFileSystem() }
             fileSystems[job.file.device] = .some(failure)
             job.failure = failure
+            if let failure { job.file.forgetUnsynced(failure) }
         }
     }
 

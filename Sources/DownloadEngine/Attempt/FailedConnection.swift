@@ -51,7 +51,9 @@ struct FailedConnection: Equatable {
     }
 
     private var lost: Decision {
-        if hasProgressed, mayAskAgain || hasOthers { return .end(.lost) }
+        // If this machine's network has changed, the session decides when to go on.
+        let isNetworkChange = if case .networkFailed(.networkChanged, _) = error { true } else { false }
+        if hasProgressed, mayAskAgain && !isNetworkChange || hasOthers { return .end(.lost) }
         guard hasOthers else { return .fail(isFinal: false) }
         // The server ends a new connection, or does not accept it, while it serves others.
         return status == nil ? .limit : .end(.lost)
@@ -60,7 +62,7 @@ struct FailedConnection: Equatable {
 
 extension DownloadError {
     /// Whether an answer had other bytes than the requested ones.
-    fileprivate var isWrongRange: Bool {
+    var isWrongRange: Bool {
         if case .protocolViolated(.wrongRange) = self { true } else { false }
     }
 }

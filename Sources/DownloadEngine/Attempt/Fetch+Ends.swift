@@ -71,8 +71,7 @@ extension Fetch {
         let failed = FailedConnection(
             error: error, isDeclined: isDeclined, status: segment.head?.status, hasProgressed: hasProgressed,
             hasOthers: running.contains { sources.member(of: $0.connection) == source },
-            mayAskAgain: attempt.mayJoinParts && !attempt.distrustsRanges && record.resume.acceptsRanges
-                && record.request.retry.limit > 0, isHTTP: url.isHTTP,
+            mayAskAgain: attempt.mayAskAgain, isHTTP: url.isHTTP,
             link: sources.link(of: segment.connection, of: record.request))
         switch failed.decision {
         case .end(let ending): return ending

@@ -150,30 +150,40 @@ final class Probe: AttemptPhase {
         case .askWithoutRange:
             throw DownloadError.protocolViolated(
                 .malformedReply("the server sends no file, with or without a range in the request"))
-        case .failed(.protocolViolated(.wrongRange)) where asksRange && compared == nil:
+        case .failed(let error) where asksRange && compared == nil && error.isWrongRange:
             // The bytes on disk are compared with the answer to a request without a range.
-            asksRange = false
+            (asksRange, attempt.partsError) = (false, error)
             return .askAgain
+        case .newVersion, .changed:
+            // A server that contradicts itself does not prove that the bytes on disk are of another version.
+            if let error = attempt.partsError { throw error }
+            return try open(segment, head, verdict, result)
         case .current: return .keepCurrent
         case .failed(let error): throw error
-        case .changed(let why): throw RoundEnd.changed(why: why)
-        case .body, .newVersion:
-            if MetalinkAnswer(attempt: attempt).isAnswered(by: head) { return .followMetalink }
-            if let candidate,
-                candidate.isSame(as: head, verdict, now: context.time.date)
-            {
-                return .keepCurrent
-            }
-            if wantsOwnConnection(verdict), result == nil {
-                attempt.transfers.prefersMultiplexing = false
-                return .askAgain
-            }
-            if !asksWhole, compared == nil, isFirstOfUnprovenParts(head, verdict) {
-                asksWhole = true
-                return .askAgain
-            }
-            return .open(ProbeAnswer(segment: segment, head: head, route: route, result: result))
+        case .body: return try open(segment, head, verdict, result)
         }
+    }
+
+    /// Returns the step that follows an answer with bytes of the file.
+    private func open(
+        _ segment: SegmentWriter, _ head: ResponseHead, _ verdict: ResponseJudge.Verdict, _ result: TransferResult?
+    ) throws -> Step {
+        if case .changed(let why) = verdict { throw RoundEnd.changed(why: why) }
+        if MetalinkAnswer(attempt: attempt).isAnswered(by: head) { return .followMetalink }
+        if let candidate,
+            candidate.isSame(as: head, verdict, now: context.time.date)
+        {
+            return .keepCurrent
+        }
+        if wantsOwnConnection(verdict), result == nil {
+            attempt.transfers.prefersMultiplexing = false
+            return .askAgain
+        }
+        if !asksWhole, compared == nil, isFirstOfUnprovenParts(head, verdict) {
+            asksWhole = true
+            return .askAgain
+        }
+        return .open(ProbeAnswer(segment: segment, head: head, route: route, result: result))
     }
 
     private func observe(_ head: ResponseHead, of segment: SegmentWriter) {

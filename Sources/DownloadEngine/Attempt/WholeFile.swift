@@ -9,6 +9,8 @@ package protocol WholeFile: Sendable {
     func sync() throws(DownloadError)
     /// Waits until everything on the file's file system survives a loss of power.
     func syncFileSystem() throws(DownloadError)
+    /// Records that a sync of the file system failed, so that bytes of the file may be lost.
+    func forgetUnsynced(_ error: DownloadError)
     /// Gives the file its final name. This method or ``syncFolder()`` checks that the path leads to the file. Throws
     /// `.exists` if the name is taken and the rule neither replaces the existing file nor allows another name.
     /// - Returns: The name that the file got.

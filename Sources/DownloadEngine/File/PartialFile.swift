@@ -19,6 +19,8 @@ package final class PartialFile: SegmentTarget, Sendable {
     private struct State {
         var written: ByteRanges
         var durable: ByteRanges
+        /// Whether a sync failed.
+        var lostSync = false
         var unsynced: Int64 = 0
         /// The number of times that bytes were given up. A sync that began under an older version does not prove that
         /// today's ranges are durable.
@@ -342,7 +344,11 @@ package final class PartialFile: SegmentTarget, Sendable {
     func sync(_ name: String, _ call: () -> Int32) throws(DownloadError) {
         let before = state.withLock { $0 }
         FaultPoint.reached("beforeSync")
-        guard call() == 0 else { throw .file(errno, name, path: path) }
+        guard call() == 0 else {
+            let error = DownloadError.file(errno, name, path: path)
+            forgetUnsynced(error)
+            throw error
+        }
         FaultPoint.reached("afterSync")
         state.withLock { state in
             guard state.version == before.version else { return }
@@ -350,6 +356,22 @@ package final class PartialFile: SegmentTarget, Sendable {
             state.unsynced = max(0, state.unsynced - before.unsynced)
         }
     }
+
+    /// Forgets all bytes that were written since the last successful sync, and takes no more bytes. After a failed sync,
+    /// Linux may have dropped these bytes, and the next sync succeeds without them (fsync(2); Rebello and others, "Can
+    /// Applications Recover from fsync Failures?", ATC 2020).
+    package func forgetUnsynced(_ error: DownloadError) {
+        state.withLock { state in
+            state.written = state.durable
+            state.unproven = []
+            state.version += 1
+            state.failure = state.failure ?? error
+            state.lostSync = true
+        }
+    }
+
+    /// Whether a sync failed, so that bytes which a checkpoint has recorded may be lost.
+    var hasLostSync: Bool { state.withLock { $0.lostSync } }
 
     /// Returns when the file's bytes last changed, in nanoseconds since 1970. Nil where the file system's times are not
     /// exact.

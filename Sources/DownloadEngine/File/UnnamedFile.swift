@@ -86,6 +86,9 @@ extension UnnamedFile: WholeFile {
 
     package func syncFileSystem() throws(DownloadError) { try folder.syncFileSystem() }
 
+    /// Does nothing. The file is fetched again, because nothing recorded its bytes.
+    package func forgetUnsynced(_ error: DownloadError) {}
+
     /// Gives the file its final name. The name also counts as taken if a partial file for this name exists.
     package func takeName(_ rule: NameRule) throws(DownloadError) -> String {
         if folder.has(FileNaming.partial(rule.name)) {

@@ -164,6 +164,7 @@ struct CommitterTests {
 
         func sync() { note("sync") }
         func syncFileSystem() { note("syncfs") }
+        func forgetUnsynced(_ error: DownloadError) { note("forget") }
 
         func takeName(_ rule: NameRule) -> String {
             note("name")
