@@ -14,7 +14,9 @@ struct ProgressTests {
             // The first attempt brings bytes, and then the server is busy.
             request.number == 2
                 ? FaultReply(status: 503)
-                : FaultReply(content, etag: "\"v1\"").with { if request.number == 1 { $0.cut = .close(after: 300_000) } }
+                : FaultReply(content, etag: "\"v1\"").with {
+                    if request.number == 1 { $0.cut = .close(after: 300_000) }
+                }
         }) { library in
             let session = try await library.session()
             var request = try library.request()

@@ -107,9 +107,9 @@ struct Examination {
         do {
             let probed = try await DownloadSession.probe(
                 request, environment: context.environment, time: context.time)
-            let origin = probed.steps.last?.url.origin
-            let known = origin.flatMap { origin in
-                try? DownloadSession.hostKnowledge(ofOrigin: origin, stateFolder: SessionConfiguration.stateFolder(environment: context.environment))
+            let known = try? probed.steps.last.flatMap { step in
+                let state = try SessionConfiguration.stateFolder(environment: context.environment)
+                return DownloadSession.hostKnowledge(ofOrigin: step.url.origin, stateFolder: state)
             }
             return RequestFindings(probed: probed, proxies: proxies).findings
                 + [RequestFindings.connections(known, now: context.time.date)].compactMap(\.self)
