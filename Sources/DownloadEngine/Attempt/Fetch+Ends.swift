@@ -17,7 +17,6 @@ extension Fetch {
         let hasAll = total != nil && position >= end
         let hasProgressed = RequestBudget.isProgress(
             position - segment.countedStart, of: max(1, end - segment.countedStart))
-        if hasProgressed { sources.proveLink(of: segment.connection) }
         let ending = try await ending(
             attempt.ended(segment, result, hasAll: hasAll).outcome, of: segment, hasProgressed: hasProgressed)
         if ending == .complete, total != nil, !hasAll { lastError = TransferOutcome.tooShort }

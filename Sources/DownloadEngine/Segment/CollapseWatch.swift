@@ -6,8 +6,11 @@ struct CollapseWatch: Sendable {
         /// The speed fell far below its recent best. The caller closes connections.
         case collapsed
         /// The speed has recovered with fewer connections than this number.
-        /// - Parameter fallback: The number to which the caller went back first, which may be right.
-        case recovered(from: Int, fallback: Int)
+        /// - Parameters:
+        ///   - fallback: The number to which the caller went back first, which may be right.
+        ///   - isByStep: Whether the number had just been raised, so that it certainly was the cause. Otherwise the
+        ///     network may have been gone for some seconds.
+        case recovered(from: Int, fallback: Int, isByStep: Bool)
         /// The speed stays low although connections were closed. The number to use from now on.
         case slower(former: Int)
     }
@@ -97,7 +100,8 @@ struct CollapseWatch: Sendable {
         if speed >= recovery.share * Double(count) {
             self.recovery = nil
             best = speed
-            return .recovered(from: recovery.former, fallback: recovery.fallback ?? count)
+            return .recovered(
+                from: recovery.former, fallback: recovery.fallback ?? count, isByStep: recovery.isByStep)
         }
         guard now >= recovery.end else { return nil }
         if recovery.isByStep, count > 1 {

@@ -55,6 +55,8 @@ struct ConnectionRamp: Sendable {
         var end: Double
         /// The seconds for which the next refusal is believed.
         var next: Double
+        /// Whether the number says something about the server.
+        var isLearned = true
     }
 
     /// A number that is tried, with the number before and its speed.
@@ -91,6 +93,8 @@ struct ConnectionRamp: Sendable {
     private static let pauses = (up: 4.0, down: 3.0)
     /// If a step up makes the download slower than this fraction, the server throttles all connections.
     private static let collapse = 0.5
+    /// The seconds for which a number is avoided after a collapse that may have had another cause.
+    private static let doubt = 15.0
     /// A smaller number is used if it is at least this fraction as fast.
     private static let asFast = 0.96
 
@@ -130,7 +134,7 @@ struct ConnectionRamp: Sendable {
     /// The number of connections that the download should have now.
     var target: Int { min(wanted, granted) }
     /// The number of connections above which the server refused or throttled more, if it did.
-    var learnedCap: Int? { cap?.count }
+    var learnedCap: Int? { cap.flatMap { $0.isLearned ? $0.count : nil } }
     /// Whether a number is being tried, so that the next observation should come soon.
     var isTrying: Bool { trial != nil || watch.isAlert || !isFixed && limit > 1 && speeds.isEmpty }
     /// Whether observations make a difference.
@@ -217,7 +221,10 @@ struct ConnectionRamp: Sendable {
     /// Brings a requested number back when the server is no longer expected to refuse it.
     private mutating func widen(_ seen: Observation) {
         let next = most(at: seen.now)
-        if next > wanted, cap.map({ $0.end < .infinity }) ?? false { step(to: next, seen.now) }
+        guard next > wanted, let cap, cap.end < .infinity else { return }
+        self.cap?.count = next
+        self.cap?.end = seen.now + Self.pauses.up
+        step(to: next, seen.now)
     }
 
     private mutating func judge(_ speed: Double, _ seen: Observation) {
@@ -250,6 +257,8 @@ struct ConnectionRamp: Sendable {
         }
         self.trial = nil
         hasLearned = true
+        let reached = target
+        if let cap, cap.count < reached { self.cap?.count = reached }
         pauses.up.length = Self.pauses.up
         search(speed, seen, factor: share >= 0.6 ? 4 : 2)
     }
@@ -296,15 +305,20 @@ struct ConnectionRamp: Sendable {
         case .collapsed:
             let from = wanted
             // The last number that was not throttled is right, unless it is one connection, which says little.
-            wanted = trial.flatMap { $0.from > 1 ? $0.from : nil } ?? max(1, from / 2)
+            wanted = trial.flatMap { $0.from > 1 && $0.from < from ? $0.from : nil } ?? max(1, from / 2)
             watch.wentBack(to: wanted)
             trial = nil
             stepped = seen.now
             window = nil
-        case .recovered(let from, let fallback):
-            cap = Cap(count: min(cap?.count ?? .max, max(wanted, fallback)), end: .infinity, next: .infinity)
-            restraint = .throttled(from)
-            hasLearned = true
+        case .recovered(let from, let fallback, let isByStep):
+            let count = min(cap?.count ?? .max, max(wanted, fallback))
+            if isByStep {
+                cap = Cap(count: count, end: .infinity, next: .infinity)
+                restraint = .throttled(from)
+                hasLearned = true
+            } else if cap?.end != .infinity {
+                cap = Cap(count: count, end: seen.now + Self.doubt, next: 2 * Self.doubt, isLearned: false)
+            }
             pauses.up = Pause(end: seen.now, length: Self.pauses.up)
             speeds = CountedSpeeds()
         case .slower(let former):
