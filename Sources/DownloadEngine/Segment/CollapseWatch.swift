@@ -68,7 +68,7 @@ struct CollapseWatch: Sendable {
         let elapsed = seen.now - begin.at
         best = max(best * exp(-elapsed / Double(max(1, samples.count)) / Self.memory), speed)
         // At the end of a file, connections run out of work.
-        guard count > 1, speed < Self.collapse * best, Double(seen.left) > 2 * best else {
+        guard count > 1, speed < Self.collapse * best, Double(seen.left) > max(4 * speed, best / 2) else {
             low = nil
             return nil
         }
@@ -79,10 +79,15 @@ struct CollapseWatch: Sendable {
         return collapse(count, isByStep: isStep, at: seen.now)
     }
 
+    /// Records a speed that was measured in another way.
+    mutating func learn(_ speed: Double) { best = max(best, speed) }
+
     /// Records the number of connections to which the caller went back.
     mutating func wentBack(to count: Int) { if recovery?.fallback == nil { recovery?.fallback = count } }
 
     private mutating func collapse(_ count: Int, isByStep: Bool, at now: Double) -> Finding {
+        // The bytes of the last second came before the collapse, in part.
+        samples = []
         let end = now + (isByStep ? Self.patience.step : Self.patience.any)
         recovery = Recovery(former: count, isByStep: isByStep, share: best * Self.recovered / Double(count), end: end)
         return .collapsed

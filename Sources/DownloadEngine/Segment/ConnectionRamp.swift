@@ -29,8 +29,8 @@ struct ConnectionRamp: Sendable {
     private var speeds = CountedSpeeds()
     private var trial: Trial?
     private var window: (start: Double, sums: TransferSums)?
-    /// The time of the last change of the number.
-    private var stepped: Double
+    /// The time of the last change of the number, and the number before it.
+    private var stepped: (at: Double, from: Int)
     private var watch = CollapseWatch()
     private var pauses: (up: Pause, down: Pause)
 
@@ -93,6 +93,8 @@ struct ConnectionRamp: Sendable {
     private static let pauses = (up: 4.0, down: 3.0)
     /// If a step up makes the download slower than this fraction, the server throttles all connections.
     private static let collapse = 0.5
+    /// The seconds after a step up in which a collapse is its consequence.
+    private static let blameTime = 3.5
     /// The seconds for which a number is avoided after a collapse that may have had another cause.
     private static let doubt = 15.0
     /// A smaller number is used if it is at least this fraction as fast.
@@ -126,7 +128,7 @@ struct ConnectionRamp: Sendable {
         cap = wish == nil ? (knowledge?.cap).map { Cap(count: max(1, $0), end: .infinity, next: .infinity) } : nil
         let up = Pause(end: knowledge?.best == 1 ? now + Self.pauses.up : now, length: Self.pauses.up)
         pauses = (up, Pause(end: now, length: Self.pauses.down))
-        stepped = now
+        stepped = (now, wish ?? 1)
         wanted = wish ?? 1
         if wish == nil { wanted = min(start, most(at: now)) }
     }
@@ -157,7 +159,7 @@ struct ConnectionRamp: Sendable {
     }
 
     private mutating func startAgain(at now: Double) {
-        stepped = now
+        stepped.at = now
         window = nil
         watch.restart()
     }
@@ -191,7 +193,7 @@ struct ConnectionRamp: Sendable {
 
     mutating func observe(_ seen: Observation) {
         guard observes else { return }
-        if let found = watch.observe(seen, count: target, isStep: trial.map { target > $0.from } ?? false) {
+        if let found = watch.observe(seen, count: target, isStep: wasRaised(seen.now)) {
             return answer(found, seen)
         }
         if watch.isAlert { return }
@@ -204,9 +206,12 @@ struct ConnectionRamp: Sendable {
         judge(speed, seen)
     }
 
+    /// Whether the number was raised a short time ago, so that a collapse is its consequence.
+    private func wasRaised(_ now: Double) -> Bool { stepped.from < target && now - stepped.at < Self.blameTime }
+
     /// Starts to measure a new number of connections once every connection is steady, or after a long time.
     private mutating func open(_ seen: Observation) {
-        guard seen.isSteady || seen.now - stepped > 15 * seen.window else { return }
+        guard seen.isSteady || seen.now - stepped.at > 15 * seen.window else { return }
         window = (seen.now, seen.sums)
     }
 
@@ -228,6 +233,7 @@ struct ConnectionRamp: Sendable {
     }
 
     private mutating func judge(_ speed: Double, _ seen: Observation) {
+        watch.learn(speed)
         let isChanged = speed > 0 && speeds.learn(speed, of: target)
         guard let trial else {
             if isChanged { (pauses.up.length, pauses.down.length) = Self.pauses }
@@ -294,6 +300,7 @@ struct ConnectionRamp: Sendable {
     }
 
     private mutating func step(to next: Int, _ now: Double) {
+        stepped.from = wanted
         wanted = next
         startAgain(at: now)
     }
@@ -305,10 +312,11 @@ struct ConnectionRamp: Sendable {
         case .collapsed:
             let from = wanted
             // The last number that was not throttled is right, unless it is one connection, which says little.
-            wanted = trial.flatMap { $0.from > 1 && $0.from < from ? $0.from : nil } ?? max(1, from / 2)
+            let isReturn = stepped.from > 1 && wasRaised(seen.now)
+            wanted = isReturn ? stepped.from : max(1, from / 2)
             watch.wentBack(to: wanted)
             trial = nil
-            stepped = seen.now
+            stepped = (seen.now, from)
             window = nil
         case .recovered(let from, let fallback, let isByStep):
             let count = min(cap?.count ?? .max, max(wanted, fallback))

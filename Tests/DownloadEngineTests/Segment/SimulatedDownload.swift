@@ -43,6 +43,8 @@ struct SimulatedDownload {
     private var brought: [Int: Int64] = [:]
     /// The time until which all connections are throttled.
     private var throttled = -Double.infinity
+    /// The time since which there are too many connections.
+    private var above: Double?
     private var sent: [(at: Double, bytes: Double)] = []
     /// The seconds in which there were so many connections.
     private(set) var seconds: [Int: Double] = [:]
@@ -174,7 +176,8 @@ struct SimulatedDownload {
     private mutating func throttling() -> Double {
         var factor = server.change.map { time >= $0.at ? $0.factor : 1 } ?? 1
         if let collapse = server.collapse {
-            if running.count > collapse.above { throttled = time + collapse.seconds }
+            above = running.count > collapse.above ? above ?? time : nil
+            if let above, time - above >= server.collapseDelay { throttled = time + collapse.seconds }
             if time < throttled { factor *= collapse.factor }
         }
         if let quota = server.quota {

@@ -39,6 +39,8 @@ struct SimulatedServer: Sendable {
     var silence: (each: Int, after: Int64)?
     /// If more connections than this number are open, all speeds are multiplied by the factor for some seconds.
     var collapse: (above: Int, factor: Double, seconds: Double)?
+    /// The seconds for which there may be too many connections before all are throttled.
+    var collapseDelay = 0.0
     /// While more connections than this number are open and so many bytes were sent in the last seconds, all speeds are
     /// multiplied by the factor.
     var quota: (above: Int, bytes: Double, seconds: Double, factor: Double)?
