@@ -8,7 +8,7 @@ package enum LinkExpiry {
     package static let statuses: Set<Int> = [401, 403, 410]
     /// The status codes after which a URL to which a server redirected may have expired. Storage servers also answer
     /// 400 or 404 then.
-    package static let statusesOfRedirected: Set<Int> = [400, 401, 403, 404, 410]
+    package static let statusesOfRedirected: Set<Int> = statuses.union([400, 404])
 
     /// Returns when the URL expires, or nil if the URL does not say so in a known form. AWS and Google give the time of
     /// signing and the span of validity. CloudFront and others give `Expires` or `exp`, in seconds since 1970. Azure

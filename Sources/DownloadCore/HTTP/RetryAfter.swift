@@ -21,6 +21,9 @@ package struct ServerPause: Sendable, Equatable {
     package let seconds: Double
     /// The origin of the server.
     package let origin: String
+    /// The status codes with which a server asks for a pause for all of its files.
+    package static let statuses: Set<Int> = [429, 503]
+
     /// Whether the pause is for all files of the server, as with 429 and 503, and not only for the one file.
     package let isForOrigin: Bool
 
@@ -37,6 +40,6 @@ package struct ServerPause: Sendable, Equatable {
         guard let value = head.fields.value(.retryAfter), let seconds = RetryAfter.seconds(value, now: now) else {
             return nil
         }
-        self.init(seconds: seconds, origin: url.origin, isForOrigin: head.status == 429 || head.status == 503)
+        self.init(seconds: seconds, origin: url.origin, isForOrigin: Self.statuses.contains(head.status))
     }
 }

@@ -20,6 +20,15 @@ package struct HostPause: Codable, Sendable, Equatable {
 }
 
 extension DownloadSnapshot {
+    /// Whether the download waits because of an answer that may have asked for a pause of the whole server.
+    package var mayPauseItsHost: Bool {
+        if case .waiting(.retry(let error), _) = state {
+            ServerPause.statuses.contains(error.httpStatus ?? 0)
+        } else {
+            false
+        }
+    }
+
     /// Shows a queued download as waiting if one of the pauses keeps it from starting.
     package mutating func show(_ pauses: [HostPause]) {
         guard record.state == .queued, let pause = pauses.first(where: { $0.origin == record.source.origin }) else {

@@ -16,8 +16,8 @@ final class Attempt {
     /// Whether a 206 answer brought bytes from another place of the file than its `Content-Range` said. From then on,
     /// requests have no range.
     var distrustsRanges = false
-    /// The error because of which the whole file is requested although parts are on disk: the server sends no usable
-    /// parts. Nil if parts are requested.
+    /// The error of the last unusable part, after which the whole file is requested and compared with the bytes on disk.
+    /// A server that contradicts itself does not prove that the file has changed, so these bytes are kept.
     var partsError: DownloadError?
     /// The pause that the server's last answer asked for, before the next attempt.
     var serverPause: ServerPause?

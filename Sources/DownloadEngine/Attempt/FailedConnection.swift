@@ -3,7 +3,7 @@ import DownloadCore
 /// One of the connections of a fetch that was lost, or that was answered without the requested bytes. ``decision`` says
 /// what follows. A refusal of one more connection is never the end of a download, because the other connections go on.
 struct FailedConnection: Equatable {
-    /// What is known about the URL that the connection asked.
+    /// The kind of URL that the connection asked.
     enum Link: Equatable {
         /// The source's own URL.
         case own

@@ -66,7 +66,6 @@ extension Fetch {
         let source = sources.member(of: segment.connection)
         let url = sources.members[source].route.url
         if isDeclined { attempt.serverPause = segment.head.flatMap { ServerPause($0, url, now: context.time.date) } }
-        if !isDeclined, !sources.isShared, let refusal = try await refusal(of: segment, error) { return refusal }
         let failed = FailedConnection(
             error: error, isDeclined: isDeclined, status: segment.head?.status, hasProgressed: hasProgressed,
             hasOthers: running.contains { sources.member(of: $0.connection) == source },
@@ -75,7 +74,7 @@ extension Fetch {
         switch failed.decision {
         case .end(let ending): return ending
         case .renewLink:
-            sources.renew(source, by: segment.connection, of: record.request, at: context.time.date)
+            sources.renew(source, by: segment.connection, of: record.request)
             return .cut
         case .limit where sources.isShared:
             let others = running.count { sources.member(of: $0.connection) == source }
@@ -84,44 +83,40 @@ extension Fetch {
             return sources.hasRoom(beside: attempt.transfers.connections) ? .cut : .unfit
         case .limit: return .refused
         case .fail(let isFinal) where sources.isShared: return try fail(source, error, isFinal: isFinal)
-        case .fail where isDeclined && record.lastAttempt.connections > 1 && url.isHTTP && patience > 0:
-            // The server may still count connections that have just ended.
-            try await waitForServer()
-            return .cut
+        case .fail where mayStillCount(segment, error, isDeclined):
+            return try await askLater(error)
         case .fail: throw error
         case .requestWhole where sources.isShared: return try fail(source, error)
         case .requestWhole: throw RoundEnd.partsUnusable(error)
         }
     }
 
-    private func waitForServer() async throws {
-        patience -= 1
-        endPulse()
-        try await attempt.wait(until: context.time.now + .seconds(1))
+    /// Returns whether the server may have refused the only connection because it still counts one that has just ended.
+    /// A file server refuses the login then, or closes the connection at once.
+    private func mayStillCount(_ segment: SegmentWriter, _ error: DownloadError, _ isDeclined: Bool) -> Bool {
+        if sources.members[0].route.url.isHTTP {
+            return isDeclined && record.lastAttempt.connections > 1 && patience > 0
+        }
+        guard segment.head == nil else { return false }
+        return switch error {
+        case .authenticationFailed: true
+        // If the system reported an error number, the network failed, and the server did not refuse the connection.
+        case .networkFailed(.connect, let diagnosis), .networkFailed(.connectionLost, let diagnosis):
+            diagnosis.errno == 0
+        default: false
+        }
     }
 
-    /// Returns what follows if an FTP or SSH server has refused a connection because it has too many. Such a server
-    /// refuses the login, or closes the connection at once. If the server refuses the only connection, it may still
-    /// count a connection that has just ended, so it is asked again.
-    /// - Returns: Nil if the connection failed for another reason.
-    private func refusal(
-        of segment: SegmentWriter, _ error: DownloadError
-    ) async throws -> SegmentPlanner.Ending? {
-        guard !sources.members[0].route.url.isHTTP, segment.head == nil else { return nil }
-        switch error {
-        case .authenticationFailed: break
-        case .networkFailed(.connect, let diagnosis), .networkFailed(.connectionLost, let diagnosis):
-            // If the system reported an error number, the network failed, and the server did not refuse the connection.
-            if running.isEmpty, diagnosis.errno != 0 { return nil }
-        default: return nil
-        }
-        if !running.isEmpty { return .refused }
+    /// Waits before the only connection asks again. Throws if the server has refused it too often.
+    private func askLater(_ error: DownloadError) async throws -> SegmentPlanner.Ending {
         guard patience > 0 else {
             // The same login worked for the first connection, so the error is not reported as a refused login.
             throw DownloadError.networkFailed(
                 .connect, TransportDiagnosis(code: 0, message: "the server accepts no more connections: \(error)"))
         }
-        try await waitForServer()
+        patience -= 1
+        endPulse()
+        try await attempt.wait(until: context.time.now + .seconds(1))
         return .cut
     }
 

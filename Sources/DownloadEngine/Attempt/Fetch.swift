@@ -156,7 +156,7 @@ final class Fetch: AttemptPhase {
     func reportAnswer(of segment: SegmentWriter) {
         guard let answer = segment.takeAnswer() else { return }
         sources.endRenewal(by: segment.connection)
-        sources.proveLink(of: segment.connection)
+        sources.proveLink(of: segment.connection, at: context.time.date)
         planner.answered(segment.connection, after: answer.after, at: (answer.at - started) / .seconds(1))
     }
 

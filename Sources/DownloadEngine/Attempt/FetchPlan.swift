@@ -100,7 +100,7 @@ struct FetchPlan: AttemptPhase {
         return SegmentPlanner(
             missing: missing, first: lease.map { (segment.connection, $0) }, wish: canSplit ? wanted : 1,
             automaticLimit: connectionLimit, knowledge: context.hosts.knowledge(of: origin, at: context.time.date),
-            lossLimit: request.retry.limit, fruitlessLimit: RequestBudget.limit(retries: request.retry.limit),
+            fruitlessLimit: RequestBudget.limit(retries: request.retry.limit),
             start: sources.usable, keepsConnections: isHTTP, now: 0)
     }
 

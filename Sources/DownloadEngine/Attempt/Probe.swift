@@ -154,21 +154,20 @@ final class Probe: AttemptPhase {
             // The bytes on disk are compared with the answer to a request without a range.
             (asksRange, attempt.partsError) = (false, error)
             return .askAgain
-        case .newVersion, .changed:
-            // A server that contradicts itself does not prove that the bytes on disk are of another version.
-            if let error = attempt.partsError { throw error }
-            return try open(segment, head, verdict, result)
         case .current: return .keepCurrent
         case .failed(let error): throw error
-        case .body: return try open(segment, head, verdict, result)
+        case .changed(let why): throw attempt.partsError ?? RoundEnd.changed(why: why)
+        case .newVersion:
+            if let error = attempt.partsError { throw error }
+            return step(after: segment, head, verdict, result)
+        case .body: return step(after: segment, head, verdict, result)
         }
     }
 
     /// Returns the step that follows an answer with bytes of the file.
-    private func open(
-        _ segment: SegmentWriter, _ head: ResponseHead, _ verdict: ResponseJudge.Verdict, _ result: TransferResult?
-    ) throws -> Step {
-        if case .changed(let why) = verdict { throw RoundEnd.changed(why: why) }
+    private func step(
+        after segment: SegmentWriter, _ head: ResponseHead, _ verdict: ResponseJudge.Verdict, _ result: TransferResult?
+    ) -> Step {
         if MetalinkAnswer(attempt: attempt).isAnswered(by: head) { return .followMetalink }
         if let candidate,
             candidate.isSame(as: head, verdict, now: context.time.date)

@@ -262,7 +262,9 @@ package final class PartialFile: SegmentTarget, Sendable {
     /// Marks a range as written.
     func enter(_ range: Range<Int64>, waits: Bool = false) {
         FaultPoint.reached("afterWrite")
-        let action = state.withLock { state in
+        let action: (@Sendable () -> Void)? = state.withLock { state in
+            // A write that was under way during a failed sync may be lost, too.
+            if state.lostSync { return nil }
             let end = range.upperBound
             if waits { state.unproven.insert(end) }
             if !range.isEmpty { state.written.insert(range.lowerBound..<(waits ? end - 1 : end)) }

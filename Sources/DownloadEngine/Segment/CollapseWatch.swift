@@ -11,8 +11,9 @@ struct CollapseWatch: Sendable {
         ///   - isByStep: Whether the number had just been raised, so that it certainly was the cause. Otherwise the
         ///     network may have been gone for some seconds.
         case recovered(from: Int, fallback: Int, isByStep: Bool)
-        /// The speed stays low although connections were closed. The number to use from now on.
-        case slower(former: Int)
+        /// The speed stays low although connections were closed.
+        /// - Parameter number: The number of connections to use from now on.
+        case slower(number: Int)
     }
 
     private struct Recovery {
@@ -24,7 +25,7 @@ struct CollapseWatch: Sendable {
         /// The speed for each of the former connections that counts as recovered.
         let share: Double
         /// The time until which a recovery is awaited.
-        var end: Double
+        var end = Double.infinity
     }
 
     /// The times at which bytes were counted in the last seconds.
@@ -47,7 +48,7 @@ struct CollapseWatch: Sendable {
     /// The seconds for which a recovery is awaited: in general, after a step up, and with the last connection after one.
     private static let patience = (any: 3.0, step: 3.5, last: 12.0)
 
-    /// Whether the speed is low, or a recovery is awaited.
+    /// Whether a recovery is awaited.
     var isAlert: Bool { recovery != nil }
 
     /// Begins anew after a change of the number of connections.
@@ -56,6 +57,7 @@ struct CollapseWatch: Sendable {
         low = nil
     }
 
+    /// Compares the speed of the last second with the recent best speed. Returns nil if nothing follows from it.
     /// - Parameter count: The number of connections.
     /// - Parameter isStep: Whether the number was just raised.
     mutating func observe(_ seen: ConnectionRamp.Observation, count: Int, isStep: Bool) -> Finding? {
@@ -76,28 +78,30 @@ struct CollapseWatch: Sendable {
         low = since
         guard seen.now - since >= (isStep ? Self.lowTime.step : Self.lowTime.any) else { return nil }
         low = nil
-        return collapse(count, isByStep: isStep, at: seen.now)
+        return collapse(count, isByStep: isStep)
     }
 
     /// Records a speed that was measured in another way.
     mutating func learn(_ speed: Double) { best = max(best, speed) }
 
-    /// Records the number of connections to which the caller went back.
-    mutating func wentBack(to count: Int) { if recovery?.fallback == nil { recovery?.fallback = count } }
-
-    private mutating func collapse(_ count: Int, isByStep: Bool, at now: Double) -> Finding {
-        // The bytes of the last second came before the collapse, in part.
+    /// Records the number of connections to which the caller went back, and awaits a recovery from then on.
+    mutating func wentBack(to count: Int, at now: Double) {
+        guard var awaited = recovery else { return }
+        awaited.fallback = awaited.fallback ?? count
+        let patience = !awaited.isByStep ? Self.patience.any : count > 1 ? Self.patience.step : Self.patience.last
+        awaited.end = now + patience
+        recovery = awaited
+        // Some bytes of the last second came before the collapse.
         samples = []
-        let end = now + (isByStep ? Self.patience.step : Self.patience.any)
-        recovery = Recovery(former: count, isByStep: isByStep, share: best * Self.recovered / Double(count), end: end)
+    }
+
+    private mutating func collapse(_ count: Int, isByStep: Bool) -> Finding {
+        recovery = Recovery(former: count, isByStep: isByStep, share: best * Self.recovered / Double(count))
         return .collapsed
     }
 
     /// Records that the speed fell at once after a step up.
-    mutating func suspect(count: Int, best: Double, at now: Double) -> Finding {
-        self.best = max(self.best, best)
-        return collapse(count, isByStep: true, at: now)
-    }
+    mutating func suspect(count: Int) -> Finding { collapse(count, isByStep: true) }
 
     private mutating func awaited(
         _ recovery: Recovery, _ speed: Double, _ count: Int, _ now: Double
@@ -111,13 +115,10 @@ struct CollapseWatch: Sendable {
         guard now >= recovery.end else { return nil }
         if recovery.isByStep, count > 1 {
             // All connections are throttled, so it costs next to nothing to close more of them.
-            var next = recovery
-            next.end = now + (count > 3 ? Self.patience.step : Self.patience.last)
-            self.recovery = next
             return .collapsed
         }
         self.recovery = nil
         best = speed
-        return .slower(former: recovery.isByStep ? recovery.fallback ?? count : recovery.former)
+        return .slower(number: recovery.isByStep ? recovery.fallback ?? count : recovery.former)
     }
 }

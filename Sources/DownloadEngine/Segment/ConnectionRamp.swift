@@ -14,7 +14,7 @@ struct ConnectionRamp: Sendable {
     private var granted = Int.max
     /// Whether the user requested the number.
     let isFixed: Bool
-    /// What limited the number last; nil if nothing did.
+    /// The last reason for a lower number; nil if there was none.
     private(set) var restraint: Restraint?
     private(set) var hasLearned = false
     /// Whether the download wanted more connections than it was granted. If so, its measurements may say little about
@@ -84,6 +84,7 @@ struct ConnectionRamp: Sendable {
     /// The first number that is tried after one connection, and the one that is tried if each trial takes long because
     /// of long round trips.
     private static let firstStep = (near: 4, far: 6)
+    /// The length in seconds of an observation from which round trips count as long.
     private static let longWindow = 0.5
     /// The minimum time in seconds for which one connection is observed, not counting the start of its answer.
     private static let firstLook = 0.16
@@ -108,6 +109,7 @@ struct ConnectionRamp: Sendable {
         let window: Double
         /// Whether every connection is past the start of its answer.
         let isSteady: Bool
+        /// The bytes that all connections have brought.
         let sums: TransferSums
         /// Returns whether every connection has brought something since the given time.
         let allBrought: (Double) -> Bool
@@ -142,6 +144,7 @@ struct ConnectionRamp: Sendable {
     /// Whether observations make a difference.
     var observes: Bool { limit > 1 }
 
+    /// Returns the maximum number at a time. When a cap has ended, one more connection may be tried.
     private func most(at now: Double) -> Int {
         guard let cap else { return limit }
         return min(limit, now < cap.end ? cap.count : cap.count + 1)
@@ -246,7 +249,7 @@ struct ConnectionRamp: Sendable {
         let gain = speed / trial.speed
         let share = (gain - 1) / (Double(target) / Double(trial.from) - 1)
         if gain < Self.collapse {
-            return answer(watch.suspect(count: target, best: trial.speed, at: seen.now), seen)
+            return answer(watch.suspect(count: target), seen)
         }
         if share < 0.4, gain < 1.25 {
             // A single low gain may be chance, so it is measured once more.
@@ -314,7 +317,7 @@ struct ConnectionRamp: Sendable {
             // The last number that was not throttled is right, unless it is one connection, which says little.
             let isReturn = stepped.from > 1 && wasRaised(seen.now)
             wanted = isReturn ? stepped.from : max(1, from / 2)
-            watch.wentBack(to: wanted)
+            watch.wentBack(to: wanted, at: seen.now)
             trial = nil
             stepped = (seen.now, from)
             window = nil
@@ -329,9 +332,9 @@ struct ConnectionRamp: Sendable {
             }
             pauses.up = Pause(end: seen.now, length: Self.pauses.up)
             speeds = CountedSpeeds()
-        case .slower(let former):
+        case .slower(let number):
             // The network is slower, whatever the number of connections is.
-            wanted = min(former, most(at: seen.now))
+            wanted = min(number, most(at: seen.now))
             speeds = CountedSpeeds()
             startAgain(at: seen.now)
         }

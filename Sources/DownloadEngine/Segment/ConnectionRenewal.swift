@@ -18,7 +18,7 @@ struct ConnectionRenewal: Sendable {
     /// Returns the index of the connection to close, if there is one.
     /// - Parameter slowestAnswer: The longest time to the first byte of an answer, in seconds.
     mutating func choose(_ connections: [PlannedConnection], slowestAnswer: Double, at now: Double) -> Int? {
-        guard now >= last + 0.5, connections.count > 1 else { return nil }
+        guard now >= last + 0.5 else { return nil }
         if now > last + 4 * patience { patience = Self.leastPatience }
         guard
             let chosen = connections.indices.first(where: {
@@ -31,27 +31,28 @@ struct ConnectionRenewal: Sendable {
         return chosen
     }
 
-    /// Whether a connection brings nothing while another one does.
+    /// Whether a connection brings nothing while another one does, or was left alone without having been answered.
     private func isSilent(
         _ connection: PlannedConnection, _ slowestAnswer: Double, _ all: [PlannedConnection], _ now: Double
     ) -> Bool {
-        guard isCandidate(connection) else { return false }
+        guard isCandidate(connection, least: all.count == 1 ? 1 : SegmentPlanner.crumb) else { return false }
         let time = connection.pace.answer == nil ? max(2 * patience, 4 * slowestAnswer) : patience
-        return now - connection.pace.moved >= time
-            && all.contains { $0.id != connection.id && $0.pace.answer != nil && now - $0.pace.moved < 0.5 * patience }
+        guard now - connection.pace.moved >= time else { return false }
+        return all.count == 1 && connection.pace.firstAnswer == nil
+            || all.contains { $0.id != connection.id && $0.pace.answer != nil && now - $0.pace.moved < 0.5 * patience }
     }
 
     private func isSlow(_ connection: PlannedConnection, _ all: [PlannedConnection], _ now: Double) -> Bool {
-        guard isCandidate(connection), let first = connection.pace.firstAnswer, now - first >= Self.leastAge,
-            let speed = connection.pace.speed.value, speed * Self.leastLeft < Double(connection.left)
+        guard isCandidate(connection, least: SegmentPlanner.crumb), let first = connection.pace.firstAnswer,
+            now - first >= Self.leastAge, let speed = connection.pace.speed.value,
+            speed * Self.leastLeft < Double(connection.left)
         else { return false }
         let others = all.filter { $0.id != connection.id && !$0.isClosing }.compactMap(\.pace.speed.low).sorted()
         return !others.isEmpty && speed < Self.slow * others[others.count / 2]
     }
 
-    private func isCandidate(_ connection: PlannedConnection) -> Bool {
-        connection.isAsked && !connection.isClosing && connection.left >= SegmentPlanner.crumb
-            && connection.duplicates == nil
+    private func isCandidate(_ connection: PlannedConnection, least: Int64) -> Bool {
+        connection.isAsked && !connection.isClosing && connection.left >= least && connection.duplicates == nil
             && connection.duplicatedBy == nil
     }
 }

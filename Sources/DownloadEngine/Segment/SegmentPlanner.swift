@@ -55,8 +55,6 @@ package struct SegmentPlanner: Sendable {
     private var isShared = false
     private var sums = TransferSums()
     private var renewal = ConnectionRenewal()
-    /// The number of connections that were lost without progress, and the number after which no more are opened.
-    private var losses: (count: Int, limit: Int)
     private var budget: RequestBudget
     private let begun: Double
     /// Whether a connection can be used again when its request ends. If not, each request is for the whole territory. A
@@ -69,21 +67,18 @@ package struct SegmentPlanner: Sendable {
     ///   - first: The connection of the running request, with the rest of the requested range.
     ///   - wish: The requested number of connections, or nil for an automatic number.
     ///   - automaticLimit: The maximum of an automatic number.
-    ///   - lossLimit: The number of lost connections after which no additional connections are opened.
     ///   - fruitlessLimit: The number of requests without progress after which connections that bring nothing are not
     ///     used again.
     ///   - start: The number of connections at the beginning, if one connection is not enough.
     package init(
         missing: ByteRanges, first: (connection: Int, lease: Range<Int64>)?, wish: Int?,
-        automaticLimit: Int = automaticLimit, knowledge: HostKnowledge? = nil, lossLimit: Int = 5,
-        fruitlessLimit: Int = 5, start: Int = 1,
+        automaticLimit: Int = automaticLimit, knowledge: HostKnowledge? = nil, fruitlessLimit: Int = 5, start: Int = 1,
         keepsConnections: Bool = true,
         now: Double
     ) {
         free = missing
         self.keepsConnections = keepsConnections
         self.now = now
-        losses = (0, lossLimit)
         budget = RequestBudget(limit: fruitlessLimit)
         begun = now
         ramp = ConnectionRamp(
@@ -194,21 +189,15 @@ package struct SegmentPlanner: Sendable {
         }
         connection.isFresh = ending != .complete || !keepsConnections
         connections[index] = connection
-        if connection.isClosing, ending != .refused {
-            dismiss(index)
-            // A connection that was opened and never brought anything counts as refused.
-            if connection.pace.firstAnswer == nil { ramp.refuse(serving: open, wasServing: false, now: now) }
-            return
-        }
+        if connection.isClosing, ending != .refused { return dismiss(index) }
         switch ending {
         case .complete:
             // A server that sends nothing for one range may still serve the others.
             if !hasProgressed(connection), budget.isExhausted { dismiss(index) }
         case .cut: if connection.isSuperseded { _ = hasProgressed(connection) }
         case .lost:
-            if !hasProgressed(connection) { losses.count += 1 }
+            _ = hasProgressed(connection)
             dismiss(index)
-            if losses.count > losses.limit { ramp.stay(at: open) }
         case .unfit:
             dismiss(index)
             ramp.stay(at: open)
@@ -271,6 +260,10 @@ package struct SegmentPlanner: Sendable {
             return
         }
         connections[index].isClosing = true
+        // The server may accept a connection beside others and never answer it.
+        if connections[index].pace.firstAnswer == nil, open > 0 {
+            ramp.refuse(serving: open, wasServing: false, now: now)
+        }
     }
 
     private func slowest() -> Int? {

@@ -8,7 +8,7 @@ final class SourcePool {
         let url: SourceURL
         /// The route of the next request.
         var route: RequestRoute
-        /// The URL that the source's own URL redirects to, and what is known about it.
+        /// The state of the URL that the source's own URL redirects to.
         var link = RedirectedLink()
         /// The validators in the answers of the source; nil before the first answer.
         var validators: Validators?
@@ -46,7 +46,6 @@ final class SourcePool {
         members = urls.enumerated().map { index, url in
             Member(url: url, route: index == 0 ? route : RequestRoute(url, of: request, upgradedBy: strictHosts))
         }
-        members[0].link.isProved = true
         self.strictHosts = strictHosts
         members[0].validators = validators
         assigned = [first: 0]
@@ -117,7 +116,7 @@ final class SourcePool {
 
     // MARK: URLs that a source redirects to
 
-    /// Returns what is known about the URL that the connection has asked.
+    /// Returns the kind of URL that the connection has asked.
     func link(of connection: Int, of request: DownloadRequest) -> FailedConnection.Link {
         let member = members[member(of: connection)]
         if member.link.isOutdated(for: connection) { return .proved }
@@ -126,24 +125,27 @@ final class SourcePool {
     }
 
     /// Records that bytes came from the URL that the connection has asked.
-    func proveLink(of connection: Int) { members[member(of: connection)].link.prove(by: connection) }
+    func proveLink(of connection: Int, at now: Date) {
+        members[member(of: connection)].link.prove(by: connection, at: now)
+    }
 
     /// Lets the connection ask the source's own URL, because the URL after the redirects may have expired. Does nothing
     /// if the URL has been renewed since the connection asked it.
-    func renew(_ member: Int, by connection: Int, of request: DownloadRequest, at now: Date) {
-        guard members[member].link.renew(by: connection, at: now) else { return }
+    func renew(_ member: Int, by connection: Int, of request: DownloadRequest) {
+        guard members[member].link.renew(by: connection) else { return }
         members[member].route = ownRoute(of: members[member], request)
     }
 
     /// Prepares a request of the connection. Returns false if the request must wait until another connection has got a
     /// new URL from the source.
     func prepare(_ connection: Int, from member: Int, of request: DownloadRequest, at now: Date) -> Bool {
+        guard members[member].link.ask(by: connection) else { return false }
         let url = members[member].route.url
         if members[member].link.isDue(url, at: now), url != ownRoute(of: members[member], request).url {
-            members[member].link.isAsked(by: connection)
-            renew(member, by: connection, of: request, at: now)
+            renew(member, by: connection, of: request)
+            return members[member].link.ask(by: connection)
         }
-        return members[member].link.isAsked(by: connection)
+        return true
     }
 
     /// Records that the connection has got an answer that is no redirect.

@@ -137,8 +137,13 @@ package final class DownloadRouter: DownloadService {
     package func snapshots(_ selection: DownloadSelection) async throws -> [DownloadSnapshot] {
         var snapshots = try await local.snapshots(selection)
         let queued = snapshots.filter { $0.state == .queued && $0.isAttended && $0.session != local.identifier }
-        for session in Set(queued.compactMap(\.session)) {
-            // A session that does not answer shows its downloads as queued.
+        if queued.isEmpty { return snapshots }
+        // A session is asked only if one of its downloads may have caused a pause. A stopped process would let the
+        // caller wait for seconds.
+        let waiting = try await local.snapshots(DownloadSelection(.states([.waiting])))
+        let pausing = waiting.filter(\.mayPauseItsHost).compactMap(\.session)
+        for session in Set(queued.compactMap(\.session)).intersection(pausing) {
+            // The downloads of a session that does not answer are shown as queued.
             guard let status = try? await directory.connect(to: session).status(), !status.hostPauses.isEmpty else {
                 continue
             }

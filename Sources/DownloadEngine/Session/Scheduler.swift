@@ -45,7 +45,7 @@ package struct Scheduler: Sendable, Equatable {
     /// The origins from which no download may start yet, with the times at which this ends.
     private var holds: [String: ContinuousClock.Instant] = [:]
     /// The pauses that servers asked for, by origin.
-    private var pauses: [String: Pause] = [:]
+    package private(set) var pauses: [String: Pause] = [:]
     /// The downloads that may start although the server asked for a pause.
     private var exempt: Set<DownloadID> = []
 
@@ -199,25 +199,18 @@ package struct Scheduler: Sendable, Equatable {
         pauses[origin] = whole
     }
 
-    /// Returns the pause that keeps the downloads of an origin from starting.
-    package func pause(of origin: String) -> Pause? { pauses[origin] }
-
-    /// The pauses by origin.
-    package var allPauses: [String: Pause] { pauses }
-
-    /// Lets a waiting download start although the server asked for a pause. Does nothing for other downloads.
-    /// - Returns: Whether the download waited for the end of a pause.
-    package mutating func startDespitePause(_ id: DownloadID) -> Bool {
-        guard let candidate = candidates.first(where: { $0.id == id }), pauses[candidate.origin] != nil else {
-            return false
-        }
-        exempt.insert(id)
-        return true
+    /// Lets downloads that wait for the end of a pause start now. The limit of downloads for their origin does not
+    /// apply to them. Does nothing for other downloads.
+    package mutating func startDespitePause(_ ids: [DownloadID]) {
+        if pauses.isEmpty { return }
+        let meant = Set(ids)
+        exempt.formUnion(candidates.filter { meant.contains($0.id) && pauses[$0.origin] != nil }.map(\.id))
     }
 
     /// Ends the pause of an origin, because the server has served a download.
-    /// - Returns: Whether there was a pause.
-    package mutating func endPause(of origin: String) -> Bool { pauses.removeValue(forKey: origin) != nil }
+    package mutating func endPause(of origin: @autoclosure () -> String) {
+        if !pauses.isEmpty { pauses[origin()] = nil }
+    }
 
     /// The earliest time at which downloads may start again from an origin that is held back; nil if no origin is held
     /// back.

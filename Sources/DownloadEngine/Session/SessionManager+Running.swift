@@ -174,7 +174,7 @@ extension SessionManager {
         learnSlots()
         let entered = smallFiles?.files.remove(files.lazy.map(\.file.id)) ?? []
         for end in files {
-            if end.failure == nil { _ = book.scheduler.endPause(of: end.record.source.origin) }
+            if end.failure == nil { book.scheduler.endPause(of: end.record.source.origin) }
             if end.failure != nil || entered.contains(end.file.id) {
                 leave(Saved(record: end.record))
             } else {
@@ -297,7 +297,7 @@ extension SessionManager {
     }
 
     private func completed(_ ended: DownloadRecord) async {
-        _ = book.scheduler.endPause(of: ended.source.origin)
+        book.scheduler.endPause(of: ended.source.origin)
         var saved = Saved(record: ended)
         if ended.state != .completed {
             saved.record.move(to: .completed)

@@ -85,7 +85,7 @@ extension SessionManager {
     private func takeOver(_ ids: [DownloadID], _ overrides: RequestOverrides) async throws -> [ClaimedDownload] {
         await waitForChanges(of: ids)
         recallSmallFiles()
-        for id in ids { _ = book.scheduler.startDespitePause(id) }
+        book.scheduler.startDespitePause(ids)
         let taken = book.beginClaim(of: ids)
         defer { report { $0.endClaim(of: taken) } }
         let claimed = try await claim(ids)
@@ -202,7 +202,7 @@ extension SessionManager {
 
     /// The pauses that servers have asked for.
     private var hostPauses: [HostPause] {
-        book.scheduler.allPauses.map { origin, pause in
+        book.scheduler.pauses.map { origin, pause in
             HostPause(
                 origin: origin, status: pause.status,
                 until: parts.time.date + (pause.end - parts.time.now) / .seconds(1), causes: pause.causes.sorted())

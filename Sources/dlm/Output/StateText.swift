@@ -9,7 +9,8 @@ enum StateText {
         case .waiting(.network, _): waitsForNetwork
         case .waiting(.schedule, let until): waits(until: until)
         case .waiting(.server(let status), let until):
-            "the server asked to wait (\(status))" + (until.map { ", \(left($0, now: now)) left" } ?? "")
+            "the server asked to wait (\(status))"
+                + (until.map { ", \(Units.duration($0.timeIntervalSince(now))) left" } ?? "")
         case .paused(.interrupted): "its process ended unexpectedly"
         case .paused(let reason) where reason != .user: "ended by \(signalName(reason))"
         case .failed(let error): Redaction.describe(error)
@@ -26,12 +27,6 @@ enum StateText {
 
     /// Returns a text such as `waiting until 2026-11-22 01:00:00`.
     static func waits(until: Date?) -> String { "waiting" + (until.map { " until \(ShowText.text($0))" } ?? "") }
-
-    /// Returns a text such as `58 min`.
-    private static func left(_ until: Date, now: Date) -> String {
-        let seconds = max(0, until.timeIntervalSince(now)).rounded(.up)
-        return seconds < 100 ? "\(Int(seconds)) s" : "\(Int((seconds / 60).rounded(.up))) min"
-    }
 
     /// Returns a text such as `retry in 4 s`.
     static func retry(_ until: Date?, now: Date) -> String {

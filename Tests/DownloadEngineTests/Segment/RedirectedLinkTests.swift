@@ -17,29 +17,29 @@ struct RedirectedLinkTests {
     @Test("One renewal serves all connections, which wait for its answer")
     func shared() {
         var link = RedirectedLink()
-        for connection in 0...2 { holds(link.isAsked(by: connection)) }
-        holds(link.renew(by: 1, at: now))
-        holds(!link.renew(by: 2, at: now))
+        for connection in 0...2 { holds(link.ask(by: connection)) }
+        holds(link.renew(by: 1))
+        holds(!link.renew(by: 2))
         #expect(link.isOutdated(for: 0) && link.isOutdated(for: 2))
-        holds(link.isAsked(by: 1))
-        holds(!link.isAsked(by: 0) && !link.isAsked(by: 2))
+        holds(link.ask(by: 1))
+        holds(!link.ask(by: 0) && !link.ask(by: 2))
         link.endRenewal(by: 2)
-        holds(!link.isAsked(by: 0))
+        holds(!link.ask(by: 0))
         link.endRenewal(by: 1)
-        holds(link.isAsked(by: 0) && !link.isOutdated(for: 0))
+        holds(link.ask(by: 0) && !link.isOutdated(for: 0))
     }
 
     @Test("Only bytes from the new URL prove it")
     func proof() {
         var link = RedirectedLink()
-        for connection in 0...1 { link.isAsked(by: connection) }
-        link.prove(by: 0)
+        for connection in 0...1 { holds(link.ask(by: connection)) }
+        link.prove(by: 0, at: now)
         #expect(link.isProved)
-        holds(link.renew(by: 1, at: now))
-        link.isAsked(by: 1)
-        link.prove(by: 0)
+        holds(link.renew(by: 1))
+        holds(link.ask(by: 1))
+        link.prove(by: 0, at: now)
         #expect(!link.isProved)
-        link.prove(by: 1)
+        link.prove(by: 1, at: now)
         #expect(link.isProved)
     }
 
@@ -48,13 +48,13 @@ struct RedirectedLinkTests {
         let end = now + lifetime
         let url = try #require(try? SourceURL.parse("http://h/a?Expires=\(Int(end.timeIntervalSince1970))").get().url)
         var link = RedirectedLink()
-        link.isAsked(by: 0)
+        holds(link.ask(by: 0))
         holds(!link.isDue(url, at: now))
-        link.prove(by: 0)
+        link.prove(by: 0, at: now)
         let margin = min(5, lifetime / 4)
         holds(!link.isDue(url, at: end - margin - 0.1))
         holds(link.isDue(url, at: end - margin))
-        holds(link.renew(by: 0, at: end - margin))
+        holds(link.renew(by: 0))
         holds(!link.isDue(url, at: end))
     }
 
@@ -63,8 +63,8 @@ struct RedirectedLinkTests {
         let url = try #require(
             try? SourceURL.parse("http://h/a?Expires=\(Int(now.timeIntervalSince1970) - 10)").get().url)
         var link = RedirectedLink()
-        link.isAsked(by: 0)
-        link.prove(by: 0)
+        holds(link.ask(by: 0))
+        link.prove(by: 0, at: now)
         holds(!link.isDue(url, at: now))
     }
 }

@@ -76,8 +76,7 @@ struct SimulatedDownload {
         let lease = wish == nil || wish == 1 ? 0..<size : 0..<min(size, 4 << 20)
         var planner = SegmentPlanner(
             missing: ByteRanges([0..<size]), first: (0, lease), wish: wish, automaticLimit: automaticLimit,
-            knowledge: known, lossLimit: 1000,
-            now: time)
+            knowledge: known, now: time)
         ask(0, lease, latency: latency, sent: 0)
         var ticked = time
         planner.answered(0, after: latency, at: time)

@@ -44,7 +44,7 @@ struct SimulatedServer: Sendable {
     /// While more connections than this number are open and so many bytes were sent in the last seconds, all speeds are
     /// multiplied by the factor.
     var quota: (above: Int, bytes: Double, seconds: Double, factor: Double)?
-    /// What happens to a connection above ``limit``.
+    /// The treatment of a connection above ``limit``.
     var refusal = Refusal.status
 
     enum Refusal: Sendable {
