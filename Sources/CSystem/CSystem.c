@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <link.h>
+#include <sys/xattr.h>
 #include <sys/mman.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -180,6 +181,16 @@ int dlm_lock_exclusive(int fd) {
 }
 
 int dlm_unlock(int fd) { return flock(fd, LOCK_UN); }
+
+int dlm_set_attribute(int fd, const char *name, const void *bytes, size_t count) {
+    return fsetxattr(fd, name, bytes, count, 0);
+}
+
+ssize_t dlm_get_attribute(int fd, const char *name, void *bytes, size_t count) {
+    return fgetxattr(fd, name, bytes, count);
+}
+
+void dlm_remove_attribute(int fd, const char *name) { (void)fremovexattr(fd, name); }
 
 int dlm_watch_create(void) { return inotify_init1(IN_NONBLOCK | IN_CLOEXEC); }
 

@@ -297,6 +297,7 @@ final class CurlLoop: @unchecked Sendable {
                 .failed(easy.failure(code, of: transfer))
             }
         var result = TransferResult(ending, metrics: easy.metrics())
+        result.trailers = transfer.head.trailers
         result.cookies = easy.cookies(of: transfer)
         return result
     }

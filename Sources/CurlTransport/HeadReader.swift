@@ -1,4 +1,5 @@
 import DownloadCore
+import HTTPTypes
 
 /// The reader of the heads of a transfer's responses. libcurl may answer a challenge (401) itself, so the head of a
 /// challenge is kept until the body or the end of the transfer follows.
@@ -27,6 +28,9 @@ struct HeadReader {
 
     /// Whether a body may follow.
     var isDone: Bool { parser.isDone || isPresented }
+
+    /// The fields that came after the body; nil if there were none.
+    var trailers: HTTPFields? { parser.trailers }
 
     /// Handles a header line of a response to the request.
     mutating func take(_ line: UnsafeRawBufferPointer, of request: TransferRequest) -> Step {

@@ -30,7 +30,8 @@ struct SessionAssembly {
             if case .stream(let descriptor) = configuration.kind { StreamOutput(descriptor: descriptor) } else { nil }
         let store: any DownloadStore =
             isRecorded
-            ? try SQLiteDownloadStore(folder: configuration.stateFolder, isAlive: registry.isAlive, time: time)
+            ? try SQLiteDownloadStore(
+                folder: configuration.stateFolder, isAlive: registry.isAlive, time: time, notice: notice)
             : InMemoryDownloadStore(time: time)
         let location = SessionLocation(stateFolder: configuration.stateFolder, identifier: identifier)
         let resources = SessionResources(

@@ -9,7 +9,8 @@ import Synchronization
 /// cancelled, because cancelled tasks write their resume data. The secrets of a request are not stored, so the records
 /// that are read lack them.
 package final class SQLiteDownloadStore: DownloadStore {
-    let database: DatabaseQueue
+    private let connection: StoreConnection
+    var database: DatabaseQueue { connection.queue }
     let coder = RequestCoder()
     let isAlive: @Sendable (String) -> Bool
     let time: any TimeSource
@@ -21,13 +22,15 @@ package final class SQLiteDownloadStore: DownloadStore {
     /// - Parameters:
     ///   - folder: The state folder.
     ///   - isAlive: ``SessionRegistry/isAlive(_:)``.
+    ///   - notice: Is told about the rescue of a damaged store, as text for the user.
     package init(
-        folder: String, isAlive: @escaping @Sendable (String) -> Bool, time: any TimeSource = SystemTime()
+        folder: String, isAlive: @escaping @Sendable (String) -> Bool, time: any TimeSource = SystemTime(),
+        notice: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(DownloadError) {
         let path = FileNaming.path(folder, StoreFile.name)
         try PrivateFolder.make(folder)
-        database = try StoreFile.open(path, time)
-        committer = SaveCommitter(database: database, coder: coder, time: time)
+        connection = try StoreConnection(path, time, notice)
+        committer = SaveCommitter(connection, coder: coder, time: time)
         failure = StoreFailure(path: path)
         self.isAlive = isAlive
         self.time = time
@@ -46,12 +49,13 @@ package final class SQLiteDownloadStore: DownloadStore {
         try await save(session, durably) { try rows(of: files) + rows(of: records) }
     }
 
-    private func save(_ session: String, _ durably: Bool, _ rows: () throws -> [SaveCommitter.SavedRow]) async throws
+    private func save(_ session: String, _ durably: Bool, _ made: () throws -> [SaveCommitter.SavedRow]) async throws
         -> Set<DownloadID>
     {
         try refuseWhenClosed()
-        do { return try await committer.save(try rows(), session: session, durably: durably) } catch {
-            throw failure.error(error)
+        let rows = Result { try made() }
+        return try await withConnection { _ in
+            try await committer.save(try rows.get(), session: session, durably: durably)
         }
     }
 
@@ -97,13 +101,33 @@ package final class SQLiteDownloadStore: DownloadStore {
     /// Runs `body` on the database's queue.
     func perform<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try refuseWhenClosed()
-        // GRDB's async calls are not used, because they fail if the task is cancelled.
-        let outcome = await withCheckedContinuation { continuation in
-            database.asyncWriteWithoutTransaction { db in
-                continuation.resume(returning: Result { try body(db) })
+        return try await withConnection { queue in
+            // GRDB's async calls are not used, because they fail if the task is cancelled.
+            let outcome = await withCheckedContinuation { continuation in
+                queue.asyncWriteWithoutTransaction { db in
+                    continuation.resume(returning: Result { try body(db) })
+                }
             }
+            return try outcome.get()
         }
-        do { return try outcome.get() } catch { throw failure.error(error) }
+    }
+
+    /// Runs `body`, and once more if the connection had to be replaced meanwhile.
+    private func withConnection<Value: Sendable>(
+        _ body: (DatabaseQueue) async throws -> Value
+    ) async throws -> Value {
+        let queue = database
+        do {
+            do {
+                return try await body(queue)
+            } catch {
+                guard !isClosed.load(ordering: .sequentiallyConsistent), try connection.replace(queue, after: error)
+                else { throw error }
+            }
+            return try await body(database)
+        } catch {
+            throw failure.error(error)
+        }
     }
 
     private func refuseWhenClosed() throws {

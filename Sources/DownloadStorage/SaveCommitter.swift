@@ -29,7 +29,7 @@ final class SaveCommitter: Sendable {
         var due: ContinuousClock.Instant
     }
 
-    private let database: DatabaseQueue
+    private let connection: StoreConnection
     private let coder: RequestCoder
     private let time: any TimeSource
     private let state: Mutex<State>
@@ -37,8 +37,8 @@ final class SaveCommitter: Sendable {
     private static let interval = Duration.milliseconds(5)
     private static let burst = 8
 
-    init(database: DatabaseQueue, coder: RequestCoder = RequestCoder(), time: any TimeSource = SystemTime()) {
-        self.database = database
+    init(_ connection: StoreConnection, coder: RequestCoder = RequestCoder(), time: any TimeSource = SystemTime()) {
+        self.connection = connection
         self.coder = coder
         self.time = time
         state = Mutex(State(due: time.now - Self.interval * Self.burst))
@@ -63,7 +63,7 @@ final class SaveCommitter: Sendable {
     private func delay(_ state: State) -> Duration { max(.zero, state.due - time.now) }
 
     private func schedule(after delay: Duration) {
-        let commit: @Sendable () -> Void = { [self] in database.asyncWriteWithoutTransaction(commitGroup) }
+        let commit: @Sendable () -> Void = { [self] in connection.queue.asyncWriteWithoutTransaction(commitGroup) }
         if delay == .zero { return commit() }
         time.schedule(after: delay, on: .global(), commit)
     }

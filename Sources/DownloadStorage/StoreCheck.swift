@@ -13,6 +13,7 @@ package enum StoreCheck {
     package static func health(ofStoreIn folder: String, _ time: any TimeSource = SystemTime()) -> StoreHealth {
         let path = FileNaming.path(folder, StoreFile.name)
         var health = StoreHealth(path: path, newestSchema: Migrations.steps.count)
+        health.rescues = StoreRescue.reports(of: path)
         var information = stat()
         guard lstat(path, &information) == 0 else {
             if errno != ENOENT, errno != ENOTDIR {
@@ -59,12 +60,17 @@ package enum StoreCheck {
             health.isChecked = fault != nil
             if let fault, fault != "ok" { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: fault) }
             guard let schema = health.schema else { return }
-            // One statement counts in all tables. Between two statements, an item may become a row of `download`.
-            let items =
-                schema < Migrations.firstWithItems
-                ? "" : " + (SELECT count(*) FROM item) - (SELECT count(*) FROM done WHERE isMoved = 1)"
-            health.downloads = try Int.fetchOne(db, sql: "SELECT (SELECT count(*) FROM download)\(items)")
+            health.downloads = try count(in: db, schema: schema)
         }
+    }
+
+    /// Returns the number of recorded downloads.
+    static func count(in db: Database, schema: Int = Migrations.steps.count) throws -> Int? {
+        // One statement counts in all tables. Between two statements, an item may become a row of `download`.
+        let items =
+            schema < Migrations.firstWithItems
+            ? "" : " + (SELECT count(*) FROM main.item) - (SELECT count(*) FROM main.done WHERE isMoved = 1)"
+        return try Int.fetchOne(db, sql: "SELECT (SELECT count(*) FROM main.download)\(items)")
     }
 
     /// Returns the first fault that SQLite finds, or `ok`. Returns nil if the check takes too long.

@@ -43,7 +43,8 @@ struct StoreFailure {
             return .fileFailed(.noSpace(needed: nil), path: path)
         // The store was closed while a call was in progress.
         case .SQLITE_MISUSE: return .sessionUnavailable(.shuttingDown)
-        case .SQLITE_NOTADB, .SQLITE_CORRUPT: return unreadable("\(detail); \(startAnew)")
+        case .SQLITE_NOTADB, .SQLITE_CORRUPT:
+            return unreadable("\(detail); the next command rescues it, once no other session uses it")
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             return unreadable("another process keeps it locked for more than \(StoreFile.patience) s; try again")
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_READONLY, .SQLITE_AUTH:

@@ -9,22 +9,54 @@ enum StoreFile {
     /// The time to wait for other processes, in seconds.
     static let patience = 10
 
-    /// Opens the database with the newest schema, in WAL mode, with file mode 0600.
-    static func open(_ path: String, _ time: any TimeSource = SystemTime()) throws(DownloadError) -> DatabaseQueue {
+    /// Opens the database with the newest schema, in WAL mode, with file mode 0600. Replaces a damaged database.
+    /// - Parameter notice: Is told about a replacement, as text for the user.
+    static func open(
+        _ path: String, _ time: any TimeSource = SystemTime(), notice: (String) -> Void = { _ in }
+    ) throws(DownloadError) -> DatabaseQueue {
         let deadline = time.now + .seconds(patience)
         while true {
             do {
-                try requireRegular(path)
-                let queue = try DatabaseQueue(path: path, configuration: configuration(path))
-                try queue.writeWithoutTransaction(Migrations.run)
-                return queue
+                return try make(path)
             } catch DatabaseError.SQLITE_BUSY where time.now < deadline {
                 // The change to WAL mode needs exclusive access to the file, and fails at once, without waiting for the
                 // busy timeout.
                 time.block(for: .milliseconds(2))
+            } catch let damage where StoreRescue.isDamage(damage) && time.now < deadline {
+                do {
+                    if let text = try StoreRescue(path: path, time: time).run(because: damage) { notice(text) }
+                } catch {
+                    throw StoreFailure(path: path, isOpening: true).error(error)
+                }
             } catch {
                 throw StoreFailure(path: path, isOpening: true).error(error)
             }
+        }
+    }
+
+    /// Opens the database, or makes it.
+    static func make(_ path: String) throws -> DatabaseQueue {
+        try requireRegular(path)
+        try makeAccessible(path)
+        let queue = try DatabaseQueue(path: path, configuration: configuration(path))
+        try queue.writeWithoutTransaction(Migrations.run)
+        return queue
+    }
+
+    /// Returns whether the database can be opened and SQLite finds no fault in it.
+    static func isIntact(_ path: String) -> Bool {
+        guard let queue = try? make(path) else { return false }
+        defer { try? queue.close() }
+        return (try? queue.inDatabase { try String.fetchOne($0, sql: "PRAGMA quick_check(1)") }) == "ok"
+    }
+
+    /// Lets the owner of the store read and write it, whatever happened to its mode.
+    private static func makeAccessible(_ path: String) throws {
+        for file in [path, path + "-wal", path + "-shm"] {
+            var information = stat()
+            guard stat(file, &information) == 0, information.st_uid == geteuid(), information.st_mode & 0o600 != 0o600
+            else { continue }
+            if chmod(file, 0o600) != 0 { throw failure() }
         }
     }
 

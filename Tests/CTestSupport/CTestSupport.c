@@ -65,6 +65,11 @@ int dlmtest_open_terminal(int columns, char *name, size_t capacity) {
     return -1;
 }
 
+int dlmtest_share(int fd, long long start, long long length) {
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
+    return fcntl(fd, F_OFD_SETLK, &lock);
+}
+
 int dlmtest_lock(int fd, long long start, long long length, int waits) {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
     return fcntl(fd, waits ? F_OFD_SETLKW : F_OFD_SETLK, &lock);

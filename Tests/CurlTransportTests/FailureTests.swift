@@ -214,6 +214,7 @@ struct FailureTests {
         #expect(record.heads.count == 1)
         #expect(record.bytes == Array("body".utf8))
         #expect(record.ending == .complete)
+        #expect(record.results.first?.trailers?.map(\.value) == ["1"])
     }
 
     @Test("A body longer than its Content-Length is cut at that length")

@@ -114,7 +114,7 @@ struct ResponseHeadParserTests {
         #expect(latin.fields[.contentDisposition] == "attachment; filename=naïve")
     }
 
-    @Test("Interim heads are dropped with their fields, and trailers are ignored")
+    @Test("Interim heads are dropped with their fields, and trailers are no second head")
     func interim() {
         let (heads, _) = parse([
             "HTTP/1.1 100 Continue\r\n", "\r\n", "HTTP/1.1 103 Early Hints\r\n", "ETag: \"no\"\r\n", "\r\n",

@@ -29,28 +29,74 @@ struct StoreFailureTests {
         return ""
     }
 
-    @Test("A file that is not a database is refused with a command to move it away, and the command works")
-    func noDatabase() async throws {
-        try Data(repeating: 0x41, count: 5000).write(to: URL(fileURLWithPath: folder.store))
-        let advice = "mv \(folder.store) \(folder.store).damaged"
-        #expect(try message() == "file is not a database; move it away to start with an empty store: \(advice)")
-        let shell = try Process.run(URL(fileURLWithPath: "/bin/sh"), arguments: ["-c", advice])
-        shell.waitUntilExit()
-        #expect(try await folder.open().records(.all) == [])
+    /// Returns the downloads of the store after the damage, and what was said about its rescue.
+    private func rescued() async throws -> (count: Int, notices: [String]) {
+        let notices = Observed<[String]>([])
+        let store = try SQLiteDownloadStore(folder: folder.path, isAlive: { _ in true }) { notice in
+            notices.update { $0.append(notice) }
+        }
+        let count = try await store.records(.all).count
+        await store.close()
+        return (count, notices.value)
     }
 
-    @Test("A database that is damaged inside is reported by the first call that reads the damage")
-    func damaged() async throws {
+    private func addDownloads(_ count: Int) async throws {
         let store = try folder.open()
-        _ = try await store.add((0..<200).map { try Sample.request("\($0)") }, session: "s")
+        _ = try await store.add((0..<count).map { try Sample.request("\($0)") }, session: "s")
         await store.close()
+    }
+
+    /// Overwrites the store from an offset.
+    private func overwrite(_ bytes: Data, at offset: UInt64) throws {
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.store))
-        let size = try file.seekToEnd()
-        try file.seek(toOffset: 4096)
-        try file.write(contentsOf: Data(repeating: 0xFF, count: Int(size) - 4096))
+        try file.seek(toOffset: offset)
+        try file.write(contentsOf: bytes)
         try file.close()
-        let error = await #expect(throws: DownloadError.self) { try await folder.open().records(.all) }
-        #expect(error?.description.contains("malformed; move it away to start with an empty store") == true)
+    }
+
+    @Test("A file that is not a database is moved aside, and the report is kept beside it")
+    func noDatabase() async throws {
+        let text = Data(repeating: 0x41, count: 5000)
+        try text.write(to: URL(fileURLWithPath: folder.store))
+        let (count, notices) = try await rescued()
+        #expect(count == 0)
+        #expect(notices.count == 1 && notices[0].hasPrefix("\(folder.store): the store was damaged; it is kept as "))
+        #expect(StoreCheck.health(ofStoreIn: folder.path).rescues == notices)
+        let aside = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            .first { $0.contains(".damaged-") && !$0.hasSuffix(".txt") }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: folder.path + "/" + (aside ?? ""))) == text)
+        #expect(try await rescued().notices == [])
+    }
+
+    @Test("All downloads are rescued if only the first bytes of the store are damaged", arguments: [100, 3000])
+    func damagedHeader(length: Int) async throws {
+        try await addDownloads(200)
+        try overwrite(Data(repeating: 0x5A, count: length), at: 0)
+        let (count, notices) = try await rescued()
+        #expect(count == 200)
+        #expect(notices.first?.contains("and 200 of its downloads were rescued") == true)
+        #expect(try await rescued().count == 200)
+    }
+
+    @Test("The downloads that can be read are rescued if pages in the middle of the store are damaged")
+    func damagedPages() async throws {
+        try await addDownloads(2000)
+        let size = try #require(
+            try FileManager.default.attributesOfItem(atPath: folder.store)[.size] as? UInt64)
+        try overwrite(Data(repeating: 0xFF, count: 3 * 4096), at: size / 2 / 4096 * 4096)
+        let (count, notices) = try await rescued()
+        #expect((1000...1999).contains(count) && notices.count == 1, "\(count) \(notices)")
+    }
+
+    @Test("A damage that is noticed by a call is repaired by the same call")
+    func damaged() async throws {
+        try await addDownloads(200)
+        let size = try #require(
+            try FileManager.default.attributesOfItem(atPath: folder.store)[.size] as? UInt64)
+        try overwrite(Data(repeating: 0xFF, count: Int(size) - 4096), at: 4096)
+        let (count, notices) = try await rescued()
+        #expect(count == 0)
+        #expect(notices.count == 1)
     }
 
     @Test("A store of a newer version is refused and not changed")
@@ -116,7 +162,7 @@ struct StoreFailureTests {
             (.SQLITE_FULL, false, "/nowhere/a b.sqlite: no space left on the device"),
             (.SQLITE_BUSY, false, "another process keeps it locked for more than 10 s; try again"),
             (.SQLITE_IOERR_WRITE, false, "check the space left (df), the file size limit (ulimit -f) and the disk"),
-            (.SQLITE_CORRUPT, false, "mv '/nowhere/a b.sqlite' '/nowhere/a b.sqlite.damaged'"),
+            (.SQLITE_CORRUPT, false, "malformed; the next command rescues it"),
             (.SQLITE_READONLY, false, "No such file or directory; check who owns it"),
         ])
     func words(code: ResultCode, isOpening: Bool, expected: String) {

@@ -23,3 +23,16 @@ package final class StoreLock: Sendable {
         close(database)
     }
 }
+
+/// The shared lock of a process that has a store open.
+package final class StoreUse: Sendable {
+    private let database: Int32
+
+    package init(_ path: String) throws {
+        database = open(path, O_RDWR | O_CLOEXEC)
+        // SHARED_FIRST (sqlite.org/lockingv3.html).
+        guard database >= 0, dlmtest_share(database, 0x4000_0002, 510) == 0 else { throw SystemError("lock \(path)") }
+    }
+
+    package func end() { close(database) }
+}

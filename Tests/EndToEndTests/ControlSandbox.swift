@@ -12,6 +12,7 @@ struct ShownDownload: Decodable, Equatable {
 
     struct Attempt: Decodable, Equatable {
         let outcome: String?
+        let received: Int64?
     }
 
     struct Source: Decodable, Equatable {

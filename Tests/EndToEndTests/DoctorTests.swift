@@ -160,7 +160,9 @@ extension EndToEnd {
                 let damaged = try await sandbox.run("doctor", "--json")
                 #expect(damaged.ending == .exited(12), "\(damaged.stdout)")
                 let problem = try #require(try damaged.findings().problems.first)
-                #expect(problem.name == "store" && problem.detail.contains("mv "), "\(problem.detail)")
+                #expect(
+                    problem.name == "store" && problem.detail.contains("the next command rescues it"),
+                    "\(problem.detail)")
                 #expect(try sha256(of: store) == before)
             }
         }

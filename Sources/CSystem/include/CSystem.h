@@ -82,6 +82,13 @@ int dlm_file_status(int fd, const char *path, struct dlm_status *status);
 int dlm_lock_exclusive(int fd);
 int dlm_unlock(int fd);
 
+/// Sets an extended attribute (fsetxattr(2)).
+int dlm_set_attribute(int fd, const char *name, const void *bytes, size_t count);
+/// Reads an extended attribute (fgetxattr(2)). Returns its size, or -1.
+ssize_t dlm_get_attribute(int fd, const char *name, void *bytes, size_t count);
+/// Removes an extended attribute, if there is one.
+void dlm_remove_attribute(int fd, const char *name);
+
 /// Returns a non-blocking descriptor that watches for the closing of files that were open for writing (inotify(7)).
 int dlm_watch_create(void);
 /// Watches the open file `fd`, and returns the number of the watch. A second call for the same file returns the same

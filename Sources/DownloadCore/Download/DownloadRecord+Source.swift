@@ -106,6 +106,17 @@ extension DownloadRecord {
         resume.digest = isNew ? digest : resume.digest ?? digest
     }
 
+    /// Records the digest that follows the body of an answer. Throws if it contradicts the digest that was known before.
+    package mutating func learnDigest(fromTrailers trailers: HTTPFields, after head: ResponseHead) throws(DownloadError)
+    {
+        let found = ServerDigest.checksums(of: head, in: trailers)
+        guard let digest = found.first else { return }
+        guard let known = resume.digest else { return resume.digest = digest }
+        if let other = found.first(where: { $0.algorithm == known.algorithm && $0.digest != known.digest }) {
+            throw .verificationFailed(.serverDigest(expected: known, actual: other.digest))
+        }
+    }
+
     /// Looks up the checksum of the file in the list of the request, by the names that the server gave.
     package mutating func findListedChecksum() throws(DownloadError) {
         request.checksum = try askedChecksum(of: fileName)

@@ -1,8 +1,9 @@
 import Foundation
 import HTTPTypes
 
-/// The digests that a server states for the whole file: `Repr-Digest` (RFC 9530), the older `Digest` (RFC 3230) and
-/// `Content-MD5` (RFC 1864). Malformed fields and unknown algorithms are ignored.
+/// The digests that a server states for the whole file: `Repr-Digest` and `Content-Digest` (RFC 9530), the older
+/// `Digest` (RFC 3230) and `Content-MD5` (RFC 1864), in the head or the trailer of an answer. Malformed fields and
+/// unknown algorithms are ignored.
 package enum ServerDigest {
     /// The value of `Want-Repr-Digest`, with the algorithms in the order of ``Checksum/Algorithm/preferred``.
     package static let wanted = "sha-256=10, sha-512=3"
@@ -11,20 +12,24 @@ package enum ServerDigest {
     package static func checksum(of head: ResponseHead) -> Checksum? { checksums(of: head).first }
 
     /// Returns the digests of the answer, at most one for each algorithm, the preferred algorithm first.
-    static func checksums(of head: ResponseHead) -> [Checksum] {
+    /// - Parameter trailers: The fields after the body (RFC 9110 section 6.5), to return the digests in them instead of
+    ///   those in the head.
+    package static func checksums(of head: ResponseHead, in trailers: HTTPFields? = nil) -> [Checksum] {
+        let stated = trailers ?? head.fields
         // The digests are of the encoded file. If the content was decoded, the digests cannot be compared with it.
-        if head.isDecoded || !fields.contains(where: head.fields.has) { return [] }
+        if head.isDecoded || !fields.contains(where: stated.has) { return [] }
         var found: [Checksum.Algorithm: Checksum] = [:]
         func add(_ checksums: [Checksum]) {
             for checksum in checksums where found[checksum.algorithm] == nil {
                 found[checksum.algorithm] = checksum
             }
         }
-        add(representation(value(.reprDigest, head)))
+        add(representation(value(.reprDigest, stated)))
+        if coversWhole(head) { add(representation(value(.contentDigest, stated))) }
         // There was never an agreement on what `Digest` and `Content-MD5` mean for an encoded file.
         if ResponseJudge.contentEncoding(head) == nil {
-            add(instance(value(.digest, head)))
-            if coversWhole(head) { add(contentMD5(value(.contentMD5, head))) }
+            add(instance(value(.digest, stated)))
+            if coversWhole(head) { add(contentMD5(value(.contentMD5, stated))) }
         }
         return Checksum.Algorithm.preferred.compactMap { found[$0] }
     }
@@ -34,8 +39,8 @@ package enum ServerDigest {
         checksums(of: head).first { $0.algorithm == known.algorithm && $0.digest != known.digest }
     }
 
-    /// Returns whether the content of the answer is the whole file: a 200, or a 206 with all bytes. `Content-MD5`
-    /// covers the content of its own answer (RFC 1864), so any other 206 says nothing about the whole file.
+    /// Returns whether the content of the answer is the whole file: a 200, or a 206 with all bytes. `Content-Digest` and
+    /// `Content-MD5` cover the content of their own answer, so any other 206 says nothing about the whole file.
     private static func coversWhole(_ head: ResponseHead) -> Bool {
         guard head.status == 206 else { return head.status == 200 }
         guard let value = head.fields.value(.contentRange),
@@ -46,15 +51,15 @@ package enum ServerDigest {
 
     /// Returns all lines of the field as one list. Nil if there is no such field, or if the list is longer than
     /// `longest` bytes.
-    private static func value(_ name: HTTPField.Name?, _ head: ResponseHead) -> [UInt8]? {
+    private static func value(_ name: HTTPField.Name?, _ fields: HTTPFields) -> [UInt8]? {
         guard let name else { return nil }
-        let values = head.fields.values(name)
+        let values = fields.values(name)
         let joined = values.joined(separator: ", ")
         return values.isEmpty || joined.utf8.count > longest ? nil : Array(joined.utf8)
     }
 
     private static let longest = 8192
-    private static let fields = [HTTPField.Name.reprDigest, .digest, .contentMD5].compactMap(\.self)
+    private static let fields = [HTTPField.Name.reprDigest, .contentDigest, .digest, .contentMD5].compactMap(\.self)
 
     // MARK: The fields
 
@@ -118,6 +123,7 @@ package enum ServerDigest {
 extension HTTPField.Name {
     package static let wantReprDigest = Self("Want-Repr-Digest")
     fileprivate static let reprDigest = Self("Repr-Digest")
+    fileprivate static let contentDigest = Self("Content-Digest")
     fileprivate static let digest = Self("Digest")
     fileprivate static let contentMD5 = Self("Content-MD5")
 }

@@ -211,6 +211,8 @@ package struct TransferResult: Sendable, Equatable {
     package var metrics: TransferMetrics
     /// Whether more bytes came than the `Content-Length` of a 200 announced. Then the delivered body may be incomplete.
     package var exceedsLength = false
+    /// The fields after the body (RFC 9110 section 6.5); nil if there were none.
+    package var trailers: HTTPFields?
     /// The trace of the connection; nil unless the request has ``TransferOptions/isTraced``.
     package var connection: ConnectionTrace?
     /// The cookies after the transfer: those of the request and those that the server has set. Nil if cookies are not

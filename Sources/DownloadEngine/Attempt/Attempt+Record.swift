@@ -67,7 +67,7 @@ extension Attempt {
         if let speed = checkpoints.speed(of: record, now: context.time.now) { record.speed = speed }
         record.updated = context.time.date
         control.show(record)
-        checkpoints.save(record, in: context, for: control)
+        checkpoints.save(record, local.file, in: context, for: control)
     }
 
     /// Waits for the running save, so that the next save comes after all checkpoints.

@@ -89,6 +89,12 @@ extension Attempt {
         return doubtful.lowerBound
     }
 
+    /// Records the digest of the file that followed the body of an answer.
+    func learnDigest(of segment: SegmentWriter, _ result: TransferResult) throws(DownloadError) {
+        guard let trailers = result.trailers, let head = segment.head, record.asksForDigest else { return }
+        try record.learnDigest(fromTrailers: trailers, after: head)
+    }
+
     /// Throws if nothing proves the end of the body. If only the closed connection marks the end, the body may have
     /// been cut off (RFC 9112 section 8). Over TLS, close_notify proves the end. Without TLS, a digest must prove the
     /// file.

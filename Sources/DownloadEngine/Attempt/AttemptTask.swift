@@ -232,9 +232,21 @@ package final class AttemptTask: AttemptPhase {
         case .kept(let file):
             attempt.record.completed = try await Verification(attempt: attempt).verified(file)
             return true
+        case .unfinished(let name, let resume):
+            try await takeOver(name, resume)
+            return false
         case .beginning(let found):
             return try await Adoption(attempt: attempt, probe: probe, naming: naming, found: found).run()
         }
+    }
+
+    /// Continues a partial file that describes itself.
+    private func takeOver(_ name: String, _ resume: ResumeData) async throws {
+        attempt.record.fileName = name
+        attempt.record.resume = resume
+        attempt.checkpoints.inherit(record)
+        try await attempt.save(durably: true)
+        _ = try await Resumption(attempt: attempt).run()
     }
 
     /// The size in bytes above which the record is saved before the file is hashed and synced, because that takes time.
@@ -293,6 +305,7 @@ package final class AttemptTask: AttemptPhase {
             // If the file system reports no exact time, the record has no time to compare with.
             attempt.record.resume.modified =
                 file.isWrittenByOthers ? ResumeData.altered : (try? file.modified()) ?? nil
+            file.describe(PartialDescription(record), version: file.version)
         }
         if let file, file.written.isEmpty, file.failure != .fileFailed(.replaced, path: file.path),
             error as? DownloadError != attempt.disowned

@@ -12,8 +12,8 @@ struct Checkpoints {
     /// The durable ranges of the file in the last save.
     private var savedDurable: ByteRanges
     private var speedMark: (at: ContinuousClock.Instant, received: Int64)
-    /// The number of bytes on disk when the attempt began.
-    private let receivedBefore: Int64
+    /// The number of bytes on disk that this attempt did not bring.
+    private var receivedBefore: Int64
 
     init(_ record: DownloadRecord, now: ContinuousClock.Instant) {
         lastSync = now
@@ -27,16 +27,24 @@ struct Checkpoints {
         record.lastAttempt.received = max(0, record.received - receivedBefore)
     }
 
+    /// Notes that the bytes on disk are from an attempt which the record does not know.
+    mutating func inherit(_ record: DownloadRecord) { receivedBefore = record.received }
+
     /// Whether the store does not know yet that the download runs.
     var isFirst: Bool { number == 0 }
 
-    mutating func save(_ record: DownloadRecord, in context: AttemptContext, for control: AttemptControl) {
+    /// - Parameter file: The partial file, which also gets the durable ranges, as its description.
+    mutating func save(
+        _ record: DownloadRecord, _ file: PartialFile?, in context: AttemptContext, for control: AttemptControl
+    ) {
         // Durable ranges are of use after a loss of power only if the record survives the loss of power, too.
         let isDurable = record.resume.durable != savedDurable
         savedDurable = record.resume.durable
         number += 1
+        let version = file?.version ?? 0
         saving = Task { [number] in
             FaultPoint.reached("beforeCheckpoint")
+            if isDurable { file?.describe(PartialDescription(record), version: version) }
             // If this save fails, the next checkpoint saves again. If the store still fails at the end of the attempt,
             // the failure is reported then.
             let lost = (try? await context.store.save([record], session: context.session, durably: isDurable)) ?? []

@@ -19,6 +19,7 @@ extension Fetch {
             position - segment.countedStart, of: max(1, end - segment.countedStart))
         let ending = try await ending(
             attempt.ended(segment, result, hasAll: hasAll).outcome, of: segment, hasProgressed: hasProgressed)
+        if ending == .complete { try attempt.learnDigest(of: segment, result) }
         if ending == .complete, total != nil, !hasAll { lastError = TransferOutcome.tooShort }
         try follow(.ended(segment.connection, position: position, ending))
         guard let cap = planner.cap, cap != savedCap else { return }

@@ -2,7 +2,7 @@ import DownloadCore
 import Foundation
 import HTTPTypes
 
-/// A file that has the final name already and changes what the attempt does.
+/// A file that has the name already and changes what the attempt does.
 enum ExistingFile {
     /// The file is current, and is recorded as current.
     case current
@@ -10,6 +10,8 @@ enum ExistingFile {
     indirect case kept(CompletedFile)
     /// The file may be the beginning of the wanted file.
     indirect case beginning(FileBeginning)
+    /// The partial file of the name says itself that it belongs to this download, because the store was lost.
+    indirect case unfinished(name: String, ResumeData)
 }
 
 /// A file under the final name that may be the beginning of the wanted file.
@@ -146,7 +148,11 @@ final class Naming: AttemptPhase {
         while true {
             let (name, existing) = try next(&candidates)
             if let existing { return existing }
-            if try await createFile(named: name) { return nil }
+            if isPartialTaken(name) {
+                if let resume = try await described(name) { return .unfinished(name: name, resume) }
+            } else if try await createFile(named: name) {
+                return nil
+            }
             try requireAnother(than: name)
         }
     }
@@ -210,7 +216,6 @@ final class Naming: AttemptPhase {
     /// - Returns: False if a partial file for that name exists already. It belongs to another download, or to none.
     @inline(never)
     private func createFile(named name: String) async throws(DownloadError) -> Bool {
-        if isPartialTaken(name) { return false }
         setName(name)
         do throws(DownloadError) {
             // Without a durable save, a loss of power could leave a partial file that belongs to no download in the
@@ -232,6 +237,36 @@ final class Naming: AttemptPhase {
     @inline(never)
     private func isPartialTaken(_ name: String) -> Bool {
         FileStatus.of(FileNaming.path(destination.folder, FileNaming.partial(name))) != nil
+    }
+
+    /// Returns what the partial file of the name says about itself. Nil if it belongs to another URL, or to another
+    /// download that the store still has.
+    @inline(never)
+    private func described(_ name: String) async throws(DownloadError) -> ResumeData? {
+        guard record.request.asksRanges, let own = PartialDescription(record) else { return nil }
+        let found = try await context.disk.onWriter { [folder = folder] () throws(DownloadError) in
+            PartialDescription.read(in: folder, name: name)
+        }
+        guard var found, found.url == own.url, !found.resume.durable.isEmpty, try await !isOwned(found) else {
+            return nil
+        }
+        if let total = found.resume.total {
+            // Something must be left to ask for, so that the server's version is compared.
+            found.resume.durable.remove(max(0, total - 1)..<total)
+        }
+        found.resume.written = found.resume.durable
+        return found.resume
+    }
+
+    /// Returns whether another download of the store has the partial file.
+    private func isOwned(_ found: PartialDescription) async throws(DownloadError) -> Bool {
+        if found.id == record.id { return false }
+        do {
+            let others = try await context.store.records(DownloadSelection(.ids([found.id])))
+            return others.contains { $0.resume.file == found.resume.file }
+        } catch {
+            throw error as? DownloadError ?? .unexpected("\(error)")
+        }
     }
 
     @inline(never)

@@ -150,7 +150,8 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
         guard case .whole(let probe) = stage.withLock({ $0 }), let (head, size) = probe.wholeFile, let route,
             // Files with digests or mirrors need an ordinary attempt. This is checked here to keep the check off the
             // engine's thread.
-            ServerDigest.checksum(of: head) == nil, !Metalink.isDocument(head), !MirrorLinks.mayDescribe(head)
+            ServerDigest.checksum(of: head) == nil, result?.trailers == nil, !Metalink.isDocument(head),
+            !MirrorLinks.mayDescribe(head)
         else { return nil }
         let list = file.list
         lane.context.strictHosts?.learn(head, route.url, of: list.request)

@@ -1,6 +1,7 @@
 import CSystem
 import DownloadCore
 import Foundation
+import Synchronization
 
 /// The end of a partial file: the rename to its final name, or its removal.
 extension PartialFile {
@@ -65,6 +66,24 @@ extension PartialFile {
         }
     }
 
+    /// Writes what is durable to the file itself, for the case that the store is lost.
+    /// - Parameter version: ``version`` at the time when the described ranges were read.
+    package func describe(_ description: PartialDescription?, version: Int) {
+        guard let description, !description.resume.durable.isEmpty else { return }
+        mayBeDescribed.store(true, ordering: .sequentiallyConsistent)
+        description.write(to: descriptor)
+        // Bytes that were given up meanwhile must not be believed.
+        if self.version != version { forgetDescription() }
+    }
+
+    /// Removes the description of the file, because it says too much.
+    /// - Parameter durably: Whether a loss of power must not bring it back.
+    func forgetDescription(durably: Bool = true) {
+        guard mayBeDescribed.exchange(false, ordering: .sequentiallyConsistent) else { return }
+        PartialDescription.remove(from: descriptor)
+        if durably { fsync(descriptor) }
+    }
+
     /// Syncs the folder, so that the rename survives a loss of power.
     package func syncFolder() throws(DownloadError) {
         guard fsync(folderDescriptor) == 0 else { throw .file(errno, "fsync", path: folder) }
@@ -109,6 +128,7 @@ extension PartialFile: WholeFile {
 
     package func takeName(_ rule: NameRule) throws(DownloadError) -> String {
         try requireInPlace()
+        forgetDescription(durably: false)
         if rule.replaces, FileNaming.isPartial(rule.name) {
             // Another download may have begun to write to a file of this name since the name was found free.
             let path = FileNaming.path(folder, rule.name)

@@ -15,6 +15,8 @@ package final class PartialFile: SegmentTarget, Sendable {
     let folderDescriptor: Int32
     package let isInMemory: Bool
     let keepsExactBooks: Bool
+    /// Whether the file may have a description (``describe(_:version:)``).
+    let mayBeDescribed: Atomic<Bool>
 
     private struct State {
         var written: ByteRanges
@@ -39,7 +41,10 @@ package final class PartialFile: SegmentTarget, Sendable {
 
     private let state: Mutex<State>
 
-    private init(folder: String, name: String, folderDescriptor: Int32, descriptor: Int32, status: FileStatus.Info) {
+    private init(
+        folder: String, name: String, folderDescriptor: Int32, descriptor: Int32, status: FileStatus.Info,
+        isDescribed: Bool
+    ) {
         self.folder = folder
         self.name = name
         self.folderDescriptor = folderDescriptor
@@ -48,6 +53,7 @@ package final class PartialFile: SegmentTarget, Sendable {
         device = status.device
         isInMemory = dlm_is_memory_file_system(descriptor) != 0
         keepsExactBooks = dlm_keeps_exact_books(descriptor) != 0
+        mayBeDescribed = Atomic(isDescribed)
         state = Mutex(State(written: ByteRanges(), durable: ByteRanges()))
     }
 
@@ -91,7 +97,8 @@ package final class PartialFile: SegmentTarget, Sendable {
             throw .fileFailed(.replaced, path: path)
         }
         let file = PartialFile(
-            folder: folder, name: name, folderDescriptor: folderDescriptor, descriptor: descriptor, status: status)
+            folder: folder, name: name, folderDescriptor: folderDescriptor, descriptor: descriptor, status: status,
+            isDescribed: mode == .reopen)
         guard waitUntil(time, { dlm_lock_exclusive(descriptor) == 0 }) else {
             throw .fileFailed(.locked, path: path)
         }
@@ -199,14 +206,20 @@ package final class PartialFile: SegmentTarget, Sendable {
     /// Removes ranges from ``written`` and ``durable``, because the bytes are doubtful or another program cut them off.
     package func forget(_ ranges: ByteRanges) {
         if ranges.isEmpty { return }
-        state.withLock { state in
+        let wasDurable = state.withLock { state in
+            let wasDurable = !state.durable.intersection(ranges).isEmpty
             for range in ranges.ranges {
                 state.written.remove(range)
                 state.durable.remove(range)
             }
             state.version += 1
+            return wasDurable
         }
+        if wasDurable { forgetDescription() }
     }
+
+    /// The number of times that bytes were given up.
+    package var version: Int { state.withLock { $0.version } }
 
     // MARK: The writer's thread
 
@@ -280,6 +293,7 @@ package final class PartialFile: SegmentTarget, Sendable {
 
     /// Truncates the file, to begin again. Everything in the file belongs to another version.
     package func startOver() throws(DownloadError) {
+        forgetDescription()
         guard ftruncate(descriptor, 0) == 0 else { throw .file(errno, "truncate", path: path) }
         forgetOtherWriters()
         state.withLock { state in

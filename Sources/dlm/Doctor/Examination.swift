@@ -55,7 +55,8 @@ struct Examination {
                         purpose: .state, path: check.existing, trial: FileSystemTrial(folder: check.existing)
                     ).findings
             }
-            sessions = [SessionFindings.store(DownloadSession.storeHealth(stateFolder: state, time: context.time))]
+            let health = DownloadSession.storeHealth(stateFolder: state, time: context.time)
+            sessions = [SessionFindings.store(health)] + SessionFindings.rescues(health)
             sessions += SessionFindings.findings(await self.sessions(state), version: DownloadSession.version)
         } catch {
             folders = [.problem(.folders, "state", error.exitStatus, Redaction.describe(error))]

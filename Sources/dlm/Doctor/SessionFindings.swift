@@ -21,6 +21,12 @@ enum SessionFindings {
         return .ok(section, "store", "\(health.path): \(count), \(Units.size(bytes)), \(version); \(checked)")
     }
 
+    static func rescues(_ health: StoreHealth) -> [Finding] {
+        health.rescues.map {
+            .warning(section, "rescue", $0, advice: "delete the damaged files when you miss nothing")
+        }
+    }
+
     /// A session that was found in the state folder.
     struct Found: Equatable, Sendable {
         let trace: SessionTrace

@@ -31,5 +31,7 @@ int dlmtest_resize_terminal(int master, int columns);
 /// Locks some bytes exclusively for the open file (F_OFD_SETLK, fcntl(2)), and waits for the lock if asked. Returns -1
 /// and sets errno on failure.
 int dlmtest_lock(int fd, long long start, long long length, int waits);
+/// Locks some bytes for reading, without waiting.
+int dlmtest_share(int fd, long long start, long long length);
 
 #endif

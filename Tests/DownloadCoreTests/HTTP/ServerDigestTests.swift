@@ -38,6 +38,24 @@ struct ServerDigestTests {
             .map { $0.prefix(7) } == ["sha256:", "sha512:"])
     }
 
+    @Test("Content-Digest is the digest of the file only if the answer has the whole file")
+    func content() throws {
+        let field = ("Content-Digest", "sha-256=:\(Self.sha256):")
+        #expect(try Self.checksums([field], status: 200) == ["sha256:\(Self.hex)"])
+        #expect(try Self.checksums([field, ("Content-Range", "bytes 0-4/5")]) == ["sha256:\(Self.hex)"])
+        #expect(try Self.checksums([field, ("Content-Range", "bytes 0-4/6")]).isEmpty)
+        #expect(try Self.checksums([field]).isEmpty)
+    }
+
+    @Test("A trailer has digests of its own")
+    func trailer() throws {
+        let head = ResponseHead(status: 200)
+        let trailers: HTTPFields = [try #require(.init("Repr-Digest")): "sha-256=:\(Self.sha256):"]
+        #expect(ServerDigest.checksums(of: head, in: trailers).map(\.description) == ["sha256:\(Self.hex)"])
+        #expect(ServerDigest.checksums(of: head, in: [:]).isEmpty)
+        #expect(ServerDigest.checksums(of: head).isEmpty)
+    }
+
     @Test(
         "A malformed Repr-Digest is ignored",
         arguments: [

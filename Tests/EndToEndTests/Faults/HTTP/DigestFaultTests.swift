@@ -66,6 +66,38 @@ extension EndToEnd {
             }
         }
 
+        /// The fields with digests that may follow a chunked body.
+        private static let trailers = ["Repr-Digest: sha-256=:%:", "Content-Digest: sha-256=:%:", "Digest: SHA-256=%"]
+
+        @Test(
+            "A digest in the trailer of a chunked body: right, or status 9", arguments: trailers,
+            [40 << 10 as Int64, 9 * mebibyte])
+        func trailer(field: String, size: Int64) async throws {
+            let (content, other) = (Content(seed: 92, size: size), Content(seed: 93, size: size))
+            let named = Observed(other)
+            try await withDlm({ _ in
+                FaultReply(content, etag: "\"v1\"").with {
+                    $0.framing = .chunked
+                    $0.ranges = .ignored
+                    $0.lastChunk =
+                        "0\r\n"
+                        + field.replacingOccurrences(of: "%", with: named.value.base64Digest("sha256")) + "\r\n\r\n"
+                }
+            }) { sandbox, server in
+                let name = field.prefix { $0 != ":" }
+                let trial = FaultTrial(area: .digest, fault: "trailer \(name), wrong", connections: 1)
+                let result = try await Self.get(sandbox, server, 1)
+                try trial.judge(result, in: sandbox, right: [], errors: [9])
+                let piped = try await sandbox.perform("get", "-o", "-", server.url())
+                #expect(piped.ending == .exited(9), "\(piped.stderr)")
+                named.update { $0 = content }
+                try expectDownloaded(
+                    content, as: "file.bin", by: try await Self.get(sandbox, server, 1), in: sandbox, trial)
+                #expect(
+                    try await Self.verifiedBy(sandbox) == ["sha256:\(content.digest("sha256"))", "server"], "\(field)")
+            }
+        }
+
         @Test("A wrong digest: status 9, and no final name; the next command starts over", arguments: kinds, [1, 4])
         func wrong(kind: ServedDigest, connections: Int) async throws {
             let trial = FaultTrial(area: .digest, fault: "\(kind), wrong", connections: connections)

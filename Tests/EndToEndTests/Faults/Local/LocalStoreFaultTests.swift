@@ -5,19 +5,115 @@ import Testing
 extension EndToEnd {
     @Suite("Faults of the store", .serialized, .timeLimit(.minutes(3)))
     struct LocalStoreFaultTests {
-        /// Damage to the files of a store that has a paused download.
+        /// Damage to a store that has a paused download. `get` replaces such a store.
         enum Damage: String, CaseIterable {
-            case garbage = "store begins with garbage"
-            case truncated = "store truncated"
-            case page = "a page of the store overwritten"
+            case garbage = "store begins with random bytes"
+            case page = "three pages of the store overwritten"
+            case middle = "random bytes in the middle of the store"
+            case truncated = "store truncated to half"
+            case emptied = "store emptied"
+            case text = "store is a text file"
+            case unreadable = "store has no permissions"
+            case unwritable = "store is read-only"
+            case gone = "store and its folder deleted"
+
+            func apply(to store: String) throws {
+                let size = try FileManager.default.attributesOfItem(atPath: store)[.size] as? UInt64 ?? 0
+                switch self {
+                case .garbage: try LocalStoreFaultTests.overwrite(store, at: 0, count: 3000)
+                case .page: try LocalStoreFaultTests.overwrite(store, at: 4096, count: 3 * 4096)
+                case .middle: try LocalStoreFaultTests.overwrite(store, at: size / 2, count: 3000)
+                case .truncated: #expect(truncate(store, off_t(size / 2)) == 0)
+                case .emptied: #expect(truncate(store, 0) == 0)
+                case .text: try Data("not a database\n".utf8).write(to: URL(fileURLWithPath: store))
+                case .unreadable: #expect(chmod(store, 0) == 0)
+                case .unwritable: #expect(chmod(store, 0o400) == 0)
+                case .gone:
+                    try FileManager.default.removeItem(atPath: (store as NSString).deletingLastPathComponent)
+                }
+            }
+
+            /// Whether the damaged store is kept under another name.
+            var isMovedAside: Bool { [.garbage, .truncated, .text].contains(self) }
+        }
+
+        @Test("A damaged store is replaced: the file is right, and nothing durable is fetched again")
+        func damaged() async throws {
+            try await eachCell(Damage.allCases) { try await damaged($0) }
+        }
+
+        private func damaged(_ damage: Damage) async throws {
+            try await withDlm(serving: LocalTrial.reply(connections: 4)) { sandbox, server in
+                let trial = LocalTrial(damage.rawValue, moment: .resume, connections: 4, sandbox, server)
+                let process = try await trial.start()
+                process.send(SIGTERM)
+                #expect(try await process.result().ending == .signalled(SIGTERM))
+                server.releaseEnds()
+                let received = try await sandbox.show(1).received
+                #expect(!sandbox.root.exists("state/dlm/downloads.sqlite-wal"))
+                try damage.apply(to: sandbox.state + "/dlm/downloads.sqlite")
+                server.change(to: LocalTrial.content, etag: "\"v1\"")
+                let result = try await ChildProcess(
+                    try sandbox.launch(through: Through.withoutPrivileges, ["get", server.url()])
+                ).result()
+                try expectDownloaded(LocalTrial.content, as: "file.bin", by: result, in: sandbox, trial.trial)
+                // One byte of a file is always asked for again, and bytes at the joins are compared.
+                let fetched = try #require(try await sandbox.show(1).attempts.last?.received)
+                #expect(
+                    (1...LocalTrial.content.size - received + mebibyte / 2).contains(fetched),
+                    "\(damage) \(received) \(fetched)")
+                let kept = try FileManager.default.contentsOfDirectory(atPath: sandbox.state + "/dlm")
+                    .filter { $0.contains(".damaged-") }
+                if damage.isMovedAside {
+                    #expect(result.errorLines.count { $0.contains("the store was damaged") } == 1, "\(result.stderr)")
+                    #expect(kept.contains { $0.hasSuffix(".txt") }, "\(damage) \(kept)")
+                    #expect(try await sandbox.perform("doctor").stdout.contains("the store was damaged"))
+                }
+                #expect(try await sandbox.list().count == 1, "\(damage)")
+            }
+        }
+
+        @Test("Without its store, a partial file of another URL is left alone: status 3")
+        func otherURL() async throws {
+            try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
+                let trial = LocalTrial("store deleted, other URL", moment: .resume, sandbox, server)
+                let process = try await trial.start()
+                process.send(SIGTERM)
+                _ = try await process.result()
+                server.releaseEnds()
+                try Damage.gone.apply(to: sandbox.state + "/dlm/downloads.sqlite")
+                let before = try sha256(of: sandbox.files + "/file.bin.part")
+                let result = try await sandbox.perform("get", server.url() + "?other")
+                #expect(result.ending == .exited(3), "\(result.stderr)")
+                #expect(try sha256(of: sandbox.files + "/file.bin.part") == before)
+                try await trial.expectRecovery()
+            }
+        }
+
+        @Test("A damaged store that another process uses is left alone: status 12")
+        func damagedInUse() async throws {
+            try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
+                let trial = LocalTrial("damaged store in use", sandbox, server)
+                #expect(try await sandbox.list().isEmpty)
+                let store = sandbox.state + "/dlm/downloads.sqlite"
+                try Damage.garbage.apply(to: store)
+                let use = try StoreUse(store)
+                let result = try await ChildProcess(try trial.launch()).result()
+                try trial.judge(result, errors: [12])
+                #expect(result.stderr.contains("once no other session uses it"), "\(result.stderr)")
+                use.end()
+                try await trial.expectRecovery()
+            }
+        }
+
+        /// Something that is no store of this program in the place of the store.
+        enum Obstacle: String, CaseIterable {
             case newer = "store of a newer version"
             case foreign = "store of another program"
             case folder = "store is a folder"
             case fifo = "store is a fifo"
             case device = "store is a device"
             case danglingLink = "store is a dangling link"
-            case unreadable = "store is not readable"
-            case unwritable = "store is not writable"
             case stateIsFile = "the state folder is a file"
             case sessionsIsFile = "sessions is a file"
 
@@ -26,27 +122,22 @@ extension EndToEnd {
                 let store = folder + "/downloads.sqlite"
                 let kept = store + ".kept"
                 switch self {
-                case .garbage, .truncated, .page, .newer, .foreign, .unreadable, .unwritable:
+                case .newer, .foreign:
                     try files.copyItem(atPath: store, toPath: kept)
                 case .folder, .fifo, .device, .danglingLink: try files.moveItem(atPath: store, toPath: kept)
                 case .stateIsFile: try files.moveItem(atPath: folder, toPath: folder + ".kept")
                 case .sessionsIsFile: try files.removeItem(atPath: folder + "/sessions")
                 }
                 switch self {
-                case .garbage: try overwrite(store, at: 0, count: 100)
-                case .truncated: #expect(truncate(store, 5000) == 0)
-                case .page: try overwrite(store, at: 4096, count: 3 * 4096)
                 // The header has the `user_version` at offset 60 and the `application_id` at offset 68
                 // (sqlite.org/fileformat.html).
-                case .newer: try overwrite(store, at: 60, with: [0, 0, 0, 99])
-                case .foreign: try overwrite(store, at: 68, with: [1, 2, 3, 4])
+                case .newer: try LocalStoreFaultTests.overwrite(store, at: 60, with: [0, 0, 0, 99])
+                case .foreign: try LocalStoreFaultTests.overwrite(store, at: 68, with: [1, 2, 3, 4])
                 case .folder: try files.createDirectory(atPath: store, withIntermediateDirectories: false)
                 case .fifo: #expect(mkfifo(store, 0o644) == 0)
                 // A device file with the numbers of the null device.
                 case .device: #expect(mknod(store, S_IFCHR | 0o666, 1 << 8 | 3) == 0)
                 case .danglingLink: try files.createSymbolicLink(atPath: store, withDestinationPath: "/nonexistent/x")
-                case .unreadable: #expect(chmod(store, 0) == 0)
-                case .unwritable: #expect(chmod(store, 0o400) == 0)
                 case .stateIsFile: try Data("x".utf8).write(to: URL(fileURLWithPath: folder))
                 case .sessionsIsFile: try Data("x".utf8).write(to: URL(fileURLWithPath: folder + "/sessions"))
                 }
@@ -65,17 +156,6 @@ extension EndToEnd {
                     try files.moveItem(atPath: store + ".kept", toPath: store)
                 }
             }
-
-            private func overwrite(_ path: String, at offset: UInt64, count: Int) throws {
-                try overwrite(path, at: offset, with: Content(seed: 602, size: Int64(count)).bytes(0..<Int64(count)))
-            }
-
-            private func overwrite(_ path: String, at offset: UInt64, with bytes: [UInt8]) throws {
-                let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-                try file.seek(toOffset: offset)
-                try file.write(contentsOf: Data(bytes))
-                try file.close()
-            }
         }
 
         /// Returns the type, mode and bytes of the file at this path, to check that it was not changed.
@@ -86,12 +166,12 @@ extension EndToEnd {
             return "\(information.st_mode) \(bytes)"
         }
 
-        @Test("An unusable store gives exit status 12 and is not changed; after its repair, the download continues")
-        func damaged() async throws {
-            try await eachCell(Damage.allCases.filter { $0 != .device || geteuid() == 0 }) { try await damaged($0) }
+        @Test("An obstacle in the place of the store: status 12, and it is not changed; later the download continues")
+        func obstacle() async throws {
+            try await eachCell(Obstacle.allCases.filter { $0 != .device || geteuid() == 0 }) { try await obstacle($0) }
         }
 
-        private func damaged(_ damage: Damage) async throws {
+        private func obstacle(_ damage: Obstacle) async throws {
             try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
                 let trial = LocalTrial(damage.rawValue, moment: .resume, sandbox, server)
                 let process = try await trial.start()
@@ -117,6 +197,17 @@ extension EndToEnd {
                 try damage.undo(in: folder)
                 try await trial.expectRecovery(atMost: LocalTrial.content.size - mebibyte / 2)
             }
+        }
+
+        private static func overwrite(_ path: String, at offset: UInt64, count: Int) throws {
+            try overwrite(path, at: offset, with: Content(seed: 602, size: Int64(count)).bytes(0..<Int64(count)))
+        }
+
+        private static func overwrite(_ path: String, at offset: UInt64, with bytes: [UInt8]) throws {
+            let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+            try file.seek(toOffset: offset)
+            try file.write(contentsOf: Data(bytes))
+            try file.close()
         }
 
         enum LogFile: String, CaseIterable { case wal, shm }

@@ -1,0 +1,63 @@
+import CSystem
+import DownloadCore
+import Foundation
+
+/// What a partial file says about itself in an extended attribute (xattr(7)). If the store is lost, a new download of the
+/// same URL continues the file by its description. The description has only ranges that a sync has made durable.
+package struct PartialDescription: Codable, Sendable, Equatable {
+    /// The download that wrote it.
+    package let id: DownloadID
+    /// The SHA-256 of the URL. Others may read the attribute, and the URL may contain secrets.
+    package let url: String
+    package var resume: ResumeData
+
+    package init?(_ record: DownloadRecord) {
+        guard let digest = try? TextDigest(record.request.url.string) else { return nil }
+        (id, url) = (record.id, digest.hexadecimal)
+        resume = ResumeData()
+        resume.validators = record.resume.validators
+        resume.total = record.resume.total
+        resume.contentType = record.resume.contentType
+        resume.contentEncoding = record.resume.contentEncoding
+        resume.acceptsRanges = record.resume.acceptsRanges
+        resume.durable = record.resume.durable
+        resume.file = record.resume.file
+        resume.device = record.resume.device
+        resume.modified = record.resume.modified
+        resume.bootID = record.resume.bootID
+        resume.digest = record.resume.digest
+    }
+
+    // MARK: The attribute
+
+    private static let attribute = "user.dlm.download"
+    /// The limit in bytes. Linux allows no more (xattr(7)), and most file systems much less.
+    private static let longest = 65_536
+
+    /// Writes the description to a file. If that fails, for example because the file system has no attributes, an
+    /// earlier description stays. Its ranges are still durable.
+    func write(to descriptor: Int32) {
+        guard let data = try? JSONEncoder().encode(self), data.count <= Self.longest else { return }
+        _ = data.withUnsafeBytes { dlm_set_attribute(descriptor, Self.attribute, $0.baseAddress, $0.count) }
+    }
+
+    static func remove(from descriptor: Int32) { dlm_remove_attribute(descriptor, attribute) }
+
+    /// Returns what the partial file of `name` says about itself. Nil if it says nothing, or if a download has locked
+    /// it.
+    package static func read(in folder: String, name: String) -> PartialDescription? {
+        let path = FileNaming.path(folder, FileNaming.partial(name))
+        if PartialFile.isLocked(path) { return nil }
+        let descriptor = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { Glibc.close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: longest)
+        let count = dlm_get_attribute(descriptor, attribute, &bytes, bytes.count)
+        guard count > 0, let status = FileStatus.of(descriptor: descriptor), status.isRegular,
+            var found = try? JSONDecoder().decode(PartialDescription.self, from: Data(bytes[..<count]))
+        else { return nil }
+        // The file may be a copy of the one that was described.
+        (found.resume.file, found.resume.device) = (status.identity, status.device)
+        return found
+    }
+}
