@@ -71,13 +71,10 @@ final class CurlLoop: @unchecked Sendable {
             let mux = MultiHandle(sockets: sockets, tag: 1, multiplexes: true, clock: CurlLoop.time)
         else { throw .unexpected("libcurl cannot make a multi handle") }
         multis = [bulk, mux]
-        let thread = Thread { [self] in
-            dlm_name_thread("dlm-engine-" + (number.map(String.init) ?? "side"))
+        try EngineThread.start("dlm-engine-" + (number.map(String.init) ?? "side")) { [self] in
             run()
             ended.signal()
         }
-        thread.stackSize = 1 << 20
-        thread.start()
     }
 
     func send(_ command: Command) {

@@ -33,6 +33,7 @@ struct ResponseHeadParser {
 
     /// The limit for all header lines of one transfer, in bytes. Interim heads and trailers count too.
     static let sizeLimit = 256 << 10
+    private static let mostTrailers = 64
 
     init(after last: LastHead = LastHead()) { self.last = last }
 
@@ -44,7 +45,7 @@ struct ResponseHeadParser {
         if size > Self.sizeLimit { return .tooLarge }
         let line = Self.trimmed(line)
         if isDone {
-            if let field = Self.field(line) { trailers = (trailers ?? HTTPFields()) + [field] }
+            takeTrailer(line)
             return .incomplete
         }
         guard let first = line.first else { return endOfHead() }
@@ -60,6 +61,12 @@ struct ResponseHeadParser {
             isContinuable = takeField(line)
         }
         return .incomplete
+    }
+
+    private mutating func takeTrailer(_ line: UnsafeRawBufferPointer) {
+        guard trailers?.count ?? 0 < Self.mostTrailers, let field = Self.field(line) else { return }
+        if trailers == nil { trailers = HTTPFields() }
+        trailers?.append(field)
     }
 
     /// Adds the text of the folded lines to the last field.

@@ -88,8 +88,9 @@ package struct ResponseJudge: Sendable, Equatable {
 
     // MARK: 200
 
-    private func judgeWhole(_ head: ResponseHead) -> Verdict {
-        let length = Self.contentLength(head)
+    /// - Parameter size: The size of the file, if the answer states it in another way than by its length.
+    private func judgeWhole(_ head: ResponseHead, size: Int64? = nil) -> Verdict {
+        let length = Self.contentLength(head) ?? size
         if length == nil, let unclear = unclearLength(head) { return .failed(unclear) }
         // Answers with these status codes have no body (RFC 9110 sections 15.3.5 and 15.3.6).
         let hasNone = [204, 205].contains(head.status)
@@ -150,7 +151,9 @@ package struct ResponseJudge: Sendable, Equatable {
             asksRange && start == 0 && known == nil
                 ? .askWithoutRange : .failed(.protocolViolated(.wrongRange(what)))
         }
-        guard asksRange else { return wrong("206 to a request without a range") }
+        if !asksRange {
+            return size(ofWhole: head).map { judgeWhole(head, size: $0) } ?? wrong("206 to a request without a range")
+        }
         if Self.mediaType(head)?.hasPrefix("multipart/") == true { return wrong("several ranges instead of one") }
         let length = Self.contentLength(head)
         if length == nil, let unclear = unclearLength(head) { return .failed(unclear) }
@@ -186,6 +189,15 @@ package struct ResponseJudge: Sendable, Equatable {
             }
         }
         return .body(offset: range.lowerBound, end: range.upperBound, total: total)
+    }
+
+    /// Returns the size of the file if a partial answer has the whole file. Some servers always send such an answer.
+    private func size(ofWhole head: ResponseHead) -> Int64? {
+        guard let value = head.fields.value(.contentRange),
+            case .satisfied(let range, let total?)? = ContentRange(fieldValue: value), range == 0..<total,
+            Self.contentLength(head).map({ $0 == total }) ?? (unclearLength(head) == nil)
+        else { return nil }
+        return total
     }
 
     /// The number of bytes by which a partial answer may begin before the requested range. Some caches answer from the

@@ -8,10 +8,12 @@ extension Attempt {
         return sourceCheck.validators
     }
 
+    /// The version that answers must have. After an unusable part, the size that the parts said is not known.
     var version: ResponseJudge.Version {
         ResponseJudge.Version(
-            validators: validators, total: record.resume.total, contentType: record.resume.contentType,
-            contentEncoding: record.resume.contentEncoding, digest: record.asksForDigest ? record.resume.digest : nil)
+            validators: validators, total: partsError == nil ? record.resume.total : nil,
+            contentType: record.resume.contentType, contentEncoding: record.resume.contentEncoding,
+            digest: record.asksForDigest ? record.resume.digest : nil)
     }
 
     /// Whether parts may be joined. A strong validator or a digest proves that they are of one version (RFC 9110

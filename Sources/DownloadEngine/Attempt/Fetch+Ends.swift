@@ -45,7 +45,8 @@ extension Fetch {
             return .lost
         case .redirected(let location):
             do throws(DownloadError) {
-                try sources.follow(segment.head?.status ?? 302, to: location, from: source, of: record.request)
+                try sources.follow(
+                    segment.head?.status ?? 302, to: location, by: segment.connection, of: record.request)
                 return .cut
             } catch {
                 sources.endRenewal(by: segment.connection)

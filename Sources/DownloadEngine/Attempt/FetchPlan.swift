@@ -8,7 +8,7 @@ struct FetchPlan: AttemptPhase {
     let target: PartialFile
 
     private var origin: String { answer.url.origin }
-    private var sendsPart: Bool { answer.head.status == 206 }
+    private var sendsPart: Bool { answer.head.status == 206 && answer.segment.judge.asksRange }
 
     /// Attaches the file to the probe's transfer, and gives the attempt its sources.
     @inline(never)
@@ -87,7 +87,8 @@ struct FetchPlan: AttemptPhase {
             let position = segment.position
             let first = position..<(sendsPart ? segment.end(of: total) : total)
             missing = target.written.missing(in: 0..<total)
-            missing.remove((sendsPart ? segment.judge.start : 0)..<position)
+            // An answer may begin before the requested offset.
+            missing.remove((sendsPart ? min(segment.judge.start, position) : 0)..<position)
             if isCompared { missing = ByteRanges([position..<max(position, total)]) }
             missing = missing.union(ByteRanges([first]))
             lease = first

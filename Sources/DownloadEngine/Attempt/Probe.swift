@@ -160,7 +160,10 @@ final class Probe: AttemptPhase {
         case .newVersion:
             if let error = attempt.partsError { throw error }
             return step(after: segment, head, verdict, result)
-        case .body: return step(after: segment, head, verdict, result)
+        case .body(_, _, let total):
+            // A file that is shorter than the bytes on disk is not the same file.
+            if let error = attempt.partsError, let total, total < record.resume.written.end { throw error }
+            return step(after: segment, head, verdict, result)
         }
     }
 
@@ -232,7 +235,7 @@ extension Probe {
         }
         // The URL is only shown, and never requested again. A URL that contains a secret is not kept.
         record.resume.finalURL = attempt.requestSecrets.occur(in: answer.url) ? nil : answer.url
-        record.resume.acceptsRanges = head.status == 206
+        record.resume.acceptsRanges = head.status == 206 && answer.segment.judge.asksRange
         try record.requireSize(total)
         attempt.recordSource(answer)
         try record.learnDigest(from: head, answer.url)

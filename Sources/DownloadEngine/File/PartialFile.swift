@@ -92,6 +92,8 @@ package final class PartialFile: SegmentTarget, Sendable {
             throw code == EEXIST ? .fileFailed(.partialExists, path: path) : .file(code, "open", path: path)
         }
         guard let status = FileStatus.of(descriptor: descriptor), status.isRegular else {
+            // A new file that is not used would be in the way of the next attempt.
+            if mode == .create { unlinkat(folderDescriptor, FileNaming.partial(name), 0) }
             Glibc.close(descriptor)
             Glibc.close(folderDescriptor)
             throw .fileFailed(.replaced, path: path)
@@ -205,14 +207,13 @@ package final class PartialFile: SegmentTarget, Sendable {
 
     /// Removes ranges from ``written`` and ``durable``, because the bytes are doubtful or another program cut them off.
     package func forget(_ ranges: ByteRanges) {
-        if ranges.isEmpty { return }
         let wasDurable = state.withLock { state in
             let wasDurable = !state.durable.intersection(ranges).isEmpty
             for range in ranges.ranges {
                 state.written.remove(range)
                 state.durable.remove(range)
             }
-            state.version += 1
+            if !ranges.isEmpty { state.version += 1 }
             return wasDurable
         }
         if wasDurable { forgetDescription() }

@@ -32,6 +32,13 @@ struct RedirectedLink {
         return true
     }
 
+    /// Begins to follow a redirect of the URL. Returns false if the redirect was answered to a request for an older URL,
+    /// or if another connection asks for a new one. Otherwise the redirects of several connections would count as one
+    /// chain.
+    mutating func follow(by connection: Int) -> Bool {
+        renewing == connection || renewing == nil && renew(by: connection)
+    }
+
     mutating func endRenewal(by connection: Int) { if renewing == connection { renewing = nil } }
 
     /// Records that the connection asks the URL. Returns false, and records nothing, if the connection must wait for a

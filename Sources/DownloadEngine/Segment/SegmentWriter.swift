@@ -165,7 +165,7 @@ package final class SegmentWriter: TransferSink {
             }
             switch verdict {
             case .body(let offset, let end, let total):
-                let isPart = head.status == 206
+                let isPart = head.status == 206 && judge.asksRange
                 if state.file != nil, !isPart, judge.start > 0 {
                     // A later connection that gets the file from its beginning is of no use.
                     state.refusal = .verdict

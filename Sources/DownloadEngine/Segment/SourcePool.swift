@@ -87,8 +87,12 @@ final class SourcePool {
 
     func note(_ range: Range<Int64>, from member: Int) { members[member].brought.insert(range) }
 
-    func follow(_ status: Int, to location: String, from member: Int, of request: DownloadRequest) throws(DownloadError)
-    {
+    /// Follows a redirect that was answered to a request of the connection.
+    func follow(
+        _ status: Int, to location: String, by connection: Int, of request: DownloadRequest
+    ) throws(DownloadError) {
+        let member = member(of: connection)
+        guard members[member].link.follow(by: connection) else { return }
         try members[member].route.follow(status, to: location, of: request, upgradedBy: strictHosts)
     }
 

@@ -80,13 +80,15 @@ struct JudgeFuzzTests {
                 return "another size"
             }
             if head.status == 200 { return offset == 0 ? nil : "a whole file from \(offset)" }
-            guard judge.asksRange, offset <= judge.start, offset >= judge.start - 1 << 20 else {
+            if !judge.asksRange { return offset == 0 && end == total ? nil : "a part that was not asked for" }
+            guard offset <= judge.start, offset >= judge.start - 1 << 20 else {
                 return "a part from \(offset)"
             }
             guard let end, end > judge.start, end <= judge.end ?? .max else { return "an end that was not asked for" }
             return total == nil ? "a part of a file of unknown size" : nil
         case .newVersion(let total, _):
-            return judge.known != nil && head.status == 200 && (total ?? 0) >= 0 ? nil : "new without a known version"
+            return judge.known != nil && (head.status == 200 || !judge.asksRange) && (total ?? 0) >= 0
+                ? nil : "new without a known version"
         case .changed: return judge.known == nil ? "a change without a known version" : nil
         case .current: return judge.isConditional && head.status == 304 ? nil : "304 without a condition"
         case .redirect: return "a redirect to nowhere"

@@ -109,9 +109,15 @@ struct ResponseJudgeTests {
         #expect(judge(.of(206, fields), end: 400) == .askWithoutRange)
     }
 
-    @Test("206 to a request for the whole file is refused")
+    @Test("206 to a request for the whole file is accepted only if it says that it has the whole file")
     func partUnasked() {
-        #expect(isWrongRange(judge(.part(0..<1000, of: 1000), asksRange: false)))
+        #expect(judge(.part(0..<1000, of: 1000), asksRange: false) == .body(offset: 0, end: 1000, total: 1000))
+        for (range, total) in [(0..<1000 as Range<Int64>, 1001 as Int64?), (1..<1000, 1000), (0..<1000, nil)] {
+            #expect(isWrongRange(judge(.part(range, of: total), asksRange: false)))
+        }
+        var longer = ResponseHead.part(0..<1000, of: 1000)
+        longer.fields[.contentLength] = "1001"
+        #expect(isWrongRange(judge(longer, asksRange: false)))
     }
 
     @Test("After 206 without a total size the whole file is requested, because the body's end would prove nothing")

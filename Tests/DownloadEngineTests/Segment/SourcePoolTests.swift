@@ -93,9 +93,27 @@ struct SourcePoolTests {
         let request = DownloadRequest(url: urls[0], destination: Destination(folder: "/d"))
         let pool = SourcePool(
             urls, first: 0, route: RequestRoute(urls[0]), validators: Validators(), for: request, upgradedBy: hosts)
-        try pool.follow(302, to: "http://c.example/f", from: 1, of: request)
+        #expect(pool.member(for: 5, running: [0]) == 1)
+        try pool.follow(302, to: "http://c.example/f", by: 5, of: request)
         #expect(pool.members[1].route.url.string == "https://c.example/f")
         hosts.flush()
+    }
+
+    @Test("The redirects of several connections to one source are one chain")
+    func redirects() throws {
+        let pool = try pool("http://a/f")
+        let request = DownloadRequest(url: pool.members[0].url, destination: Destination(folder: "/d"))
+        let now = Date(timeIntervalSince1970: 0)
+        for connection in 0...2 { #expect(pool.prepare(connection, from: 0, of: request, at: now)) }
+        for hop in 1...20 {
+            try pool.follow(302, to: "http://a/\(hop)/f", by: 1, of: request)
+            for other in [0, 2] { try pool.follow(302, to: "http://a/1/f", by: other, of: request) }
+            #expect(pool.members[0].route.url.string == "http://a/\(hop)/f")
+            #expect(pool.prepare(1, from: 0, of: request, at: now))
+            #expect(!pool.prepare(2, from: 0, of: request, at: now))
+        }
+        pool.endRenewal(by: 1)
+        #expect(pool.prepare(2, from: 0, of: request, at: now))
     }
 
     @Test("A wrong piece is blamed on a source only if the source sent the whole piece")
