@@ -35,7 +35,7 @@ BUILD_TESTS = $(SWIFT) build --build-tests $(TEST_FLAGS)
 # Takes the arguments of swift test, such as --filter and --skip.
 TESTS = $(TEST_FOLDER)/release/dlmPackageTests.xctest --testing-library swift-testing
 
-.PHONY: all get build test docs examples public-interface check coverage deploy-test fault-test protocol-test web-test pictures \
+.PHONY: all get build test docs examples public-interface check coverage deploy-test fault-test torture protocol-test web-test pictures \
 	release-test scale-test drop-in-test package-test mutate fuzz sanitize bench lint generate rpc-document install install-files uninstall clean deb dist
 
 all: build
@@ -121,6 +121,12 @@ fault-test:
 	DLM_FAULT_TEST=full DLM_FAULT_REPORT="$(CURDIR)/$(FAULTS)" $(TESTS) --filter FaultTests
 	scripts/reliability $(FAULTS) >$(FAULTS).md
 	mv $(FAULTS).md docs/reliability.md
+
+# Lets each call of a download fail, one in each run. All of it is a part of the fault matrix.
+torture:
+	@scripts/need test
+	$(BUILD_TESTS)
+	DLM_FAULT_TEST=full $(TESTS) --filter TortureFaultTests
 
 # Tests every protocol with real servers, through every kind of proxy, and writes the tables of docs/protocols.md from the
 # report of the tests (ProtocolTable.note).

@@ -59,6 +59,7 @@ let package = Package(
         // Libraries for tests. The dynamic linker loads them into dlm.
         .library(name: "PowerLoss", type: .dynamic, targets: ["CPowerLoss"]),
         .library(name: "SystemShim", type: .dynamic, targets: ["CSystemShim"]),
+        .library(name: "Torture", type: .dynamic, targets: ["CTorture"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
@@ -144,6 +145,7 @@ let package = Package(
             linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto"), .linkedLibrary("nghttp2")]),
         .target(name: "CPowerLoss", path: "Tests/CPowerLoss"),
         .target(name: "CSystemShim", path: "Tests/CSystemShim"),
+        .target(name: "CTorture", path: "Tests/CTorture"),
         .target(
             name: "DownloadTestSupport",
             dependencies: [

@@ -1,9 +1,7 @@
-// This library lets one system call of a program fail. $DLM_TORTURE names a file of counters, one for each kind of call in
-// `kinds`, and the call that fails: "FILE KIND NUMBER". The call of this number fails once, in whatever process makes it.
-// With the number 0 no call fails, and the counters tell how many there are.
+// This library lets one call of a program fail: $DLM_TORTURE is "FILE KIND NUMBER", and the call of this kind and number
+// fails once, in whatever process makes it. With the number 0 no call fails. The file then has the number of calls of each
+// kind, as records of a name and a number.
 #define _GNU_SOURCE
-#include "CTorture.h"
-
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,43 +22,51 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-const char *const dlmtest_torture_kinds[] = {
-    "open",      "openat",  "pwrite",  "pwrite-short", "pread",      "fdatasync", "fsync",          "syncfs",    "ftruncate",
-    "fallocate", "rename",  "link",    "unlink",       "stat",       "statx",     "flock",          "mmap",      "socket",
-    "connect",   "recv",    "send",    "epoll",        "eventfd",    "thread",    "random",         "libcurl",   "close",
-    "write",     NULL,
+static const char *const kinds[] = {
+    "open",      "openat", "pwrite", "pwrite-short", "pread",   "fdatasync", "fsync",  "syncfs", "ftruncate",
+    "fallocate", "rename", "link",   "unlink",       "stat",    "statx",     "flock",  "mmap",   "socket",
+    "connect",   "recv",   "send",   "epoll",        "eventfd", "thread",    "random", "libcurl", "close",
+    "write",
 };
 
-enum { most = 64 };
-static _Atomic uint64_t *counters;
+enum { count_of_kinds = sizeof kinds / sizeof *kinds };
+
+struct record {
+    char kind[24];
+    _Atomic uint64_t count;
+};
+
+static struct record *records;
 static uint64_t wanted;
-static char kind[32];
+static char kind[24];
 
 __attribute__((constructor)) static void begin(void) {
     const char *text = getenv("DLM_TORTURE");
     char path[4096];
     unsigned long long number;
-    if (!text || sscanf(text, "%4095s %31s %llu", path, kind, &number) != 3) return;
+    if (!text || sscanf(text, "%4095s %23s %llu", path, kind, &number) != 3) return;
+    size_t size = count_of_kinds * sizeof *records;
     int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0 || syscall(SYS_ftruncate, fd, most * sizeof *counters) != 0) return;
-    void *shared = (void *)syscall(SYS_mmap, NULL, most * sizeof *counters, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (fd < 0 || syscall(SYS_ftruncate, fd, size) != 0) abort();
+    void *shared = (void *)syscall(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     syscall(SYS_close, fd);
-    if (shared == MAP_FAILED) return;
+    if (shared == MAP_FAILED) abort();
     wanted = number;
-    counters = shared;
+    records = shared;
+    for (int index = 0; index < count_of_kinds; index++) strcpy(records[index].kind, kinds[index]);
 }
 
 /// Counts a call. Returns 1, with errno set, if the call must fail.
 static int fails(const char *name, int error) {
-    if (!counters) return 0;
-    for (int index = 0; dlmtest_torture_kinds[index]; index++) {
-        if (strcmp(dlmtest_torture_kinds[index], name) != 0) continue;
-        uint64_t number = atomic_fetch_add(&counters[index], 1) + 1;
+    if (!records) return 0;
+    for (int index = 0; index < count_of_kinds; index++) {
+        if (strcmp(kinds[index], name) != 0) continue;
+        uint64_t number = atomic_fetch_add(&records[index].count, 1) + 1;
         if (number != wanted || strcmp(kind, name) != 0) return 0;
         errno = error;
         return 1;
     }
-    return 0;
+    abort();
 }
 
 // MARK: Files
@@ -263,6 +269,6 @@ static int initialize(long flags) {
 
 /// dlm loads libcurl with dlopen(3), so its functions are replaced where they are looked up.
 void *dlsym(void *restrict library, const char *restrict name) {
-    if (counters && strcmp(name, "curl_global_init") == 0) return (void *)initialize;
+    if (records && strcmp(name, "curl_global_init") == 0) return (void *)initialize;
     return real_lookup()(library, name);
 }

@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// The value of a `Content-Range` field, in a 206 or 416 answer (RFC 9110 section 14.4). An unclear field is refused,
 /// because bytes at a doubtful offset are worse than none.
 package enum ContentRange: Equatable, Sendable {
@@ -11,6 +13,15 @@ package enum ContentRange: Equatable, Sendable {
         var fieldValue = fieldValue
         guard let range = fieldValue.withUTF8({ Self.read($0.trimmingWhitespace()) }) else { return nil }
         self = range
+    }
+
+    /// Returns whether the part of an answer ends behind the total size that the answer states.
+    package static func exceedsTotal(_ head: ResponseHead) -> Bool {
+        guard let value = head.fields.value(.contentRange), ContentRange(fieldValue: value) == nil,
+            let slash = value.lastIndex(of: "/"), value[slash...].dropFirst().utf8.decimal != nil
+        else { return false }
+        // Without the total, nothing else is wrong.
+        return ContentRange(fieldValue: value[..<slash] + "/*") != nil
     }
 
     /// Whether the field says that the file has at least one byte.

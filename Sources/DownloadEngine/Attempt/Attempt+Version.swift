@@ -8,10 +8,10 @@ extension Attempt {
         return sourceCheck.validators
     }
 
-    /// The version that answers must have. After an unusable part, the size that the parts said is not known.
+    /// The version that answers must have.
     var version: ResponseJudge.Version {
         ResponseJudge.Version(
-            validators: validators, total: partsError == nil ? record.resume.total : nil,
+            validators: validators, total: distrustsTotal ? nil : record.resume.total,
             contentType: record.resume.contentType, contentEncoding: record.resume.contentEncoding,
             digest: record.asksForDigest ? record.resume.digest : nil)
     }

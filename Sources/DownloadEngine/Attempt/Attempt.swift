@@ -19,6 +19,8 @@ final class Attempt {
     /// The error of the last unusable part, after which the whole file is requested and compared with the bytes on disk.
     /// A server that contradicts itself does not prove that the file has changed, so these bytes are kept.
     var partsError: DownloadError?
+    /// Whether the part with this error ends behind the total size that it states, so that the size is wrong.
+    var distrustsTotal = false
     /// The pause that the server's last answer asked for, before the next attempt.
     var serverPause: ServerPause?
     private lazy var messages = control.messages.makeAsyncIterator()

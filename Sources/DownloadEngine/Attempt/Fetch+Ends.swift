@@ -89,7 +89,9 @@ extension Fetch {
             return try await askLater(error)
         case .fail: throw error
         case .requestWhole where sources.isShared: return try fail(source, error)
-        case .requestWhole: throw RoundEnd.partsUnusable(error)
+        case .requestWhole:
+            attempt.distrustsTotal = segment.head.map(ContentRange.exceedsTotal) ?? false
+            throw RoundEnd.partsUnusable(error)
         }
     }
 

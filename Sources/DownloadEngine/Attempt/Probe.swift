@@ -153,6 +153,7 @@ final class Probe: AttemptPhase {
         case .failed(let error) where asksRange && compared == nil && error.isWrongRange:
             // The bytes on disk are compared with the answer to a request without a range.
             (asksRange, attempt.partsError) = (false, error)
+            attempt.distrustsTotal = ContentRange.exceedsTotal(head)
             return .askAgain
         case .current: return .keepCurrent
         case .failed(let error): throw error
@@ -162,7 +163,9 @@ final class Probe: AttemptPhase {
             return step(after: segment, head, verdict, result)
         case .body(_, _, let total):
             // A file that is shorter than the bytes on disk is not the same file.
-            if let error = attempt.partsError, let total, total < record.resume.written.end { throw error }
+            if attempt.distrustsTotal, let error = attempt.partsError, let total, total < record.resume.written.end {
+                throw error
+            }
             return step(after: segment, head, verdict, result)
         }
     }

@@ -1,8 +1,22 @@
 import DownloadCore
 import DownloadTestSupport
+import HTTPTypes
 import Testing
 
 @Suite(.inTurn) struct ContentRangeTests {
+    @Test(
+        "A part that ends behind its total size disproves the size",
+        arguments: [
+            ("bytes 0-9/9", true), ("bytes 5-9/1", true), ("bytes 0-9/10", false), ("bytes 0-9/*", false),
+            ("bytes 9-0/5", false), ("bytes */9", false), ("bytes 0-9/x", false), ("items 0-9/9", false), ("", false),
+        ])
+    func exceeds(value: String, isSo: Bool) {
+        var head = ResponseHead(status: 206)
+        head.fields[.contentRange] = value
+        #expect(ContentRange.exceedsTotal(head) == isSo)
+        #expect(!ContentRange.exceedsTotal(ResponseHead(status: 206)))
+    }
+
     @Test(
         "A well-formed field is read",
         arguments: [

@@ -15,6 +15,8 @@ struct FaultTrial: Sendable, CustomStringConvertible {
         case power = "Power loss"
         case name = "Names"
         case digest = "Digests"
+        /// One call of the program fails, and the outcomes of all its numbers are in one cell.
+        case torture = "Torture"
     }
 
     enum Moment: String, Sendable, Codable, CaseIterable {

@@ -1,0 +1,135 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Torture: one call fails", .serialized, .long, .timeLimit(.minutes(FaultTrial.isFull ? 60 : 5)))
+    struct TortureFaultTests {
+        /// A command whose calls fail, one in each trial.
+        struct Command: Sendable, CustomTestStringConvertible {
+            let testDescription: String
+            let options: [String]
+            let contents: [Content]
+        }
+
+        static let commands = [
+            Command(
+                testDescription: "one connection", options: ["-x", "1"],
+                contents: [Content(seed: 310, size: 2 * mebibyte)]),
+            Command(
+                testDescription: "four connections", options: ["-x", "4"],
+                contents: [Content(seed: 311, size: 8 * mebibyte)]),
+            Command(
+                testDescription: "20 small files", options: [],
+                contents: (0..<20).map { Content(seed: 320 + UInt64($0), size: 1000 + 900 * Int64($0)) }),
+        ]
+
+        /// The calls after whose failure libdispatch or NIO end the program themselves. The next run must be right.
+        private static let fatal: Set = ["open", "eventfd", "thread"]
+
+        private let library: String
+
+        init() throws {
+            library = (try DlmSandbox.binary as NSString).deletingLastPathComponent + "/libTorture.so"
+            try #require(FileManager.default.fileExists(atPath: library))
+        }
+
+        private static func name(_ index: Int) -> String { "f\(index).bin" }
+
+        private func launch(
+            _ sandbox: DlmSandbox, _ server: FaultServer, _ command: Command, _ torture: (kind: String, number: Int)?
+        ) throws -> ProcessLaunch {
+            let urls = command.contents.indices.map { server.url("/" + Self.name($0)) }
+            var launch = try sandbox.launch(["get", "--retry-delay", "0"] + command.options + urls)
+            if let torture {
+                launch.environment["LD_PRELOAD"] = library
+                launch.environment["DLM_TORTURE"] =
+                    "\(sandbox.root.path)/home/calls \(torture.kind) \(torture.number)"
+            }
+            return launch
+        }
+
+        /// Returns the number of calls of each kind.
+        private func counts(_ sandbox: DlmSandbox) throws -> [(kind: String, count: Int)] {
+            let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: sandbox.root("home/calls"))))
+            return stride(from: 0, to: bytes.count, by: 32).map { start in
+                let name = bytes[start..<start + 24].prefix { $0 != 0 }
+                let count = bytes[start + 24..<start + 32].reversed().reduce(0) { $0 << 8 | Int($1) }
+                return (String(decoding: name, as: UTF8.self), count)
+            }
+        }
+
+        private func withServer(
+            _ command: Command, _ body: @Sendable (DlmSandbox, FaultServer) async throws -> Void
+        ) async throws {
+            try await withDlm({ request in
+                let index = Int(request.target.dropFirst(2).prefix { $0 != "." }) ?? 0
+                return FaultReply(command.contents[index], etag: "\"v1\"")
+            }) { sandbox, server in try await body(sandbox, server) }
+        }
+
+        /// Returns what is wrong with the files under the final names. All must be there if `isWhole` is set.
+        private func faults(_ sandbox: DlmSandbox, _ command: Command, isWhole: Bool) throws -> [String] {
+            try command.contents.enumerated().compactMap { index, content in
+                let name = Self.name(index)
+                guard sandbox.exists(name) else { return isWhole ? "\(name) is missing" : nil }
+                return try sha256(of: sandbox.file(name)) == content.sha256 ? nil : "\(name) is wrong"
+            }
+        }
+
+        private func torture(_ command: Command, _ kind: String, _ number: Int, of count: Int) async throws {
+            try await withServer(command) { sandbox, server in
+                let trial = FaultTrial(
+                    area: .torture, fault: "\(kind), \(command.testDescription), each of \(count) calls",
+                    connections: command.contents.count == 1 && command.options == ["-x", "4"] ? 4 : 1)
+                let process = try ChildProcess(try launch(sandbox, server, command, (kind, number)))
+                let result = try await process.result()
+                var faults = try faults(sandbox, command, isWhole: result.ending == .exited(0))
+                var outcome = "right"
+                switch result.ending {
+                case .exited(0): break
+                case .exited(let status):
+                    outcome = "error \(status)"
+                    if !result.errorLines.contains(where: { $0.hasPrefix("dlm: ") }) { faults.append("no clear line") }
+                case .signalled(let signal):
+                    outcome = "signal \(signal)"
+                    if !Self.fatal.contains(kind) { faults.append("crashed") }
+                }
+                let next = try await ChildProcess(try launch(sandbox, server, command, nil)).result()
+                if next.ending != .exited(0) { faults.append("then \(next.ending): \(next.stderr)") }
+                faults += try self.faults(sandbox, command, isWhole: true)
+                if sandbox.names != command.contents.indices.map(Self.name).sorted() {
+                    faults.append("left \(sandbox.names)")
+                }
+                #expect(faults.isEmpty, "\(trial) number \(number): \(faults) \(result.stderr)")
+                trial.note(outcome: faults.isEmpty ? outcome : "WRONG: \(outcome)")
+            }
+        }
+
+        /// Returns the numbers of the calls that fail: all of them, or a few.
+        private func numbers(of count: Int, _ kind: String) -> [Int] {
+            let most = FaultTrial.isFull ? 60 : 2
+            if count <= most { return Array(1...count) }
+            var random = SplitMix64(seed: UInt64(kind.utf8.reduce(0) { $0 &* 31 &+ Int($1) }))
+            return (0..<most).map { _ in Int.random(in: 1...count, using: &random) }
+        }
+
+        @Test(
+            "Whichever call fails, the file is right or the error is clear, and the next run is right",
+            arguments: commands)
+        func torture(command: Command) async throws {
+            let counted = Observed<[(kind: String, count: Int)]>([])
+            try await withServer(command) { sandbox, server in
+                let result = try await ChildProcess(try launch(sandbox, server, command, ("open", 0))).result()
+                #expect(result.ending == .exited(0), "\(result.stderr)")
+                let found = try counts(sandbox)
+                counted.update { $0 = found }
+            }
+            let trials = counted.value.filter { $0.count > 0 }.flatMap { kind, count in
+                numbers(of: count, kind).map { (kind: kind, number: $0, count: count) }
+            }
+            #expect(trials.count > 30)
+            try await concurrently(trials, atMost: 4) { try await torture(command, $0.kind, $0.number, of: $0.count) }
+        }
+    }
+}
