@@ -48,7 +48,7 @@ __attribute__((constructor)) static void begin(void) {
     size_t size = count_of_kinds * sizeof *records;
     int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0 || syscall(SYS_ftruncate, fd, size) != 0) abort();
-    void *shared = (void *)syscall(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *shared = (void *)syscall(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)0);
     syscall(SYS_close, fd);
     if (shared == MAP_FAILED) abort();
     wanted = number;
@@ -217,12 +217,12 @@ ssize_t recv(int fd, void *bytes, size_t count, int flags) {
 }
 
 ssize_t send(int fd, const void *bytes, size_t count, int flags) {
-    return fails("send", EPIPE) ? -1 : syscall(SYS_sendto, fd, bytes, count, flags, NULL, 0);
+    return fails("send", EPIPE) ? -1 : syscall(SYS_sendto, fd, bytes, count, flags, NULL, (size_t)0);
 }
 
 int epoll_wait(int epoll, struct epoll_event *events, int most_events, int timeout) {
     if (fails("epoll", EINTR)) return -1;
-    return (int)syscall(SYS_epoll_pwait, epoll, events, most_events, timeout, NULL, 8);
+    return (int)syscall(SYS_epoll_pwait, epoll, events, most_events, timeout, NULL, (size_t)8);
 }
 
 int eventfd(unsigned count, int flags) {

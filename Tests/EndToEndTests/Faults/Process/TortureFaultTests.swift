@@ -43,6 +43,8 @@ extension EndToEnd {
             var launch = try sandbox.launch(["get", "--retry-delay", "0"] + command.options + urls)
             if let torture {
                 launch.environment["LD_PRELOAD"] = library
+                // A backtrace of a crash takes longer than the trial.
+                launch.environment["SWIFT_BACKTRACE"] = "enable=no"
                 launch.environment["DLM_TORTURE"] =
                     "\(sandbox.root.path)/home/calls \(torture.kind) \(torture.number)"
             }
@@ -83,7 +85,11 @@ extension EndToEnd {
                     area: .torture, fault: "\(kind), \(command.testDescription), each of \(count) calls",
                     connections: command.contents.count == 1 && command.options == ["-x", "4"] ? 4 : 1)
                 let process = try ChildProcess(try launch(sandbox, server, command, (kind, number)))
-                let result = try await process.result()
+                let result: ChildProcess.Result
+                do { result = try await process.result() } catch {
+                    Issue.record("\(trial) number \(number): \(error)")
+                    return
+                }
                 var faults = try faults(sandbox, command, isWhole: result.ending == .exited(0))
                 var outcome = "right"
                 switch result.ending {
