@@ -93,26 +93,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("A corrupt store gives exit status 12, and is not changed")
-        func corruptStore() async throws {
-            try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
-                let store = "state/dlm/downloads.sqlite"
-                _ = try await sandbox.run("list")
-                for name in sandbox.root.names(in: "state/dlm") where name.hasPrefix("downloads.sqlite") {
-                    try FileManager.default.removeItem(atPath: sandbox.root("state/dlm/\(name)"))
-                }
-                let garbage = String(repeating: "this is no database. ", count: 500)
-                try sandbox.root.write(garbage, to: store)
-                for arguments in [["get", server.url()], ["list"], ["resume", "1"]] {
-                    let result = try await ChildProcess(try sandbox.launch(arguments)).result()
-                    expectFailure(12, of: result)
-                    #expect(result.stderr.contains(sandbox.root(store)))
-                }
-                #expect(try sandbox.root.read(store) == garbage)
-                #expect(sandbox.names == [])
-            }
-        }
-
         @Test("A store that cannot be made gives exit status 12")
         func noStore() async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
