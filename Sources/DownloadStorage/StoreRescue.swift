@@ -156,7 +156,7 @@ private struct TableCopy {
 
     mutating func copy() {
         let last = try? Int.fetchOne(db, sql: "SELECT max(rowid) FROM old.\(table)")
-        if let last { copy(1...max(1, last ?? 0)) } else { copy(1...1 << 20) }
+        copy(1...max(1, last ?? 1 << 20))
     }
 
     /// Copies rows by their numbers. If they cannot be read together, copies each half.
