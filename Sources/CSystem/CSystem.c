@@ -4,8 +4,8 @@
 
 #include <errno.h>
 #include <link.h>
-#include <sys/xattr.h>
 #include <sys/mman.h>
+#include <sys/xattr.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <malloc.h>
@@ -122,6 +122,10 @@ const char *dlm_file_system_name(int fd, int *is_remote) {
         return known[i].name;
     }
     return NULL;
+}
+
+int dlm_exchange_names(const char *path, const char *other) {
+    return renameat2(AT_FDCWD, path, AT_FDCWD, other, RENAME_EXCHANGE);
 }
 
 int64_t dlm_next_hole(int fd, int64_t offset) { return lseek(fd, offset, SEEK_HOLE); }

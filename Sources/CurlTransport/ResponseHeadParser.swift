@@ -2,8 +2,8 @@ import DownloadCore
 import Glibc
 import HTTPTypes
 
-/// A parser for the header lines of a response, as libcurl delivers them. Interim (1xx) heads are dropped. The parser works on bytes: with characters, parsing took a third of an engine's time for a
-/// small file.
+/// A parser for the header lines of a response, as libcurl delivers them. Interim (1xx) heads are dropped. The parser
+/// works on bytes: with characters, parsing took a third of an engine's time for a small file.
 struct ResponseHeadParser {
     enum Step {
         case incomplete
@@ -33,6 +33,7 @@ struct ResponseHeadParser {
 
     /// The limit for all header lines of one transfer, in bytes. Interim heads and trailers count too.
     static let sizeLimit = 256 << 10
+    /// The limit for the fields after the body. Further fields are ignored.
     private static let mostTrailers = 64
 
     init(after last: LastHead = LastHead()) { self.last = last }

@@ -9,6 +9,7 @@ import Synchronization
 /// cancelled, because cancelled tasks write their resume data. The secrets of a request are not stored, so the records
 /// that are read lack them.
 package final class SQLiteDownloadStore: DownloadStore {
+    package let path: String
     private let connection: StoreConnection
     var database: DatabaseQueue { connection.queue }
     let coder = RequestCoder()
@@ -27,7 +28,7 @@ package final class SQLiteDownloadStore: DownloadStore {
         folder: String, isAlive: @escaping @Sendable (String) -> Bool, time: any TimeSource = SystemTime(),
         notice: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(DownloadError) {
-        let path = FileNaming.path(folder, StoreFile.name)
+        path = FileNaming.path(folder, StoreFile.name)
         try PrivateFolder.make(folder)
         connection = try StoreConnection(path, time, notice)
         committer = SaveCommitter(connection, coder: coder, time: time)

@@ -28,8 +28,7 @@ final class StoreConnection: Sendable {
             let code = (error as? DatabaseError)?.extendedResultCode
             guard isDamaged || code == .SQLITE_IOERR_FSYNC || code == .SQLITE_IOERR_DIR_FSYNC else { return false }
             try? queue.close()
-            if isDamaged, let text = try StoreRescue(path: path, time: time).run(because: error) { notice(text) }
-            queue = try StoreFile.open(path, time, notice: notice)
+            queue = try StoreFile.open(path, time, after: isDamaged ? error : nil, notice: notice)
             return true
         }
     }

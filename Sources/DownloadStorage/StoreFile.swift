@@ -10,24 +10,26 @@ enum StoreFile {
     static let patience = 10
 
     /// Opens the database with the newest schema, in WAL mode, with file mode 0600. Replaces a damaged database.
-    /// - Parameter notice: Is told about a replacement, as text for the user.
+    /// - Parameters:
+    ///   - damage: The error by which an earlier connection has noticed that the database is damaged.
+    ///   - notice: Is told about a replacement, as text for the user.
     static func open(
-        _ path: String, _ time: any TimeSource = SystemTime(), notice: (String) -> Void = { _ in }
+        _ path: String, _ time: any TimeSource = SystemTime(), after damage: (any Error)? = nil,
+        notice: (String) -> Void = { _ in }
     ) throws(DownloadError) -> DatabaseQueue {
         let deadline = time.now + .seconds(patience)
+        var damage = damage
         while true {
             do {
+                if let damage, let text = try StoreRescue(path: path, time: time).run(because: damage) { notice(text) }
+                damage = nil
                 return try make(path)
             } catch DatabaseError.SQLITE_BUSY where time.now < deadline {
-                // The change to WAL mode needs exclusive access to the file, and fails at once, without waiting for the
-                // busy timeout.
+                // Another process replaces the store. Or the change to WAL mode needs exclusive access to the file, and
+                // fails at once, without waiting for the busy timeout.
                 time.block(for: .milliseconds(2))
-            } catch let damage where StoreRescue.isDamage(damage) && time.now < deadline {
-                do {
-                    if let text = try StoreRescue(path: path, time: time).run(because: damage) { notice(text) }
-                } catch {
-                    throw StoreFailure(path: path, isOpening: true).error(error)
-                }
+            } catch let error where damage == nil && StoreRescue.isDamage(error) {
+                damage = error
             } catch {
                 throw StoreFailure(path: path, isOpening: true).error(error)
             }
@@ -52,12 +54,10 @@ enum StoreFile {
 
     /// Lets the owner of the store read and write it, whatever happened to its mode.
     private static func makeAccessible(_ path: String) throws {
-        for file in [path, path + "-wal", path + "-shm"] {
-            var information = stat()
-            guard stat(file, &information) == 0, information.st_uid == geteuid(), information.st_mode & 0o600 != 0o600
-            else { continue }
-            if chmod(file, 0o600) != 0 { throw failure() }
-        }
+        var information = stat()
+        guard stat(path, &information) == 0, information.st_uid == geteuid(), information.st_mode & 0o600 != 0o600
+        else { return }
+        if chmod(path, 0o600) != 0 { throw failure() }
     }
 
     private static func configuration(_ path: String) -> Configuration {

@@ -1,15 +1,16 @@
+import CSystem
 import DownloadCore
 import Foundation
 import GRDB
 
-/// The rescue of a damaged store. The store is moved aside under a dated name, and what can be read of it is copied into a
-/// new store. Nothing else is lost with it: the partial files describe themselves.
+/// The rescue of a damaged store. A new store takes its place, with all rows that can be read of the damaged one. The
+/// damaged store is kept under a dated name.
 struct StoreRescue {
     let path: String
     let time: any TimeSource
 
-    /// The files of an SQLite database.
-    private static let files = ["", "-wal", "-shm"]
+    /// The ends of the names of the log files of an SQLite database.
+    private static let logs = ["-wal", "-shm"]
     /// The end of the name of the file that says what was rescued.
     private static let reportSuffix = ".txt"
 
@@ -18,25 +19,37 @@ struct StoreRescue {
     }
 
     /// Replaces the damaged store by a new one, unless another process has done so meanwhile.
-    /// - Throws: `error` if another process uses the damaged store.
+    /// - Throws: `error` if another process uses the damaged store, and `SQLITE_BUSY` if another process rescues it.
     /// - Returns: The text for the user; nil if another process has replaced the store.
     func run(because error: any Error) throws -> String? {
-        guard let lock = try LockFile.acquire(path + ".rescue", time) else { throw error }
+        guard let lock = try LockFile.acquire(path + ".rescue", time) else {
+            throw DatabaseError(resultCode: .SQLITE_BUSY)
+        }
         defer { lock.unlinkAndClose() }
         if StoreFile.isIntact(path) { return nil }
         if isUsedByOthers { throw error }
+        let new = path + ".new"
+        let rescued = try makeStore(at: new)
         let aside = path + Self.suffix(time.date)
-        for file in Self.files where rename(path + file, aside + file) != 0 && errno != ENOENT {
-            throw DatabaseError(resultCode: .SQLITE_CANTOPEN, message: String(cString: strerror(errno)))
+        // The log files belong to the damaged store, so they must be gone before the new store has the name.
+        for log in Self.logs where rename(path + log, aside + log) != 0 && errno != ENOENT { throw Self.failure() }
+        // Some file systems cannot exchange names.
+        let isExchanged = dlm_exchange_names(path, new) == 0
+        guard isExchanged || rename(path, aside) == 0, rename(new, isExchanged ? aside : path) == 0 else {
+            throw Self.failure()
         }
-        let queue = try StoreFile.make(path)
-        defer { try? queue.close() }
-        let rescued = copy(from: aside, into: queue)
         let text =
             "\(path): the store was damaged; it is kept as \(aside), and \(rescued) of its downloads "
             + (rescued == 1 ? "was" : "were") + " rescued"
+        // Without the report, only `dlm doctor` does not repeat the text.
         try? Data((text + "\n").utf8).write(to: URL(fileURLWithPath: aside + Self.reportSuffix))
         return text
+    }
+
+    private func remove(_ store: String) { for file in [""] + Self.logs { unlink(store + file) } }
+
+    private static func failure() -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_CANTOPEN, message: String(cString: strerror(errno)))
     }
 
     /// Whether another process has the store open. In WAL mode, each connection has a shared lock on the file.
@@ -70,24 +83,29 @@ struct StoreRescue {
 
     // MARK: Rows
 
-    /// Copies the rows that can be read. Returns how many downloads they are.
-    private func copy(from aside: String, into queue: DatabaseQueue) -> Int {
+    /// Makes a store with the rows that can be read. Returns the number of its downloads.
+    private func makeStore(at new: String) throws -> Int {
         let source = path + ".reading"
-        defer { for file in Self.files { unlink(source + file) } }
-        for file in Self.files.prefix(2) {
+        defer { remove(source) }
+        // An earlier rescue may have been killed.
+        for file in ["", "-wal"] where access(path + file, F_OK) == 0 {
             unlink(source + file)
-            try? FileManager.default.copyItem(atPath: aside + file, toPath: source + file)
+            try FileManager.default.copyItem(atPath: path + file, toPath: source + file)
         }
-        let count = try? queue.writeWithoutTransaction { db -> Int in
+        remove(new)
+        let queue = try StoreFile.make(new)
+        let count = try queue.writeWithoutTransaction { db -> Int in
             var isAttached = (try? attach(source, to: db)) != nil
-            if !isAttached, (try? replaceFirstPage(of: source, db)) != nil {
+            if !isAttached {
+                try replaceFirstPage(of: source, by: new, db)
                 isAttached = (try? attach(source, to: db)) != nil
             }
             guard isAttached else { return 0 }
             defer { try? db.execute(sql: "DETACH old") }
             return try copyTables(db)
         }
-        return count ?? 0
+        try queue.close()
+        return count
     }
 
     private func attach(_ source: String, to db: Database) throws {
@@ -102,12 +120,12 @@ struct StoreRescue {
 
     /// Gives the file the first page of the new store. All stores that this program made at once have their tables at
     /// the same pages.
-    private func replaceFirstPage(of source: String, _ db: Database) throws {
+    private func replaceFirstPage(of source: String, by new: String, _ db: Database) throws {
         try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
-        let new = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-        defer { try? new.close() }
+        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: new))
+        defer { try? file.close() }
         let size = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 4096
-        guard var page = try new.read(upToCount: size), page.count == size else { return }
+        guard var page = try file.read(upToCount: size), page.count == size else { return }
         let old = try FileHandle(forUpdating: URL(fileURLWithPath: source))
         defer { try? old.close() }
         let pages = UInt32(truncatingIfNeeded: try old.seekToEnd() / UInt64(size))
@@ -119,15 +137,15 @@ struct StoreRescue {
         try old.write(contentsOf: page)
     }
 
-    /// The tables that are copied. Hooks are not: their programs run at most once, and a damaged store may have hooks that
-    /// have run.
+    /// The tables that are copied. Hooks are not copied, because their programs run at most once, and a damaged store may
+    /// have hooks that have run. Host profiles are measured again.
     private static let tables = ["event", "download", "intent", "list", "item", "done", "itemIntent"]
 
     /// Returns the number of downloads that were copied. Of their ranges, only durable ones are believed from now on.
     private func copyTables(_ db: Database) throws -> Int {
         for table in Self.tables {
-            var rows = TableCopy(db, table)
-            rows.copy()
+            var rows = try TableCopy(db, table)
+            try rows.copy()
         }
         try db.execute(
             sql: """
@@ -147,20 +165,22 @@ private struct TableCopy {
     /// The number of statements that may still fail. It bounds the time for a table of which nothing can be read.
     private var patience = 20_000
 
-    init(_ db: Database, _ table: String) {
+    init(_ db: Database, _ table: String) throws {
         self.db = db
         self.table = table
-        let names = (try? String.fetchAll(db, sql: "SELECT name FROM pragma_table_info(?)", arguments: [table])) ?? []
-        columns = names.joined(separator: ", ")
+        columns = try String.fetchAll(db, sql: "SELECT name FROM pragma_table_info(?)", arguments: [table])
+            .joined(separator: ", ")
     }
 
-    mutating func copy() {
+    mutating func copy() throws {
+        // The last row may be unreadable, too.
         let last = try? Int.fetchOne(db, sql: "SELECT max(rowid) FROM old.\(table)")
-        copy(1...max(1, last ?? 1 << 20))
+        try copy(1...max(1, last ?? 1 << 20))
     }
 
     /// Copies rows by their numbers. If they cannot be read together, copies each half.
-    private mutating func copy(_ rows: ClosedRange<Int>) {
+    /// - Throws: If the new store cannot be written.
+    private mutating func copy(_ rows: ClosedRange<Int>) throws {
         guard patience > 0 else { return }
         do {
             try db.execute(
@@ -168,12 +188,14 @@ private struct TableCopy {
                     INSERT OR IGNORE INTO main.\(table) (\(columns))
                     SELECT \(columns) FROM old.\(table) WHERE rowid BETWEEN ? AND ?
                     """, arguments: [rows.lowerBound, rows.upperBound])
-        } catch {
+        } catch let error as DatabaseError {
+            let unwritable: [ResultCode] = [.SQLITE_FULL, .SQLITE_IOERR_WRITE, .SQLITE_IOERR_FSYNC]
+            if unwritable.contains(error.resultCode) || unwritable.contains(error.extendedResultCode) { throw error }
             patience -= 1
             if rows.count == 1 { return }
             let middle = rows.lowerBound + rows.count / 2
-            copy(rows.lowerBound...middle - 1)
-            copy(middle...rows.upperBound)
+            try copy(rows.lowerBound...middle - 1)
+            try copy(middle...rows.upperBound)
         }
     }
 }

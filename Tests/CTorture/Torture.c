@@ -81,13 +81,7 @@ int open(const char *path, int flags, ...) {
     return fails("open", EMFILE) ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
-int open64(const char *path, int flags, ...) {
-    va_list list;
-    va_start(list, flags);
-    int mode = mode_of(flags, &list);
-    va_end(list);
-    return fails("open", EMFILE) ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
-}
+int open64(const char *path, int flags, ...) __attribute__((alias("open")));
 
 int openat(int folder, const char *path, int flags, ...) {
     va_list list;
@@ -97,13 +91,7 @@ int openat(int folder, const char *path, int flags, ...) {
     return fails("openat", EMFILE) ? -1 : (int)syscall(SYS_openat, folder, path, flags, mode);
 }
 
-int openat64(int folder, const char *path, int flags, ...) {
-    va_list list;
-    va_start(list, flags);
-    int mode = mode_of(flags, &list);
-    va_end(list);
-    return fails("openat", EMFILE) ? -1 : (int)syscall(SYS_openat, folder, path, flags, mode);
-}
+int openat64(int folder, const char *path, int flags, ...) __attribute__((alias("openat")));
 
 ssize_t pwrite(int fd, const void *bytes, size_t count, off_t offset) {
     if (fails("pwrite", EIO)) return -1;
@@ -111,13 +99,13 @@ ssize_t pwrite(int fd, const void *bytes, size_t count, off_t offset) {
     return syscall(SYS_pwrite64, fd, bytes, count, offset);
 }
 
-ssize_t pwrite64(int fd, const void *bytes, size_t count, off_t offset) { return pwrite(fd, bytes, count, offset); }
+ssize_t pwrite64(int fd, const void *bytes, size_t count, off_t offset) __attribute__((alias("pwrite")));
 
 ssize_t pread(int fd, void *bytes, size_t count, off_t offset) {
     return fails("pread", EIO) ? -1 : syscall(SYS_pread64, fd, bytes, count, offset);
 }
 
-ssize_t pread64(int fd, void *bytes, size_t count, off_t offset) { return pread(fd, bytes, count, offset); }
+ssize_t pread64(int fd, void *bytes, size_t count, off_t offset) __attribute__((alias("pread")));
 
 ssize_t write(int fd, const void *bytes, size_t count) {
     struct stat info;
@@ -133,13 +121,13 @@ int syncfs(int fd) { return fails("syncfs", EIO) ? -1 : (int)syscall(SYS_syncfs,
 
 int ftruncate(int fd, off_t size) { return fails("ftruncate", EIO) ? -1 : (int)syscall(SYS_ftruncate, fd, size); }
 
-int ftruncate64(int fd, off_t size) { return ftruncate(fd, size); }
+int ftruncate64(int fd, off_t size) __attribute__((alias("ftruncate")));
 
 int fallocate(int fd, int mode, off_t offset, off_t size) {
     return fails("fallocate", EIO) ? -1 : (int)syscall(SYS_fallocate, fd, mode, offset, size);
 }
 
-int fallocate64(int fd, int mode, off_t offset, off_t size) { return fallocate(fd, mode, offset, size); }
+int fallocate64(int fd, int mode, off_t offset, off_t size) __attribute__((alias("fallocate")));
 
 int renameat2(int from, const char *name, int to, const char *other, unsigned flags) {
     return fails("rename", EIO) ? -1 : (int)syscall(SYS_renameat2, from, name, to, other, flags);
@@ -198,9 +186,8 @@ void *mmap(void *place, size_t size, int protection, int flags, int fd, off_t of
     return (void *)syscall(SYS_mmap, place, size, protection, flags, fd, offset);
 }
 
-void *mmap64(void *place, size_t size, int protection, int flags, int fd, off_t offset) {
-    return mmap(place, size, protection, flags, fd, offset);
-}
+void *mmap64(void *place, size_t size, int protection, int flags, int fd, off_t offset)
+    __attribute__((alias("mmap")));
 
 // MARK: The network
 

@@ -97,6 +97,24 @@ extension EndToEnd {
             }
         }
 
+        @Test("The partial file of a download that is paused in another store is refused, though it describes itself")
+        func ended() async throws {
+            let gate = Gate(after: 2 * mebibyte)
+            try await withDlm(serving: gated(gate)) { sandbox, server in
+                let paused = try sandbox.start("get", server.url())
+                try await sandbox.waitToRecord(mebibyte)
+                paused.send(SIGTERM)
+                #expect(try await paused.result().ending == .signalled(SIGTERM))
+                gate.open()
+                let thief = try await sandbox.perform("get", server.url(), with: Self.otherStore(sandbox))
+                expectFailure(3, of: thief)
+                #expect(thief.stderr.contains("file.bin.part"), "\(thief.stderr)")
+                try expectDownloaded(
+                    content, as: "file.bin", by: try await sandbox.perform("get", server.url()), in: sandbox)
+                #expect(server.log.bytesSentTwice() <= promised(atMost: 2 * mebibyte))
+            }
+        }
+
         @Test("Twenty simultaneous get -b of one URL and destination: one session, one download, one ID")
         func twenty() async throws {
             try await withDlm(serving: slow) { sandbox, server in

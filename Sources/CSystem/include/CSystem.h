@@ -56,6 +56,8 @@ int64_t dlm_next_data(int fd, int64_t offset);
 /// Renames a file, and fails with EEXIST if `to` exists (renameat2(2), RENAME_NOREPLACE). If the file system lacks
 /// RENAME_NOREPLACE, uses linkat(2) and unlinkat(2).
 int dlm_rename_no_replace(int folder, const char *from, const char *to);
+/// Lets two files exchange their names in one step (RENAME_EXCHANGE, rename(2)).
+int dlm_exchange_names(const char *path, const char *other);
 /// Makes a file without a name in `folder`, open for reading and writing (open(2), O_TMPFILE). If the file is closed
 /// before it gets a name, it disappears. Fails with EOPNOTSUPP or EISDIR if the file system cannot do this.
 int dlm_open_unnamed(int folder);

@@ -2,6 +2,9 @@ import Foundation
 
 /// The store of downloads. It only saves and reads records; the session makes the decisions.
 package protocol DownloadStore: Sendable {
+    /// The path of the store's file. Empty if the store is lost with its process.
+    var path: String { get }
+
     /// Finds or creates a download for each request, in order, in one transaction. Two processes that add the same URL
     /// and destination get the same download.
     func add(_ requests: RequestList, session: String) async throws -> [AddedDownload]

@@ -3,6 +3,8 @@ import Synchronization
 
 /// A store in memory, which is lost when the process ends. It is for the ephemeral configuration and for tests.
 package final class InMemoryDownloadStore: DownloadStore {
+    package let path = ""
+
     /// The key of a download. Two requests with the same key get the same download.
     private struct Key: Hashable {
         let folder: String

@@ -134,14 +134,15 @@ final class Attempt {
     /// Waits for the end of the only transfer.
     func end(of answer: ProbeAnswer) async throws -> TransferResult {
         var result = answer.result
-        while result == nil {
+        while true {
+            if let result {
+                try learnDigest(of: answer.segment, result)
+                return result
+            }
             if case .segmentFinished(let segment, let end) = try await nextMessage(), segment === answer.segment {
                 result = end
             }
         }
-        guard let result else { throw RoundEnd.stopped }
-        try learnDigest(of: answer.segment, result)
-        return result
     }
 
     /// Ends the running transfers. Afterwards all received bytes are on disk and in the record. Only the bytes of a

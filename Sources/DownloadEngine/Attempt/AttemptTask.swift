@@ -305,7 +305,7 @@ package final class AttemptTask: AttemptPhase {
             // If the file system reports no exact time, the record has no time to compare with.
             attempt.record.resume.modified =
                 file.isWrittenByOthers ? ResumeData.altered : (try? file.modified()) ?? nil
-            file.describe(PartialDescription(record), version: file.version)
+            file.describe(PartialDescription(record, in: attempt.context.store.path), version: file.version)
         }
         if let file, file.written.isEmpty, file.failure != .fileFailed(.replaced, path: file.path),
             error as? DownloadError != attempt.disowned

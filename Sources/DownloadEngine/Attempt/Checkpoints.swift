@@ -44,7 +44,7 @@ struct Checkpoints {
         let version = file?.version ?? 0
         saving = Task { [number] in
             FaultPoint.reached("beforeCheckpoint")
-            if isDurable { file?.describe(PartialDescription(record), version: version) }
+            if isDurable { file?.describe(PartialDescription(record, in: context.store.path), version: version) }
             // If this save fails, the next checkpoint saves again. If the store still fails at the end of the attempt,
             // the failure is reported then.
             let lost = (try? await context.store.save([record], session: context.session, durably: isDurable)) ?? []

@@ -10,7 +10,7 @@ enum ExistingFile {
     indirect case kept(CompletedFile)
     /// The file may be the beginning of the wanted file.
     indirect case beginning(FileBeginning)
-    /// The partial file of the name says itself that it belongs to this download, because the store was lost.
+    /// A partial file has the name, and its description names this URL (``PartialDescription``).
     indirect case unfinished(name: String, ResumeData)
 }
 
@@ -239,17 +239,19 @@ final class Naming: AttemptPhase {
         FileStatus.of(FileNaming.path(destination.folder, FileNaming.partial(name))) != nil
     }
 
-    /// Returns what the partial file of the name says about itself. Nil if it belongs to another URL, or to another
-    /// download that the store still has.
+    /// Returns the resume data in the description of the partial file of `name`. Nil if the file belongs to another URL,
+    /// to another store, or to another download that the store still has.
     @inline(never)
     private func described(_ name: String) async throws(DownloadError) -> ResumeData? {
-        guard record.request.asksRanges, let own = PartialDescription(record) else { return nil }
+        guard record.request.asksRanges, let own = PartialDescription(record, in: context.store.path) else {
+            return nil
+        }
         let found = try await context.disk.onWriter { [folder = folder] () throws(DownloadError) in
             PartialDescription.read(in: folder, name: name)
         }
-        guard var found, found.url == own.url, !found.resume.durable.isEmpty, try await !isOwned(found) else {
-            return nil
-        }
+        guard var found, found.url == own.url, found.store == own.store, !found.resume.durable.isEmpty,
+            try await !isOwned(found)
+        else { return nil }
         if let total = found.resume.total {
             // Something must be left to ask for, so that the server's version is compared.
             found.resume.durable.remove(max(0, total - 1)..<total)

@@ -33,6 +33,7 @@ struct Resumption: AttemptPhase {
         if record.resume.modified != nil {
             record.resume.modified = nil
             try await attempt.save()
+            file.describe(PartialDescription(record, in: context.store.path), version: file.version)
         }
         try requireFinalNameFree()
         guard let total = record.resume.total, file.written.contains(0..<total) else { return .unfinished }

@@ -2,18 +2,26 @@ import CSystem
 import DownloadCore
 import Foundation
 
-/// What a partial file says about itself in an extended attribute (xattr(7)). If the store is lost, a new download of the
-/// same URL continues the file by its description. The description has only ranges that a sync has made durable.
+/// The description of a partial file, in an extended attribute of the file (xattr(7)). If the store is lost, a new
+/// download of the same URL in the store that took its place continues the file by its description. Only ranges that a
+/// sync has made durable are in it.
 package struct PartialDescription: Codable, Sendable, Equatable {
-    /// The download that wrote it.
+    /// The download that wrote the description.
     package let id: DownloadID
     /// The SHA-256 of the URL. Others may read the attribute, and the URL may contain secrets.
     package let url: String
+    /// The SHA-256 of ``DownloadStore/path``, so that no other store takes the file.
+    package let store: String
     package var resume: ResumeData
 
-    package init?(_ record: DownloadRecord) {
-        guard let digest = try? TextDigest(record.request.url.string) else { return nil }
-        (id, url) = (record.id, digest.hexadecimal)
+    /// Describes the file of a download. Nil if its bytes come from several sources, or from an earlier URL that is not
+    /// proved to have the same file: the description has one version only.
+    /// - Parameter store: The path of the store that has the download.
+    package init?(_ record: DownloadRecord, in store: String) {
+        guard record.resume.sources == nil, record.resume.movedFrom == nil,
+            let url = try? TextDigest(record.request.url.string), let store = try? TextDigest(store)
+        else { return nil }
+        (id, self.url, self.store) = (record.id, url.hexadecimal, store.hexadecimal)
         resume = ResumeData()
         resume.validators = record.resume.validators
         resume.total = record.resume.total
@@ -43,8 +51,8 @@ package struct PartialDescription: Codable, Sendable, Equatable {
 
     static func remove(from descriptor: Int32) { dlm_remove_attribute(descriptor, attribute) }
 
-    /// Returns what the partial file of `name` says about itself. Nil if it says nothing, or if a download has locked
-    /// it.
+    /// Returns the description of the partial file of `name`. Nil if the file has none, or if a download has locked the
+    /// file.
     package static func read(in folder: String, name: String) -> PartialDescription? {
         let path = FileNaming.path(folder, FileNaming.partial(name))
         if PartialFile.isLocked(path) { return nil }

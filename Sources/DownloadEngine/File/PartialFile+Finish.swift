@@ -70,14 +70,15 @@ extension PartialFile {
     /// - Parameter version: ``version`` at the time when the described ranges were read.
     package func describe(_ description: PartialDescription?, version: Int) {
         guard let description, !description.resume.durable.isEmpty else { return }
-        mayBeDescribed.store(true, ordering: .sequentiallyConsistent)
         description.write(to: descriptor)
+        // Only now, so that the removal below, or one by another thread from now on, finds the description.
+        mayBeDescribed.store(true, ordering: .sequentiallyConsistent)
         // Bytes that were given up meanwhile must not be believed.
         if self.version != version { forgetDescription() }
     }
 
-    /// Removes the description of the file, because it says too much.
-    /// - Parameter durably: Whether a loss of power must not bring it back.
+    /// Removes the description of the file, because bytes in it were given up, or because the file is complete.
+    /// - Parameter durably: Whether a loss of power must not bring the description back.
     func forgetDescription(durably: Bool = true) {
         guard mayBeDescribed.exchange(false, ordering: .sequentiallyConsistent) else { return }
         PartialDescription.remove(from: descriptor)

@@ -35,10 +35,11 @@ struct ConnectionRenewal: Sendable {
     private func isSilent(
         _ connection: PlannedConnection, _ slowestAnswer: Double, _ all: [PlannedConnection], _ now: Double
     ) -> Bool {
-        guard isCandidate(connection, least: all.count == 1 ? 1 : SegmentPlanner.crumb) else { return false }
-        let time = connection.pace.answer == nil ? max(2 * patience, 4 * slowestAnswer) : patience
-        guard now - connection.pace.moved >= time else { return false }
-        return all.count == 1 && connection.pace.firstAnswer == nil
+        let isAlone = all.count == 1 && connection.pace.firstAnswer == nil
+        guard isCandidate(connection, least: isAlone ? 1 : SegmentPlanner.crumb) else { return false }
+        let wait = max(2 * (isAlone ? Self.leastPatience : patience), 4 * slowestAnswer)
+        guard now - connection.pace.moved >= (connection.pace.answer == nil ? wait : patience) else { return false }
+        return isAlone
             || all.contains { $0.id != connection.id && $0.pace.answer != nil && now - $0.pace.moved < 0.5 * patience }
     }
 

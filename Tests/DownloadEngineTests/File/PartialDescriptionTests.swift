@@ -30,7 +30,7 @@ struct PartialDescriptionTests {
         return record
     }
 
-    private func describe() throws { file.describe(PartialDescription(try record()), version: file.version) }
+    private func describe() throws { file.describe(PartialDescription(try record(), in: "/s"), version: file.version) }
 
     private var found: PartialDescription? { PartialDescription.read(in: folder.path, name: "a.bin") }
 
@@ -40,8 +40,8 @@ struct PartialDescriptionTests {
         #expect(found == nil)
         file.unlock()
         let found = try #require(found)
-        #expect(try found.id == 7 && found.url == PartialDescription(record())?.url)
-        #expect(try found.url != PartialDescription(record("http://h/a.bin"))?.url)
+        #expect(try found.id == 7 && found.url == PartialDescription(record(), in: "/s")?.url)
+        #expect(try found.url != PartialDescription(record("http://h/a.bin"), in: "/s")?.url)
         #expect(found.resume.durable == ByteRanges([0..<100]) && found.resume.written.isEmpty)
         #expect(found.resume.total == 300 && found.resume.file == file.identity)
         let json = try JSONEncoder().encode(found)
@@ -52,9 +52,19 @@ struct PartialDescriptionTests {
     func nothingDurable() throws {
         var record = try record()
         record.resume.durable = ByteRanges()
-        file.describe(PartialDescription(record), version: file.version)
+        file.describe(PartialDescription(record, in: "/s"), version: file.version)
         file.unlock()
         #expect(found == nil)
+    }
+
+    @Test("Bytes of several sources, or of an earlier URL that is not proved, are not described")
+    func mixed() throws {
+        var mixed = try record()
+        mixed.resume.changeSources { _ in }
+        #expect(PartialDescription(mixed, in: "/s") == nil)
+        var moved = try record()
+        moved.resume.movedFrom = try SourceURL("http://h/earlier")
+        #expect(PartialDescription(moved, in: "/s") == nil)
     }
 
     @Test("When durable bytes are given up, the description is removed; other bytes change nothing")
@@ -70,7 +80,7 @@ struct PartialDescriptionTests {
     @Test("A description of ranges that were given up meanwhile does not stay")
     func outdated() throws {
         let version = file.version
-        let described = PartialDescription(try record())
+        let described = PartialDescription(try record(), in: "/s")
         file.forget(ByteRanges([50..<60]))
         file.describe(described, version: version)
         file.unlock()

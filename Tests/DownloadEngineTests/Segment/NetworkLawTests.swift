@@ -47,7 +47,7 @@ struct NetworkLawTests {
         Law(testDescription: "more connections are refused", least: 0.9) { server, draw in
             server.limit = Int(draw(1...4.99))
         },
-        Law(testDescription: "more connections are never answered", least: 0.65) { server, draw in
+        Law(testDescription: "more connections are never answered", least: 0.8) { server, draw in
             server.limit = Int(draw(1...4.99))
             server.refusal = .silence
         },

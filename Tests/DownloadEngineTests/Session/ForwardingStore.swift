@@ -7,6 +7,8 @@ protocol ForwardingStore: DownloadStore {
 }
 
 extension ForwardingStore {
+    var path: String { inner.path }
+
     func add(_ requests: RequestList, session: String) async throws -> [AddedDownload] {
         try await inner.add(requests, session: session)
     }

@@ -8,19 +8,20 @@ extension EndToEnd {
         /// A command whose calls fail, one in each trial.
         struct Command: Sendable, CustomTestStringConvertible {
             let testDescription: String
-            let options: [String]
+            /// The number of connections; nil for the automatic number.
+            let connections: Int?
             let contents: [Content]
         }
 
         static let commands = [
             Command(
-                testDescription: "one connection", options: ["-x", "1"],
+                testDescription: "one connection", connections: 1,
                 contents: [Content(seed: 310, size: 2 * mebibyte)]),
             Command(
-                testDescription: "four connections", options: ["-x", "4"],
+                testDescription: "four connections", connections: 4,
                 contents: [Content(seed: 311, size: 8 * mebibyte)]),
             Command(
-                testDescription: "20 small files", options: [],
+                testDescription: "20 small files", connections: nil,
                 contents: (0..<20).map { Content(seed: 320 + UInt64($0), size: 1000 + 900 * Int64($0)) }),
         ]
 
@@ -40,7 +41,8 @@ extension EndToEnd {
             _ sandbox: DlmSandbox, _ server: FaultServer, _ command: Command, _ torture: (kind: String, number: Int)?
         ) throws -> ProcessLaunch {
             let urls = command.contents.indices.map { server.url("/" + Self.name($0)) }
-            var launch = try sandbox.launch(["get", "--retry-delay", "0"] + command.options + urls)
+            var launch = try sandbox.launch(
+                ["get", "--retry-delay", "0", "-x", command.connections.map(String.init) ?? "auto"] + urls)
             if let torture {
                 launch.environment["LD_PRELOAD"] = library
                 // A backtrace of a crash takes longer than the trial.
@@ -83,7 +85,7 @@ extension EndToEnd {
             try await withServer(command) { sandbox, server in
                 let trial = FaultTrial(
                     area: .torture, fault: "\(kind), \(command.testDescription), each of \(count) calls",
-                    connections: command.contents.count == 1 && command.options == ["-x", "4"] ? 4 : 1)
+                    connections: command.connections ?? 0)
                 let process = try ChildProcess(try launch(sandbox, server, command, (kind, number)))
                 let result: ChildProcess.Result
                 do { result = try await process.result() } catch {
