@@ -71,6 +71,13 @@ package struct Content: Sendable, Equatable {
         return digest
     }
 
+    /// Returns the digest of the whole content in base64, as in `Repr-Digest` (RFC 9530).
+    package func base64Digest(_ algorithm: String) -> String {
+        let digits = Array(digest(algorithm))
+        let bytes = stride(from: 0, to: digits.count, by: 2).map { UInt8(String(digits[$0...$0 + 1]), radix: 16) ?? 0 }
+        return Data(bytes).base64EncodedString()
+    }
+
     private struct DigestKey: Hashable {
         let source: Source
         let flipped: Int64?

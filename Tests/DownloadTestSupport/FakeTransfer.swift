@@ -84,6 +84,8 @@ final class FakeTransfer: Transfer {
         var metrics = TransferMetrics()
         metrics.received = received
         metrics.httpVersion = playback.head?.httpVersion
-        sink.transferDidFinish(TransferResult(ending, metrics: metrics))
+        var result = TransferResult(ending, metrics: metrics)
+        if ending == .complete { result.trailers = playback.trailers }
+        sink.transferDidFinish(result)
     }
 }

@@ -88,6 +88,7 @@ struct Playback: Sendable {
     var piece: @Sendable (Int) -> [UInt8] = { _ in [] }
     /// The ending. Nil means that nothing more happens until `cancel`.
     var ending: TransferResult.Ending? = .complete
+    var trailers: HTTPFields?
 
     static let pieceSize: Int64 = 16 << 10
 
@@ -127,6 +128,7 @@ struct Playback: Sendable {
         case .close, .reset, .corruptRecord, .halfRecord: ending = lost
         case .silence, nil: if case .wrongLength(let more) = reply.framing, more > 0 { ending = lost }
         }
+        if reply.framing.isChunked { trailers = Self.trailers(reply.lastChunk) }
         let kept = Self.clip(body, to: min(size, reply.cut?.limit ?? size))
         pieceCount = kept.count
         piece = { index in
@@ -135,6 +137,16 @@ struct Playback: Sendable {
             case .content(let range): resolved.content.bytes(range)
             }
         }
+    }
+
+    /// Returns the fields after the last chunk; nil if there are none.
+    private static func trailers(_ lastChunk: String) -> HTTPFields? {
+        let fields = lastChunk.split(separator: "\r\n").compactMap { line -> HTTPField? in
+            let parts = line.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2, let name = HTTPField.Name(String(parts[0])) else { return nil }
+            return HTTPField(name: name, value: parts[1].trimmingCharacters(in: .whitespaces))
+        }
+        return fields.isEmpty ? nil : HTTPFields(fields)
     }
 
     private static func clip(_ body: [ResolvedReply.Piece], to limit: Int64) -> [ResolvedReply.Piece] {

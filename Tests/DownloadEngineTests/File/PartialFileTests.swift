@@ -33,6 +33,24 @@ struct PartialFileTests {
         }
     }
 
+    @Test("After a failed sync, only the bytes of earlier syncs are believed")
+    func failedSync() throws {
+        try with { folder in
+            let file = try create(folder)
+            write("durable", file, at: 0)
+            try file.sync()
+            write("lost", file, at: 7)
+            #expect(throws: DownloadError.self) {
+                try file.sync("fdatasync") {
+                    errno = EIO
+                    return -1
+                }
+            }
+            #expect(file.written == ByteRanges([0..<7]) && file.durable == ByteRanges([0..<7]))
+            #expect(file.hasLostSync)
+        }
+    }
+
     @Test("A finished file becomes a partial file; a file that has replaced it keeps its name")
     func adopt() throws {
         try with { folder in

@@ -29,11 +29,3 @@ enum ServedDigest: String, CaseIterable, Sendable, CustomStringConvertible {
         content.base64Digest(algorithm)
     }
 }
-
-extension Content {
-    func base64Digest(_ algorithm: String) -> String {
-        let digits = Array(digest(algorithm))
-        let bytes = stride(from: 0, to: digits.count, by: 2).map { UInt8(String(digits[$0...$0 + 1]), radix: 16) ?? 0 }
-        return Data(bytes).base64EncodedString()
-    }
-}
