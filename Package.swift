@@ -188,7 +188,7 @@ let package = Package(
         .testTarget(
             name: "CurlTransportTests",
             dependencies: [
-                "CurlTransport", "DownloadCore", "DownloadEngine", "DownloadTestSupport",
+                "CurlTransport", "CTestSupport", "DownloadCore", "DownloadEngine", "DownloadTestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: swiftSettings),

@@ -128,7 +128,7 @@ struct Playback: Sendable {
         case .close, .reset, .corruptRecord, .halfRecord: ending = lost
         case .silence, nil: if case .wrongLength(let more) = reply.framing, more > 0 { ending = lost }
         }
-        if reply.framing.isChunked { trailers = Self.trailers(reply.lastChunk) }
+        trailers = Self.trailers(reply.lastChunk)
         let kept = Self.clip(body, to: min(size, reply.cut?.limit ?? size))
         pieceCount = kept.count
         piece = { index in
@@ -139,7 +139,8 @@ struct Playback: Sendable {
         }
     }
 
-    /// Returns the fields after the last chunk; nil if there are none.
+    /// Returns the fields after the last chunk; nil if there are none. Over HTTP/2, they may follow a body with a
+    /// `Content-Length`, too.
     private static func trailers(_ lastChunk: String) -> HTTPFields? {
         let fields = lastChunk.split(separator: "\r\n").compactMap { line -> HTTPField? in
             let parts = line.split(separator: ":", maxSplits: 1)

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include "HeadOracle.h"
 #include "TLSServer.h"
 
 struct dlmtest_launch {
