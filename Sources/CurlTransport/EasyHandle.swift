@@ -55,7 +55,12 @@ final class EasyHandle {
 
     // MARK: Results
 
-    var httpVersion: String { String(cString: dlm_http_version_used(pointer)) }
+    /// The HTTP version of the response; empty without a response. A server may write any version in its status line, but
+    /// only a handle that multiplexes can have negotiated another one than HTTP/1.
+    var httpVersion: String {
+        let version = String(cString: dlm_http_version_used(pointer))
+        return setting?.multiplexes == true || version.isEmpty || version.hasPrefix("1") ? version : "1.1"
+    }
 
     func seconds(_ info: CURLINFO) -> Double {
         var value: curl_off_t = 0

@@ -7,6 +7,10 @@
 //   dirs/INODE   the names in a folder at its last sync, a line each: type, inode, name
 //
 // A read of the kernel's boot ID returns the contents of $DLM_POWER_BOOT instead.
+//
+// If the file $DLM_POWER_FAIL exists, a sync of a partial file removes it, fails, and loses the bytes since the last sync of
+// the file: the kernel takes them for written (fsync(2)). If $DLM_POWER_LATE is set, the disk lies: a sync returns before its
+// bytes and names are safe. They are safe only after the next sync of the same file or folder.
 #define _GNU_SOURCE
 #include "CPowerLoss.h"
 
@@ -23,12 +27,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *root, *shadow, *boot;
+static const char *root, *shadow, *boot, *fails, *late;
 
 __attribute__((constructor)) static void begin(void) {
     root = getenv("DLM_POWER_ROOT");
     shadow = getenv("DLM_POWER_SHADOW");
     boot = getenv("DLM_POWER_BOOT");
+    fails = getenv("DLM_POWER_FAIL");
+    late = getenv("DLM_POWER_LATE");
 }
 
 static void die(const char *what) {
@@ -60,9 +66,15 @@ static int open_next(char *next, const char *kind, unsigned long long inode) {
 }
 
 static void replace(int fd, const char *next, const char *kind, unsigned long long inode) {
-    char path[PATH_MAX];
+    char path[PATH_MAX], waiting[PATH_MAX];
     name_of(path, kind, inode);
     close(fd);
+    if (late) {
+        snprintf(waiting, sizeof waiting, "%s/late/%s-%llu", shadow, kind, inode);
+        if (rename(waiting, path) != 0 && errno != ENOENT) die(path);
+        if (rename(next, waiting) != 0) die(waiting);
+        return;
+    }
     if (rename(next, path) != 0) die(path);
 }
 
@@ -147,12 +159,32 @@ static void keep_unnamed(void) {
     closedir(descriptors);
 }
 
+/// Gives a file the bytes of its last sync, as if the kernel had dropped the pages since then.
+static void lose_pages(int fd, const struct stat *info) {
+    char path[PATH_MAX], bytes[1 << 16];
+    name_of(path, "data", info->st_ino);
+    int synced = open(path, O_RDONLY | O_CLOEXEC);
+    for (off_t offset = 0; offset < info->st_size; offset += sizeof bytes) {
+        size_t count = sizeof bytes < (size_t)(info->st_size - offset) ? sizeof bytes : (size_t)(info->st_size - offset);
+        memset(bytes, 0, count);
+        if (synced >= 0 && pread(synced, bytes, count, offset) < 0) die(path);
+        if (pwrite(fd, bytes, count, offset) != (ssize_t)count) die("lose pages");
+    }
+    if (synced >= 0) close(synced);
+}
+
 static int keep(int fd) {
     char path[PATH_MAX];
     struct stat info;
     if (fstat(fd, &info) != 0) return -1;
     int error = errno;
     if (root && shadow && path_of(fd, path, sizeof path)) {
+        size_t length = strlen(path);
+        if (fails && length > 5 && strcmp(path + length - 5, ".part") == 0 && unlink(fails) == 0) {
+            lose_pages(fd, &info);
+            errno = EIO;
+            return -1;
+        }
         if (S_ISREG(info.st_mode)) keep_file(fd, info.st_ino);
         if (S_ISDIR(info.st_mode)) keep_folder(path, info.st_ino);
     }

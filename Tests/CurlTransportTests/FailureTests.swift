@@ -217,6 +217,17 @@ struct FailureTests {
         #expect(record.results.first?.trailers?.map(\.value) == ["1"])
     }
 
+    @Test("A status line that claims HTTP/2 on a connection without HTTP/2 changes nothing", .timeLimit(.minutes(1)))
+    func claimsHTTP2() async throws {
+        let server = try RawServer(.init("HTTP/2 200 OK\r\n\r\nbody"))
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let record = try await bench.run(server.url)
+        #expect(server.requests.value.count == 1)
+        #expect(record.heads.map(\.httpVersion) == ["1.1"])
+        #expect(record.bytes == Array("body".utf8))
+    }
+
     @Test("A body longer than its Content-Length is cut at that length")
     func beyondLength() async throws {
         let server = try RawServer(.init("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody and more"))

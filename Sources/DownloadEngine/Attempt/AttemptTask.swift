@@ -311,6 +311,9 @@ package final class AttemptTask: AttemptPhase {
             error as? DownloadError != attempt.disowned
         {
             file.remove()
+            // Otherwise a loss of power could bring back the name, and the file would belong to no download. The error of
+            // the attempt is reported, not a failure of this sync.
+            try? await attempt.context.disk.onWriter { () throws(DownloadError) in try file.syncFolder() }
             attempt.record.resume.file = nil
             attempt.record.fileName = nil
         }

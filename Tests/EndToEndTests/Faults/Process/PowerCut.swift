@@ -24,7 +24,7 @@ struct PowerCut: Sendable {
     init(_ sandbox: DlmSandbox) throws {
         self.sandbox = sandbox
         shadow = try TemporaryFolder()
-        for kind in ["data", "live", "dirs"] {
+        for kind in ["data", "live", "dirs", "late"] {
             try FileManager.default.createDirectory(atPath: shadow(kind), withIntermediateDirectories: true)
         }
         try settle()
@@ -33,6 +33,12 @@ struct PowerCut: Sendable {
 
     func remove() { shadow.remove() }
 
+    /// Makes the next sync of a partial file fail and lose the bytes since the sync before.
+    func failNextSync() throws { try shadow.write("", to: "fail") }
+
+    /// Whether a sync has failed since ``failNextSync()``.
+    var hasFailed: Bool { !shadow.exists("fail") }
+
     /// Sets the environment of a process on this disk.
     func prepare(_ launch: inout ProcessLaunch) throws {
         launch.environment["LD_PRELOAD"] =
@@ -40,6 +46,7 @@ struct PowerCut: Sendable {
         launch.environment["DLM_POWER_ROOT"] = sandbox.root.path
         launch.environment["DLM_POWER_SHADOW"] = shadow.path
         launch.environment["DLM_POWER_BOOT"] = shadow("boot")
+        launch.environment["DLM_POWER_FAIL"] = shadow("fail")
         // Normally dlm syncs every 5 seconds if at least 64 MiB are unsynced, otherwise twice a minute. Here dlm syncs
         // at every checkpoint.
         launch.environment["DLM_FAULT_SYNC_BYTES"] = "1"
@@ -98,7 +105,7 @@ struct PowerCut: Sendable {
     /// Treats everything that exists now as synced.
     func settle() throws {
         let manager = FileManager.default
-        for kind in ["data", "live", "dirs"] {
+        for kind in ["data", "live", "dirs", "late"] {
             for name in shadow.names(in: kind) { try manager.removeItem(atPath: shadow("\(kind)/\(name)")) }
         }
         for folder in try [""] + subpaths().filter({ try isFolder($0) }) {
