@@ -181,7 +181,7 @@ let package = Package(
         .testTarget(
             name: "DownloadEngineTests",
             dependencies: [
-                "CDownloadSystem", "DownloadCore", "DownloadEngine", "DownloadTestSupport",
+                "CDownloadSystem", "DownloadCore", "DownloadEngine", "DownloadStorage", "DownloadTestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: swiftSettings),

@@ -8,11 +8,19 @@ enum DownloadRemoval {
     /// wrote.
     static func deleteFiles(of record: DownloadRecord, deletesFile: Bool) throws(DownloadError) {
         if let path = partial(of: record) { try delete(path) }
-        if deletesFile, let completed = record.completed, let status = FileStatus.of(completed.path),
-            status.identity.isSame(as: completed.identity)
+        if deletesFile, let finished = finished(of: record), let status = FileStatus.of(finished.path),
+            status.identity.isSame(as: finished.identity)
         {
-            try delete(completed.path)
+            try delete(finished.path)
         }
+    }
+
+    /// Returns the finished file; nil if there is none. A process may have died after it gave the file its name, and
+    /// before the record said so.
+    private static func finished(of record: DownloadRecord) -> (path: String, identity: FileIdentity)? {
+        if let completed = record.completed { return (completed.path, completed.identity) }
+        guard record.isFinishing, let name = record.fileName, let identity = record.resume.file else { return nil }
+        return (FileNaming.path(record.request.destination.folder, name), identity)
     }
 
     /// Deletes the partial file, before the store removes the download. A failure is ignored here, because
