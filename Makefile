@@ -35,8 +35,8 @@ BUILD_TESTS = $(SWIFT) build --build-tests $(TEST_FLAGS)
 # Takes the arguments of swift test, such as --filter and --skip.
 TESTS = $(TEST_FOLDER)/release/dlmPackageTests.xctest --testing-library swift-testing
 
-.PHONY: all get build test docs examples public-interface check coverage deploy-test fault-test torture protocol-test web-test pictures \
-	release-test scale-test drop-in-test package-test mutate fuzz sanitize bench lint generate rpc-document install install-files uninstall clean deb dist
+.PHONY: all get build test docs examples public-interface check coverage deploy-test fault-test torture heads protocol-test web-test \
+	pictures release-test scale-test drop-in-test package-test mutate fuzz sanitize bench lint generate rpc-document install install-files uninstall clean deb dist
 
 all: build
 
@@ -127,6 +127,12 @@ torture:
 	@scripts/need test
 	$(BUILD_TESTS)
 	DLM_FAULT_TEST=full $(TESTS) --filter TortureFaultTests
+
+# Compares what dlm and other programs make of 10,000 odd heads, and writes docs/heads.md.
+heads: $(BINARY)
+	@scripts/need bench
+	scripts/heads $(BINARY) 10000 >.build/heads.md
+	mv .build/heads.md docs/heads.md
 
 # Tests every protocol with real servers, through every kind of proxy, and writes the tables of docs/protocols.md from the
 # report of the tests (ProtocolTable.note).

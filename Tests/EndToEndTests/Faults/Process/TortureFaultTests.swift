@@ -128,10 +128,10 @@ extension EndToEnd {
             }
         }
 
-        private func torture(_ command: Command, _ kind: String, _ number: Int, of count: Int) async throws {
+        private func torture(_ command: Command, _ kind: String, _ number: Int, of calls: String) async throws {
             try await withServer(command) { sandbox, server in
                 let trial = FaultTrial(
-                    area: .torture, fault: "\(kind), \(command.testDescription), each of \(count) calls",
+                    area: .torture, fault: "\(kind), \(command.testDescription), \(calls)",
                     connections: command.connections ?? 0)
                 let result: ChildProcess.Result
                 do { result = try await run(sandbox, server, command, kind, number) } catch {
@@ -183,10 +183,12 @@ extension EndToEnd {
                 counted.update { $0 = found }
             }
             let trials = counted.value.filter { $0.count > 0 }.flatMap { kind, count in
-                numbers(of: count, kind).map { (kind: kind, number: $0, count: count) }
+                let numbers = numbers(of: count, kind)
+                let calls = numbers.count == count ? "each of \(count) calls" : "\(numbers.count) of \(count) calls"
+                return numbers.map { (kind: kind, number: $0, calls: calls) }
             }
             #expect(trials.count > 30)
-            try await concurrently(trials, atMost: 4) { try await torture(command, $0.kind, $0.number, of: $0.count) }
+            try await concurrently(trials, atMost: 4) { try await torture(command, $0.kind, $0.number, of: $0.calls) }
         }
     }
 }
