@@ -27,7 +27,13 @@ extension EndToEnd {
                 ]
             }
 
-        static let stalls = places.map { place in
+        /// The places of a stall. If each body stalled in the middle, some twenty stall timeouts would follow each other.
+        static let stallPlaces: [(name: String, of: @Sendable (Int64) -> Int64)] = [
+            ("at 0", { _ in 0 }), ("after 1 MiB", { min($0 * 99 / 100, mebibyte) }), ("at 99 %", { $0 * 99 / 100 }),
+            ("before the last byte", { $0 - 1 }),
+        ]
+
+        static let stalls = stallPlaces.map { place in
             cut("stalled \(place.name)") { .stall(after: place.of($0)) }.with { $0.stallTimeout = 3 }
         }
 
