@@ -77,7 +77,8 @@ extension EndToEnd {
         func mixed() async throws {
             let gate = Gate(after: 2 * mebibyte)
             try await withDlm(serving: gated(gate)) { [slow] sandbox, server in
-                try await sandbox.hand([server.url()])
+                // With one connection, because several could fetch the whole file, each up to the gate.
+                try await sandbox.hand(["-x", "1", server.url()])
                 #expect(await server.waitUntil { $0.bytesSent > mebibyte })
                 let get = try await sandbox.perform("get", server.url(), with: Self.otherStore(sandbox))
                 server.handle { _ in slow }
@@ -101,7 +102,7 @@ extension EndToEnd {
         func ended() async throws {
             let gate = Gate(after: 2 * mebibyte)
             try await withDlm(serving: gated(gate)) { sandbox, server in
-                let paused = try sandbox.start("get", server.url())
+                let paused = try sandbox.start("get", "-x", "1", server.url())
                 try await sandbox.waitToRecord(mebibyte)
                 paused.send(SIGTERM)
                 #expect(try await paused.result().ending == .signalled(SIGTERM))
