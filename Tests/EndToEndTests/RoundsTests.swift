@@ -7,7 +7,7 @@ extension EndToEnd {
     struct RoundsTests {
         let content = Content(seed: 410, size: 48 * mebibyte + 3)
 
-        /// A slow answer that stalls after a part of the file, so that enough is left for every round.
+        /// A slow answer that stalls after a part of the file, so that enough is left for every round of one connection.
         var slow: FaultReply {
             FaultReply(content, etag: "\"v1\"").with {
                 $0.bytesPerSecond = Int(mebibyte / 2)
@@ -20,7 +20,7 @@ extension EndToEnd {
             try await withDlm(serving: slow) { sandbox, server in
                 server.holdEnds()
                 let daemon = try await sandbox.startDaemon()
-                try await sandbox.hand([server.url()])
+                try await sandbox.hand(["-x", "1", server.url()])
                 #expect(await server.waitUntil { $0.bytesSent > mebibyte / 4 })
                 try await rounds(5, in: sandbox, server)
                 let before = try Usage(of: daemon)
@@ -38,7 +38,7 @@ extension EndToEnd {
         func foreground() async throws {
             try await withDlm(serving: slow) { sandbox, server in
                 server.holdEnds()
-                let get = try sandbox.start("get", server.url())
+                let get = try sandbox.start("get", "-x", "1", server.url())
                 let process = try #require(ForeignProcess(get.pid))
                 #expect(await server.waitUntil { $0.bytesSent > mebibyte / 4 })
                 try await rounds(5, in: sandbox, server)
