@@ -36,7 +36,8 @@ BUILD_TESTS = $(SWIFT) build --build-tests $(TEST_FLAGS)
 TESTS = $(TEST_FOLDER)/release/dlmPackageTests.xctest --testing-library swift-testing
 
 .PHONY: all get build test docs examples public-interface check coverage deploy-test fault-test torture heads protocol-test web-test \
-	pictures release-test scale-test drop-in-test package-test mutate fuzz sanitize bench lint generate rpc-document install install-files uninstall clean deb dist
+	pictures release-test scale-test drop-in-test package-test mutate fuzz sanitize bench lint generate rpc-document install install-files \
+	uninstall clean deb dist
 
 all: build
 

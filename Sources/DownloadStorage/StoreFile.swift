@@ -19,10 +19,13 @@ enum StoreFile {
     ) throws(DownloadError) -> DatabaseQueue {
         let deadline = time.now + .seconds(patience)
         var damage = damage
+        var isRescued = false
         while true {
             do {
-                if let damage, let text = try StoreRescue(path: path, time: time).run(because: damage) { notice(text) }
-                damage = nil
+                if let damage, !isRescued {
+                    if let text = try StoreRescue(path: path, time: time).run(because: damage) { notice(text) }
+                    isRescued = true
+                }
                 return try make(path)
             } catch DatabaseError.SQLITE_BUSY where time.now < deadline {
                 // Another process replaces the store. Or the change to WAL mode needs exclusive access to the file, and

@@ -58,27 +58,6 @@ static int meets_quota(int fd, size_t count, off_t offset) {
     return 1;
 }
 
-/* As long as the marker file exists, the next sync of a partial file fails, and the bytes of the file become zeros, as
-   if the kernel had dropped the pages. The marker file is deleted then. */
-static int loses_pages(int fd) {
-    const char *marker = getenv("DLM_TEST_SYNC");
-    if (!marker || !is_partial(fd) || unlink(marker) != 0) return 0;
-    static const char zeros[65536];
-    off_t size = lseek(fd, 0, SEEK_END);
-    for (off_t start = lseek(fd, 0, SEEK_DATA); start >= 0 && start < size; start = lseek(fd, start, SEEK_DATA)) {
-        off_t end = lseek(fd, start, SEEK_HOLE);
-        while (start < end) {
-            size_t count = end - start < (off_t)sizeof zeros ? (size_t)(end - start) : sizeof zeros;
-            if (syscall(SYS_pwrite64, fd, zeros, count, start) <= 0) abort();
-            start += (off_t)count;
-        }
-    }
-    errno = EIO;
-    return 1;
-}
-
-int fdatasync(int fd) { return loses_pages(fd) ? -1 : (int)syscall(SYS_fdatasync, fd); }
-
 ssize_t pwrite(int fd, const void *bytes, size_t count, off_t offset) {
     return meets_quota(fd, count, offset) ? -1 : syscall(SYS_pwrite64, fd, bytes, count, offset);
 }

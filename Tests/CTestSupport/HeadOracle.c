@@ -2,11 +2,7 @@
 
 #include <curl/curl.h>
 #include <dlfcn.h>
-#include <netinet/in.h>
-#include <pthread.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 // The program loads libcurl at its first use, and has functions of some of these names (Sources/CCurl/Library.c). So the
 // functions are asked for by name here, too.
@@ -33,30 +29,6 @@ __attribute__((constructor)) static void load(void) {
     curl.cleanup = dlsym(library, "curl_easy_cleanup");
 }
 
-struct server {
-    int listener;
-    const void *bytes;
-    size_t count;
-};
-
-/// Sends the bytes to the first client, and reads its request until it disconnects.
-static void *serve(void *context) {
-    struct server *server = context;
-    int client = accept(server->listener, NULL, NULL);
-    if (client < 0) abort();
-    const char *next = server->bytes, *end = next + server->count;
-    while (next < end) {
-        ssize_t sent = send(client, next, end - next, MSG_NOSIGNAL);
-        if (sent <= 0) break;
-        next += sent;
-    }
-    shutdown(client, SHUT_WR);
-    char request[512];
-    while (read(client, request, sizeof request) > 0) {}
-    close(client);
-    return NULL;
-}
-
 static size_t take_line(char *bytes, size_t size, size_t count, void *context) {
     const struct dlmtest_head_sink *sink = context;
     sink->line(sink->context, bytes, size * count);
@@ -68,19 +40,11 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context) {
     return size * count;
 }
 
-struct dlmtest_head dlmtest_receive_head(const void *bytes, size_t count, const struct dlmtest_head_sink *sink) {
+struct dlmtest_head dlmtest_receive_head(const char *url, const struct dlmtest_head_sink *sink) {
     struct dlmtest_head head = {CURLE_FAILED_INIT, 0, -1};
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof address;
-    struct server server = {socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), bytes, count};
-    if (bind(server.listener, (struct sockaddr *)&address, size) || listen(server.listener, 1) ||
-        getsockname(server.listener, (struct sockaddr *)&address, &size))
-        abort();
-    pthread_t thread;
     CURL *easy = curl.next ? curl.init() : NULL;
-    if (!easy || pthread_create(&thread, NULL, serve, &server)) abort();
-    curl.set(easy, CURLOPT_URL, "http://127.0.0.1/file");
-    curl.set(easy, CURLOPT_PORT, (long)ntohs(address.sin_port));
+    if (!easy) abort();
+    curl.set(easy, CURLOPT_URL, url);
     curl.set(easy, CURLOPT_PROXY, "");
     curl.set(easy, CURLOPT_NOSIGNAL, 1L);
     curl.set(easy, CURLOPT_HEADERFUNCTION, take_line);
@@ -95,7 +59,5 @@ struct dlmtest_head dlmtest_receive_head(const void *bytes, size_t count, const 
         sink->field(sink->context, field->name, field->value);
     }
     curl.cleanup(easy);
-    pthread_join(thread, NULL);
-    close(server.listener);
     return head;
 }

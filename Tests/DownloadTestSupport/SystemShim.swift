@@ -1,12 +1,11 @@
 import Foundation
 
 /// The library of Tests/CSystemShim, which is loaded into a program (LD_PRELOAD). The wall clock of the program can be
-/// set at any time, its partial files have a quota, and a sync can fail.
+/// set at any time, and its partial files have a quota.
 package struct SystemShim: Sendable {
     private let folder: TemporaryFolder
     private let library: String
     private let clock: String
-    private let sync: String
 
     package init() throws {
         library = (try DlmSandbox.binary as NSString).deletingLastPathComponent + "/libSystemShim.so"
@@ -15,7 +14,6 @@ package struct SystemShim: Sendable {
         }
         folder = try TemporaryFolder()
         clock = folder("clock")
-        sync = folder("sync")
         try setClock(0)
     }
 
@@ -24,16 +22,10 @@ package struct SystemShim: Sendable {
     /// Returns the variables that a program needs in its environment.
     /// - Parameter quota: the size in bytes at which writing a partial file fails with EDQUOT. Nil means no quota.
     package func environment(quota: Int64? = nil) -> [String: String] {
-        var environment = ["LD_PRELOAD": library, "DLM_TEST_CLOCK": clock, "DLM_TEST_SYNC": sync]
+        var environment = ["LD_PRELOAD": library, "DLM_TEST_CLOCK": clock]
         environment["DLM_TEST_QUOTA"] = quota.map { "\($0)" }
         return environment
     }
-
-    /// Lets the next sync of a partial file fail, and turns the bytes of the file into zeros.
-    package func failNextSync() throws { try Data().write(to: URL(fileURLWithPath: sync)) }
-
-    /// Whether a sync has failed since ``failNextSync()``.
-    package var hasFailed: Bool { !FileManager.default.fileExists(atPath: sync) }
 
     /// Sets the clock of the program this many seconds ahead of the real clock, from now on.
     package func setClock(_ seconds: Int64) throws {

@@ -310,10 +310,7 @@ package final class AttemptTask: AttemptPhase {
         if let file, file.written.isEmpty, file.failure != .fileFailed(.replaced, path: file.path),
             error as? DownloadError != attempt.disowned
         {
-            file.remove()
-            // Otherwise a loss of power could bring back the name, and the file would belong to no download. The error of
-            // the attempt is reported, not a failure of this sync.
-            try? await attempt.context.disk.onWriter { () throws(DownloadError) in try file.syncFolder() }
+            _ = try? await attempt.context.disk.onWriter { () throws(DownloadError) in file.remove() }
             attempt.record.resume.file = nil
             attempt.record.fileName = nil
         }

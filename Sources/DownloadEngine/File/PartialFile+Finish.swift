@@ -90,10 +90,12 @@ extension PartialFile {
         guard fsync(folderDescriptor) == 0 else { throw .file(errno, "fsync", path: folder) }
     }
 
-    /// Removes the partial file, if its name still leads to this file.
+    /// Removes the partial file, if its name still leads to this file. Without the sync, a loss of power could bring the
+    /// name back, and the file would belong to no download.
     package func remove() {
         guard isStillNamed() else { return }
         unlinkat(folderDescriptor, FileNaming.partial(name), 0)
+        fsync(folderDescriptor)
     }
 
     /// Returns whether the partial name still leads to this file.

@@ -1,4 +1,4 @@
-// What libcurl itself makes of the head of a response.
+// libcurl's own reading of the head of a response, to compare with the one of ResponseHeadParser.
 #ifndef DLM_HEADORACLE_H
 #define DLM_HEADORACLE_H
 
@@ -20,7 +20,7 @@ struct dlmtest_head {
     long long length;
 };
 
-/// Lets libcurl fetch a file from a server that sends `bytes` and closes the connection.
-struct dlmtest_head dlmtest_receive_head(const void *bytes, size_t count, const struct dlmtest_head_sink *sink);
+/// Lets libcurl fetch `url`.
+struct dlmtest_head dlmtest_receive_head(const char *url, const struct dlmtest_head_sink *sink);
 
 #endif

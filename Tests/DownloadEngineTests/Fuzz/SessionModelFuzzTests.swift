@@ -73,7 +73,7 @@ struct SessionModelFuzzTests {
         }
     }
 
-    private struct Process {
+    private struct Session {
         let bench: SessionBench
         let store: MortalStore
         let name: String
@@ -115,7 +115,7 @@ struct SessionModelFuzzTests {
             }
         }
 
-        func start(_ name: String) async throws -> Process {
+        func start(_ name: String) async throws -> Session {
             let isAlive: @Sendable (String) -> Bool = { [weak self] session in
                 self?.dead.withLock { !$0.contains(session) } ?? false
             }
@@ -123,26 +123,26 @@ struct SessionModelFuzzTests {
             let bench = try await SessionBench(
                 after: base, store: store, session: name, maxConcurrent: 3, isAlive: isAlive, time: time
             ) { [weak self] _, asked in self?.answer(to: asked) ?? .failure(.cancelled) }
-            return Process(bench: bench, store: store, name: SessionBench.identifier(name))
+            return Session(bench: bench, store: store, name: SessionBench.identifier(name))
         }
 
         /// Ends a session whose store has died.
-        func bury(_ process: Process) async {
-            process.store.die(after: 0)
-            await process.bench.manager.close()
-            await process.store.close()
-            dead.withLock { _ = $0.insert(process.name) }
+        func bury(_ session: Session) async {
+            session.store.die(after: 0)
+            await session.bench.manager.close()
+            await session.store.close()
+            dead.withLock { _ = $0.insert(session.name) }
         }
     }
 
-    private static func command(_ process: Process, _ random: inout SplitMix64) async throws {
-        let manager = process.bench.manager
+    private static func command(_ session: Session, _ random: inout SplitMix64) async throws {
+        let manager = session.bench.manager
         let id = DownloadID(Int64.random(in: 1...8, using: &random))
         switch Int.random(in: 0..<10, using: &random) {
         case 0..<4:
             let path = contents.keys.sorted().randomElement(using: &random) ?? "/f0.bin"
             let connections = [1, 1, 3].randomElement(using: &random) ?? 1
-            try await process.bench.add(path) { $0.connections = connections }
+            try await session.bench.add(path) { $0.connections = connections }
         case 4: _ = try await manager.pause([id])
         case 5, 6: _ = try await manager.resume([id], overrides: RequestOverrides())
         case 7: _ = try await manager.cancel([id])
@@ -157,16 +157,16 @@ struct SessionModelFuzzTests {
         let world = try await World(seed)
         var living = [try await world.start("0")]
         for number in 1...25 {
-            let process = living.randomElement(using: &random) ?? living[0]
-            do { try await command(process, &random) } catch let error as DownloadError {
+            let session = living.randomElement(using: &random) ?? living[0]
+            do { try await command(session, &random) } catch let error as DownloadError {
                 if error.kind == "unexpected" { return "command \(number): \(error)" }
             }
             switch Int.random(in: 0..<8, using: &random) {
-            case 0: process.store.die(after: Int.random(in: 1...6, using: &random))
+            case 0: session.store.die(after: Int.random(in: 1...6, using: &random))
             case 1 where living.count < 3: living.append(try await world.start("\(number)"))
             case 2:
-                await world.bury(process)
-                living.removeAll { $0.name == process.name }
+                await world.bury(session)
+                living.removeAll { $0.name == session.name }
                 if living.isEmpty { living.append(try await world.start("\(number)")) }
             case 3: world.time.advance(by: .seconds(Int.random(in: 1...100, using: &random)))
             case 4: world.time.put(world.time.date.addingTimeInterval(.random(in: -9999...9999, using: &random)))
@@ -174,7 +174,7 @@ struct SessionModelFuzzTests {
             default: break
             }
         }
-        for process in living { await world.bury(process) }
+        for session in living { await world.bury(session) }
         world.luck.withLock { $0 = nil }
         let last = try await world.start("last")
         let fault = try await end(last)
@@ -184,7 +184,7 @@ struct SessionModelFuzzTests {
     }
 
     /// Resumes everything in a session whose server answers rightly. Returns what is not as it should be then, or nil.
-    private static func end(_ last: Process) async throws -> String? {
+    private static func end(_ last: Session) async throws -> String? {
         let store = last.store
         try await store.releaseDeadSessions()
         let left = try await store.records(.all)
@@ -210,16 +210,17 @@ struct SessionModelFuzzTests {
     }
 
     /// Returns what is wrong with the file of a completed download, or nil.
-    private static func fault(of record: DownloadRecord, _ process: Process) -> String? {
-        let path = String(record.request.url.string.drop { $0 != "/" }.dropFirst(2).drop { $0 != "/" })
-        guard let content = contents[path], let name = record.fileName else { return "\(record.id) has no name" }
-        guard let digest = try? sha256(of: process.bench.folder(name)) else {
+    private static func fault(of record: DownloadRecord, _ session: Session) -> String? {
+        guard let path = URL(string: record.request.url.string)?.path, let content = contents[path],
+            let name = record.fileName
+        else { return "\(record.id) has no name" }
+        guard let digest = try? sha256(of: session.bench.folder(name)) else {
             return "\(record.id) is completed without \(name)"
         }
         return digest == content.sha256 ? nil : "\(record.id): \(name) is wrong"
     }
 
-    @Test("After any commands and crashes, each download has one owner and ends with the right file")
+    @Test("After any commands and crashes, each download can be resumed, and ends with the right file")
     func sessions() async throws {
         let given = ProcessInfo.processInfo.environment["DLM_TEST_SEED"].flatMap { UInt64($0) }
         let first = given ?? (Fuzzing.seconds == nil ? 1 : UInt64.random(in: 1...1_000_000_000))

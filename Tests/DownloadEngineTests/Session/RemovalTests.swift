@@ -51,6 +51,23 @@ struct RemovalTests {
     }
 
     @Test(
+        "A finished file whose process died before it recorded the file is removed, if that is requested",
+        arguments: [false, true])
+    func unrecorded(deletesFile: Bool) async throws {
+        let bench = try await SessionBench(serving: Self.reply)
+        try bench.folder.write("whole", to: "file.bin")
+        let identity = try #require(FileStatus.of(bench.folder("file.bin"))).identity
+        var record = try #require(try await bench.store.add([try bench.request()], session: "foreground-dead").first)
+            .record
+        record.fileName = "file.bin"
+        record.resume.file = identity
+        record.beginFinishing()
+        #expect(try await bench.store.save([record], session: "foreground-dead").isEmpty)
+        try await bench.manager.remove([record.id], deletesFile: deletesFile)
+        #expect(bench.folder.names() == (deletesFile ? [] : ["file.bin"]))
+    }
+
+    @Test(
         "The finished file is removed only if that is requested and the file is still the same",
         arguments: [0, 1, 2])
     func finished(variant: Int) async throws {

@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     @Suite("Torture: one call fails", .serialized, .long, .timeLimit(.minutes(FaultTrial.isFull ? 60 : 5)))
     struct TortureFaultTests {
-        /// What the tortured process does.
+        /// The work of the tortured process.
         enum Course {
             /// It downloads everything.
             case whole
