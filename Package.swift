@@ -118,7 +118,8 @@ let package = Package(
             resources: [
                 .embedInCode("Page/index.html"), .embedInCode("Page/page.css"), .embedInCode("Page/page.js"),
                 .embedInCode("Page/api.js"), .embedInCode("Page/list.js"), .embedInCode("Page/details.js"),
-                .embedInCode("Page/format.js"),
+                .embedInCode("Page/format.js"), .embedInCode("Page/add.js"), .embedInCode("Page/menu.js"),
+                .embedInCode("Page/icon.svg"), .embedInCode("Page/manifest.json"),
             ],
             swiftSettings: swiftSettings),
         .target(

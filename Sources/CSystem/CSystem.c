@@ -305,13 +305,17 @@ int dlm_memory_box(size_t count) {
 
 int dlm_open_folder(const char *path) { return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC); }
 
-int dlm_open_folder_beneath(int folder, const char *path) {
+static int open_folder(int folder, const char *path, uint64_t flags, uint64_t resolve) {
     // This is `struct open_how` from linux/openat2.h, a header that old systems lack.
     struct {
         uint64_t flags, mode, resolve;
-    } how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = 0x08 | 0x02};
+    } how = {.flags = flags | O_DIRECTORY | O_CLOEXEC, .resolve = resolve};
     return (int)syscall(437, folder, path, &how, sizeof how);
 }
+
+int dlm_open_folder_beneath(int folder, const char *path) { return open_folder(folder, path, O_PATH, 0x08 | 0x02); }
+
+int dlm_open_folder_without_links(const char *path) { return open_folder(AT_FDCWD, path, O_RDONLY, 0x04); }
 
 int dlm_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
 

@@ -108,6 +108,10 @@ final class EasyHandle {
         if code == CURLE_WRITE_ERROR, request.options.decodesContent {
             return .protocolViolated(.malformedReply("its content coding cannot be decoded"))
         }
+        // No socket was connected, so there is no error of the system.
+        if code == CURLE_COULDNT_CONNECT, errno == 0, request.options.network.refusesPrivateAddresses == true {
+            return .transport(code, message: "\(request.url.host): \(PrivateAddress.refusal)", errno: 0)
+        }
         // The reply of a SOCKS 5 proxy that refuses a login has no status code.
         let refusals = [CURLPX_NO_AUTH, CURLPX_USER_REJECTED].map { Int($0.rawValue) }
         if code == CURLE_PROXY, refusals.contains(number(CURLINFO_PROXY_ERROR)) {

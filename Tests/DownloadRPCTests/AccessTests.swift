@@ -16,7 +16,7 @@ struct AccessTests {
         let add = Self.add.replacing("SECRET", with: bench.secret)
         let strange = [
             "evil.example", "evil.example:\(bench.port)", "127.0.0.1.evil.example", "localhost.evil.example", "",
-            "[::1", "127.0.0.1@evil.example", "local host", "localhost:80:80", "nas.example.org.", "2130706433",
+            "[::1", "127.0.0.1@evil.example", "local host", "localhost:80:80", "nas.example.org..", "2130706433",
         ]
         for host in strange {
             for (method, path) in [("GET", "/"), ("POST", "/jsonrpc"), ("GET", "/v1/session"), ("OPTIONS", "/jsonrpc")]
@@ -28,7 +28,7 @@ struct AccessTests {
         #expect(try await bench.isEmpty)
         let twice = try await bench.ask("POST", "/jsonrpc", add, fields: ["Host: evil.example"])
         #expect(twice.status == 421)
-        for host in ["localhost", "LOCALHOST:1", "127.0.0.1", "[::1]:6800", "192.0.2.7", "nas.example.org:443"] {
+        for host in ["localhost", "LOCALHOST:1", "127.0.0.1", "[::1]:6800", "192.0.2.7", "nas.example.org.:443"] {
             #expect(try await bench.ask("GET", "/", host: host).status == 200, "\(host)")
         }
         await bench.end()
@@ -116,6 +116,77 @@ struct AccessTests {
         #expect(page.contains("base-uri 'none'") && page.contains("X-Frame-Options: DENY"))
         #expect(!page.contains("unsafe-inline") && !page.contains("<script>") && !page.contains(" style="))
         await bench.end()
+    }
+
+    @Test("A final dot of the name, and a target in absolute form, mean the same as without them")
+    func forms() async throws {
+        let bench = try await RPCBench()
+        #expect(try await bench.ask("GET", "/", host: "localhost.").status == 200)
+        #expect(try await bench.ask("GET", "/", host: "evil.example.").status == 421)
+        let own = "http://127.0.0.1:\(bench.port)"
+        #expect(try await bench.ask("GET", "\(own)/page.js", host: "evil.example").status == 200)
+        #expect(try await bench.ask("GET", own).status == 200)
+        #expect(try await bench.ask("GET", "\(own)/v1/session", fields: [bench.bearer]).status == 200)
+        #expect(try await bench.ask("GET", "http://evil.example/v1/session", fields: [bench.bearer]).status == 421)
+        await bench.end()
+    }
+
+    @Test("An error for a client of the network is a line and a code, without dlm's own form of it")
+    func errors() async throws {
+        let bench = try await RPCBench()
+        let body = #"{"urls":["http://h/x"],"folder":"/etc"}"#
+        for answer in [
+            try await bench.ask("POST", "/v1/downloads", body, fields: [bench.bearer]),
+            try await bench.ask("POST", "/v1/downloads", "{", fields: [bench.bearer]),
+            try await bench.ask("GET", "/", fields: ["X: " + String(repeating: "a", count: 20 << 10)]),
+        ] {
+            let error = try #require(try answer.json["error"] as? [String: Any])
+            #expect(error["download"] == nil && error["kind"] as? String == "session", "\(answer.text)")
+            #expect((error["message"] as? String)?.isEmpty == false)
+        }
+        await bench.end()
+    }
+
+    @Test("An answer is compressed for a client that accepts it, and a list has only the fields that are asked for")
+    func compression() async throws {
+        let bench = try await RPCBench()
+        for number in 0..<40 {
+            _ = try await bench.call("aria2.addUri", [.string("http://127.0.0.1:9/\(number)")], ["pause": "true"])
+        }
+        let path = "/v1/downloads?all=true&fields=id,name"
+        let plain = try await bench.ask("GET", path, fields: [bench.bearer, "Accept-Encoding: gzip;q=0, br"])
+        let rows = try #require(try plain.json["downloads"] as? [[String: Any]])
+        #expect(rows.count == 40 && rows.allSatisfy { Set($0.keys) == ["id", "name"] })
+        #expect(try await bench.ask("GET", "/v1/downloads?fields=x", fields: [bench.bearer]).status == 400)
+        for path in [path, "/page.js"] {
+            let small = try await bench.ask("GET", path, fields: [bench.bearer, "Accept-Encoding: gzip, deflate"])
+            let large = try await bench.ask("GET", path, fields: [bench.bearer])
+            #expect(small.text.contains("Content-Encoding: gzip") && !large.text.contains("Content-Encoding"))
+            #expect(small.bytes.count * 2 < large.bytes.count)
+            #expect(try gunzip(small) == (path == "/page.js" ? large.body : gunzip(large)))
+        }
+        await bench.end()
+    }
+
+    /// Returns the content of a chunked answer, through gzip(1) if it is compressed.
+    private func gunzip(_ answer: RawClient.Received) throws -> String {
+        let end = try #require(answer.bytes.firstRange(of: Array("\r\n\r\n".utf8))).upperBound
+        var (rest, content) = (answer.bytes[end...], Data())
+        while let line = rest.firstRange(of: Array("\r\n".utf8)) {
+            let count = try #require(Int(String(decoding: rest[..<line.lowerBound], as: UTF8.self), radix: 16))
+            content.append(contentsOf: rest[line.upperBound..<line.upperBound + count])
+            rest = rest[(line.upperBound + count + 2)...]
+        }
+        guard answer.text.contains("Content-Encoding: gzip") else { return String(decoding: content, as: UTF8.self) }
+        let process = Process()
+        let (input, output) = (Pipe(), Pipe())
+        process.executableURL = URL(fileURLWithPath: "/bin/gzip")
+        process.arguments = ["-dc"]
+        (process.standardInput, process.standardOutput) = (input, output)
+        try process.run()
+        input.fileHandleForWriting.write(content)
+        try input.fileHandleForWriting.close()
+        return String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     }
 
     @Test("No path leads to a file of this machine")

@@ -77,8 +77,8 @@ struct HostileClientTests {
     func metricsGuesses() async throws {
         let bench = try await RPCBench()
         let token = try #require(RPCSecret(text: bench.secret).metricsToken)
-        for _ in 0..<SecretGate.wrongOnes {
-            _ = try await bench.ask("GET", "/metrics", fields: ["Authorization: Bearer wrong"])
+        for number in 0..<SecretGate.wrongOnes {
+            _ = try await bench.ask("GET", "/metrics", fields: ["Authorization: Bearer wrong\(number)"])
         }
         #expect(try await bench.ask("GET", "/metrics", fields: ["Authorization: Bearer \(token)"]).status == 429)
         bench.time.advance(by: SecretGate.span)
@@ -150,7 +150,7 @@ struct HostileClientTests {
     @Test("A WebSocket that does not show the secret in time is closed, unless a program on this machine opened it")
     func silentSockets() async throws {
         var limits = RPCServer.limits
-        limits.idle = .milliseconds(300)
+        limits.request = .milliseconds(300)
         let bench = try await RPCBench(limits: limits)
         let listener = try RawWebSocket(bench.port)
         let known = try #require(try await authorized(bench))

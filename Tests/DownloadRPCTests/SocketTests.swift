@@ -87,13 +87,23 @@ struct SocketTests {
         await bench.end()
     }
 
-    @Test("The number of WebSockets is limited, and requests are still answered")
+    @Test("A WebSocket over the limit closes the oldest one without the secret, and gets 503 if all have shown it")
     func manySockets() async throws {
         let bench = try await RPCBench()
-        let sockets = try (0..<SocketHub.most).map { _ in try RawWebSocket(bench.port) }
-        for socket in sockets { #expect(await socket.status() == 101) }
+        let call = #"{"id":7,"method":"aria2.getVersion","params":["token:\#(bench.secret)"]}"#
+        var sockets: [RawWebSocket] = []
+        for _ in 0...SocketHub.most {
+            let socket = try RawWebSocket(bench.port)
+            #expect(await socket.status() == 101)
+            sockets.append(socket)
+        }
+        #expect(await sockets.removeFirst().isClosed())
+        for socket in sockets {
+            socket.send(call)
+            #expect(await socket.message(with: #""id":7"#) != nil)
+        }
         let more = try RawWebSocket(bench.port)
-        #expect(await more.status() == 405)
+        #expect(await more.status() == 503)
         #expect(try await bench.call("aria2.getVersion").status == 200)
         await bench.end()
         for socket in sockets { #expect(await socket.isClosed()) }
@@ -129,6 +139,33 @@ struct SocketTests {
         let silent = try (0..<300).map { _ in try RawClient(port: bench.port, reads: false) }
         #expect(try await bench.call("aria2.getVersion").status == 200)
         for client in silent { client.close() }
+        await bench.end()
+    }
+
+    @Test("Clients that send half a request, and wait, leave room for one with a request")
+    func manyHalves() async throws {
+        let bench = try await RPCBench()
+        let halves = try (0..<100).map { _ in try RawClient(port: bench.port, reads: false) }
+        for client in halves { client.send("POST /jsonrpc HTTP/1.1\r\nHost: 127.0.0.1\r\n") }
+        let clock = ContinuousClock()
+        let start = clock.now
+        #expect(try await bench.call("aria2.getVersion").status == 200)
+        // Each half request would time out after 10 s.
+        #expect(clock.now - start < .seconds(9))
+        for client in halves { client.close() }
+        await bench.end()
+    }
+
+    @Test("A client that speaks another version of WebSocket learns which version to use")
+    func version() async throws {
+        let bench = try await RPCBench()
+        let answer = try await bench.ask(
+            "GET", "/jsonrpc",
+            fields: [
+                "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+                "Sec-WebSocket-Version: 12",
+            ])
+        #expect(answer.status == 426 && answer.text.contains("Sec-WebSocket-Version: 13"), "\(answer.text)")
         await bench.end()
     }
 

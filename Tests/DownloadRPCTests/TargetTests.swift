@@ -56,6 +56,49 @@ struct TargetTests {
         await bench.end()
     }
 
+    @Test("A link that is made in the path of the folder after the download was added does not lead it elsewhere")
+    func laterLink() async throws {
+        let bench = try await RPCBench()
+        let server = try FaultServer { _ in
+            FaultReply(Content(seed: 1, size: 100_000)).with { $0.cut = .stall(after: 50_000) }
+        }
+        defer { server.stop() }
+        let (root, other) = (bench.folder("downloads"), bench.folder("other"))
+        func link(_ name: String) throws {
+            try FileManager.default.createSymbolicLink(atPath: "\(root)/\(name)", withDestinationPath: other)
+        }
+        func add(_ folder: String, _ pause: JSONValue) async throws -> JSONValue {
+            try #require(
+                try await bench.call(
+                    "aria2.addUri", [.string(server.url("/\(UUID())"))],
+                    ["dir": .string("\(root)/\(folder)"), "out": "a.bin", "pause": pause]
+                ).result)
+        }
+        // The folder does not exist yet; the last part of the path exists, or does not.
+        for folder in ["new", "above/new"] {
+            let gid = try await add(folder, "true")
+            try link(String(folder.prefix { $0 != "/" }))
+            #expect(try await bench.call("aria2.unpause", gid).status == 200)
+            let status = try await bench.waitForStatus(gid, "error")
+            #expect(status["errorMessage"]?.text?.contains("\(root)/\(folder)") == true, "\(status)")
+        }
+        // The download has begun, and the folder is replaced while it is paused.
+        let gid = try await add("begun", "false")
+        for await _ in bench.ticks where bench.folder.exists("downloads/begun/a.bin.part") { break }
+        #expect(try await bench.call("aria2.forcePause", gid).status == 200)
+        _ = try await bench.waitForStatus(gid, "paused")
+        try FileManager.default.moveItem(atPath: "\(root)/begun", toPath: "\(other)/begun")
+        try FileManager.default.createSymbolicLink(atPath: "\(root)/begun", withDestinationPath: "\(other)/begun")
+        let before = try FileManager.default.attributesOfItem(atPath: "\(other)/begun/a.bin.part")
+        #expect(try await bench.call("aria2.unpause", gid).status == 200)
+        _ = try await bench.waitForStatus(gid, "error")
+        #expect(try await bench.call("aria2.removeDownloadResult", gid).status == 400)
+        let after = try FileManager.default.attributesOfItem(atPath: "\(other)/begun/a.bin.part")
+        #expect(before[.modificationDate] as? Date == after[.modificationDate] as? Date)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: other) == ["begun"])
+        await bench.end()
+    }
+
     private static func document(
         folder: String, _ more: [String: JSONValue] = [:], url: String = "http://127.0.0.1:9/x"
     ) throws -> String {
@@ -154,7 +197,9 @@ struct TargetTests {
             ("options", ["trust": ["knownHosts": "/etc/passwd"]]), ("options", ["trust": ["pinnedKey": "/etc/passwd"]]),
             ("headers", [["X", "a\r\nHost: evil"]]), ("options", ["http": ["userAgent": "a\r\nX: y"]]),
             ("options", ["http": ["referer": "a\nX: y"]]), ("mirrors", ["file:///etc/passwd"]),
-            ("options", ["network": ["interface": "lo\n"]]),
+            ("options", ["network": ["interface": "lo\n"]]), ("options", ["network": ["interface": "lo"]]),
+            ("headers", [["Content-Length", "5"]]), ("headers", [["transfer-encoding", "chunked"]]),
+            ("headers", [["Connection", "x"]]), ("headers", [["Host", "h"]]),
         ]
         for (field, value) in strange {
             let document = try Self.document(folder: bench.folder("downloads"), [field: value])
@@ -267,7 +312,9 @@ struct TargetTests {
         // The address of a name is checked when the connection is made.
         let url = "http://localhost:\(server.port)/file.bin"
         let gid = try #require(try await bench.call("aria2.addUri", [.string(url)], options).result)
-        #expect(try await bench.waitForStatus(gid, "error", "complete")["status"] == "error")
+        let status = try await bench.waitForStatus(gid, "error", "complete")
+        #expect(status["status"] == "error")
+        #expect(status["errorMessage"]?.text?.contains("rpc-private-hosts") == true, "\(status)")
         let body = #"{"options":{"network":{"refusesPrivateAddresses":false}}}"#
         let id = try #require(try await bench.manager.snapshots(.all).first?.id)
         _ = try await bench.ask("POST", "/v1/downloads/\(id)/resume", body, fields: [bench.bearer])
@@ -276,6 +323,7 @@ struct TargetTests {
         #expect(server.log.entries.isEmpty)
         let proxied = try await bench.call("aria2.addUri", ["http://192.0.2.1/x"], ["all-proxy": "http://127.0.0.1:9"])
         #expect(proxied.status == 400)
+        #expect(try await bench.call("aria2.changeGlobalOption", ["all-proxy": "http://127.0.0.1:9"]).status == 400)
         await bench.end()
     }
 

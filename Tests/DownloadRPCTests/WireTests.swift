@@ -1,3 +1,4 @@
+import DownloadEngine
 import DownloadTestSupport
 import Foundation
 import Testing
@@ -99,6 +100,44 @@ struct WireTests {
             #expect(try await bench.call(method, .string(gid)).error != nil)
         }
         #expect(try await bench.call("aria2.addUri", ["magnet:?xt=urn:btih:x"]).error?.contains("BitTorrent") == true)
+        await bench.end()
+    }
+
+    @Test("A proxy that cannot be one, and a list for an option with one value, are refused when they are given")
+    func unusableOptions() async throws {
+        let bench = try await RPCBench()
+        let strange: [(String, JSONValue)] = [
+            ("all-proxy", "not a proxy:::"), ("http-proxy", "gopher://h:1"), ("https-proxy", "http://h:99999"),
+            ("ftp-proxy", "http://"), ("out", ["a", "b"]), ("dir", [.string(bench.folder("downloads"))]),
+        ]
+        for (name, value) in strange {
+            let options = JSONValue.object([name: value])
+            #expect(try await bench.call("aria2.addUri", ["http://127.0.0.1:9/x"], options).status == 400, "\(name)")
+            #expect(try await bench.call("aria2.changeGlobalOption", options).status == 400, "\(name)")
+        }
+        for proxy: JSONValue in ["h:1", "socks5://u:p@[::1]:1080", ""] {
+            #expect(try await bench.call("aria2.changeGlobalOption", ["all-proxy": proxy]).status == 200, "\(proxy)")
+        }
+        await bench.end()
+    }
+
+    @Test("getOption answers the options in force, and changeOption refuses one that it cannot change")
+    func optionsInForce() async throws {
+        let bench = try await RPCBench()
+        let gid = try #require(
+            try await bench.call("aria2.addUri", ["http://127.0.0.1:9/x"], ["pause": "true", "timeout": "7"]).result)
+        let options = try #require(try await bench.call("aria2.getOption", gid).result?.fields)
+        #expect(options["split"] == "6" && options["max-connection-per-server"] == "6" && options["timeout"] == "7")
+        #expect(options["max-tries"] == "6" && options["check-certificate"] == "true")
+        #expect(try await bench.call("aria2.changeOption", gid, ["continue": "true"]).status == 400)
+        // A client that sends the answer back gets an automatic number of connections again.
+        let again = try #require(
+            try await bench.call(
+                "aria2.addUri", ["http://127.0.0.1:9/y"], .object(options.merging(["pause": "true"]) { $1 })
+            )
+            .result)
+        #expect(again != gid)
+        #expect(try await bench.manager.snapshots(.all).allSatisfy { !$0.record.request.hasFixedConnections })
         await bench.end()
     }
 

@@ -25,8 +25,18 @@ extension NameCase {
             (#"attachment; filename="100%20.txt""#, "100%20.txt", nil),
             (#"attachment; filename="..%2F..%2Fa.txt""#, "..%2F..%2Fa.txt", "%2F..%2Fa.txt"),
             (#"attachment; filename='a.txt'"#, "'a.txt'", nil),
-            // RFC 2047 does not apply here (RFC 6266, appendix C.1).
-            (#"attachment; filename="=?UTF-8?Q?a=2Etxt?=""#, "=?UTF-8?Q?a=2Etxt?=", nil),
+            // Browsers decode words of RFC 2047, although they do not apply here (RFC 6266, appendix C.1).
+            (#"attachment; filename="=?UTF-8?Q?a=2Etxt?=""#, "a.txt", nil),
+            (#"attachment; filename="=?utf-8?B?5Lit5paH?= =?UTF-8?b?LnR4dA==?=""#, "中文.txt", nil),
+            (#"attachment; filename="=?UTF-8?B?5Lg=?= =?UTF-8?B?rQ==?=.txt""#, "中.txt", nil),
+            (#"attachment; filename==?ISO-8859-1?Q?na=EFve_1?=.txt"#, "naïve 1.txt", nil),
+            (#"attachment; filename="=?UTF-8?Q?..=2F..=2Fa.txt?=""#, "../../a.txt", "a.txt"),
+            (#"attachment; filename="=?koi8-r?Q?a?= b""#, "=?koi8-r?Q?a?= b", nil),
+            (#"attachment; filename="a=?b=?UTF-8?B?!!?=c""#, "a=?b=?UTF-8?B?!!?=c", nil),
+            // Chrome and Firefox decode a value without quotes.
+            ("attachment; filename= %E4%B8%AD.txt", "中.txt", nil),
+            ("attachment; filename=..%2F..%2Fa.txt", "../../a.txt", "a.txt"),
+            ("attachment; filename=%FF.txt", "%FF.txt", nil), ("attachment; filename=100%.txt", "100%.txt", nil),
             ("attachment; filename=\"naïve – 日本 🎉.txt\"", "naïve – 日本 🎉.txt", nil),
             ("attachment; filename=naïve.txt", "naïve.txt", nil),
             (#"attachment; filename="../../etc/passwd""#, "../../etc/passwd", "passwd"),

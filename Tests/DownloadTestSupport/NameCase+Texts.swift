@@ -29,7 +29,14 @@ extension NameCase {
             ("evil\u{202E}gpj.exe", "evilgpj.exe"), ("\u{202A}a\u{202B}b\u{202C}c\u{202D}d", "abcd"),
             ("\u{2066}a\u{2067}b\u{2068}c\u{2069}", "abc"), ("a\u{200E}b\u{200F}c\u{61C}", "abc"),
             // Invisible characters.
-            ("a\u{200B}\u{200C}\u{200D}\u{2060}\u{FEFF}b", "ab"), ("a\u{AD}b", "ab"), ("a\u{180E}b", "ab"),
+            ("a\u{200B}\u{200C}\u{200D}\u{2060}\u{FEFF}b", "ab"), ("in\u{200C}voice", "invoice"),
+            // Joiners between letters of scripts that write them, and between emoji.
+            ("👩\u{200D}👩\u{200D}👧\u{200D}👦.png", "👩\u{200D}👩\u{200D}👧\u{200D}👦.png"),
+            ("❤️\u{200D}🔥.png", "❤️\u{200D}🔥.png"), ("می\u{200C}خواهم.txt", "می\u{200C}خواهم.txt"),
+            ("क्\u{200D}ष", "क्\u{200D}ष"), ("👩\u{200C}👩", "👩👩"), ("👩\u{200D}", "👩"),
+            ("می\u{200C}\u{200C}\u{200D}خ", "می\u{200C}خ"), ("می\u{200C}.txt", "می.txt"), ("1\u{200D}2", "12"),
+            ("ae" + filled(62, "\u{301}") + "b", "ae" + filled(60, "\u{301}") + "b"),
+            (".\u{200D}می", "می"), ("a\u{AD}b", "ab"), ("a\u{180E}b", "ab"),
             ("a\u{115F}\u{1160}\u{3164}\u{FFA0}b", "ab"), ("a\u{34F}b", "ab"), ("a\u{E0041}\u{E007F}b", "ab"),
             ("a\u{FFF9}\u{FFFB}b", "ab"), ("a\u{2061}\u{2064}\u{206A}\u{206F}b", "ab"), ("\u{200B}", nil),
             // Dots and spaces at the ends.
@@ -52,8 +59,9 @@ extension NameCase {
             (filled(400, "🇯🇵") + ".png", filled(240, "🇯🇵") + ".png"),
             (filled(400, "👍🏽") + ".png", filled(240, "👍🏽") + ".png"),
             (filled(300, "e\u{301}"), filled(249, "e\u{301}")),
-            // A single character that is too long for the name is cut between its scalars.
-            ("e" + filled(400, "\u{301}"), "e" + filled(248, "\u{301}")),
+            // A letter keeps 30 marks.
+            ("e" + filled(400, "\u{301}"), "e" + filled(60, "\u{301}")),
+            (filled(300, "می\u{200C}"), filled(245, "می\u{200C}") + "م"),
             // These are too long to be extensions.
             ("a." + filled(300, "x"), "a." + filled(248, "x")), ("a. " + filled(300, "x"), "a. " + filled(247, "x")),
             // Characters that may not stand at the end are removed after the cut, too.

@@ -14,6 +14,7 @@ extension DownloadRequest {
             destination: Destination(folder: "/srv/data", fileName: "a.bin", ifExists: .rename, createsFolders: false))
         request.destination.takesServerName = false
         request.destination.keepsRemoteTime = true
+        request.destination.followsLinks = false
         request.destination.continues = true
         request.mirrors = [try url("https://example.net/a")]
         request.size = 7

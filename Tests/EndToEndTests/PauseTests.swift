@@ -55,7 +55,7 @@ extension EndToEnd {
 
                 try await sandbox.done("limit", "300k", "1", with: asUser)
                 #expect(try await sandbox.show(1, with: asUser).rateLimit == 300 << 10)
-                await get.expectSays("dlm: 1: file.bin: changed: limit 300 KiB/s, ")
+                await get.expectSays("dlm: 1: file.bin: limit now 300 KiB/s\n")
                 await get.expectSays(#""rateLimit":307200"#)
 
                 try await sandbox.done("cancel", "1", with: asUser)

@@ -11,8 +11,8 @@ import time
 
 
 class Files(http.server.BaseHTTPRequestHandler):
-    """Serves three kinds of files: /slow/* has 4 MB at about 400 kB a second for each connection, /small/* has 1000 bytes,
-    and /missing/* does not exist until `found` is set."""
+    """Serves files: /slow/* has 4 MB at about 400 kB a second for each connection, /small/* has 1000 bytes, /missing/* does not
+    exist until `found` is set, and /busy/* asks to wait for ten minutes."""
 
     protocol_version = "HTTP/1.1"
     found = False
@@ -25,6 +25,12 @@ class Files(http.server.BaseHTTPRequestHandler):
         Files.seen.append((self.path, dict(self.headers)))
         if self.path.startswith("/missing") and not Files.found:
             self.send_response(404)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        if self.path.startswith("/busy"):
+            self.send_response(503)
+            self.send_header("Retry-After", "600")
             self.send_header("Content-Length", "0")
             self.end_headers()
             return
@@ -96,6 +102,26 @@ class Bench:
         self.stop()
         self.server.shutdown()
         shutil.rmtree(self.home)
+
+
+def use_page_files(context, address):
+    """With DLM_PAGE=FOLDER, the browser gets the files of the page from this folder instead of those in the program. So a
+    changed page can be tested without a build."""
+    folder = os.environ.get("DLM_PAGE")
+    if not folder:
+        return
+    types = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml", "json": "application/manifest+json"}
+    policy = ("default-src 'self'; img-src 'self' data:; object-src 'none'; frame-ancestors 'none'; base-uri 'none'; "
+              "form-action 'none'")
+
+    def answer(route, request):
+        name = request.url[len(address):].split("#")[0].lstrip("/") or "index.html"
+        with open(f"{folder}/{name}", "rb") as file:
+            route.fulfill(body=file.read(), headers={
+                "Content-Type": types[name.rsplit(".", 1)[1]] + "; charset=utf-8", "Content-Security-Policy": policy,
+                "Referrer-Policy": "no-referrer", "Cache-Control": "no-cache"})
+
+    context.route(lambda url: url.startswith(address) and url[len(address):].split("#")[0].strip("/") in ["", *os.listdir(folder)], answer)
 
 
 def wait(what, check, seconds=30):

@@ -7,18 +7,21 @@ import sys
 import threading
 import time
 
-from bench import Bench, Server, wait
+from bench import Bench, Server, use_page_files, wait
 from playwright.sync_api import sync_playwright
 
-SHAPES = {"desktop": (1280, 800), "phone": (360, 640)}
-# By name: the size, the bytes per second, and the state to which the download is brought.
+# The last shape is that of a screen of 1280 x 1024 pixels at a zoom of 400 %.
+SHAPES = {"desktop": (1280, 800), "phone": (360, 640), "zoomed": (320, 256)}
+# By name: the size, the bytes per second, and the state to which the download is brought. Without bytes, the size is the status.
 FILES = {
     "debian-13.1.0-amd64-netinst.iso": (790_000_000, 1_500_000, "running"),
     "europe-latest.osm.pbf": (31_000_000_000, 2_500_000, "running"),
     "prices-2026-11.csv.gz": (18_300_000, 40_000_000, "completed"),
     "gutenberg-images.tar": (900_000_000, 2_000_000, "paused"),
-    "old-release.zip": (0, 0, "failed"),
+    "old-release.zip": (404, 0, "failed"),
+    "linux-6.12.tar.xz": (503, 0, "waiting"),
 }
+WORDS = {"completed": "finished", "waiting": "will try again"}
 HOST = "http://mirror.example.org/"
 
 
@@ -33,8 +36,9 @@ class Mirror(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         name = self.path.rsplit("/", 1)[1]
         size, rate, _ = FILES.get(name, (1000, 1_000_000, ""))
-        if not size:
-            self.send_response(404)
+        if not rate:
+            self.send_response(size)
+            self.send_header("Retry-After", "540")
             self.send_header("Content-Length", "0")
             self.end_headers()
             return
@@ -68,6 +72,7 @@ class Pictures:
         width, height = SHAPES[shape]
         context = self.browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce", locale="en-GB")
+        use_page_files(context, self.bench.address)
         page = context.new_page()
         page.goto(f"{self.bench.address}/#secret={self.bench.secret}")
         return page
@@ -93,9 +98,16 @@ def rows(page, least=1):
     wait("rows", lambda: page.locator("#rows tr[data-id]").count() >= least)
 
 
+def menu(page):
+    rows(page, 3)
+    page.locator("#rows tr", has_text="europe").focus()
+    page.keyboard.press("m")
+    page.get_by_role("menu").wait_for()
+
+
 def busy(page):
-    rows(page, 5)
-    wait("a speed", lambda: "MiB/s" in page.locator("#speed").inner_text())
+    rows(page, 3)
+    wait("a speed", lambda: "/s" in page.locator("#speed").inner_text())
     # The chart has some points then.
     page.wait_for_timeout(6000)
 
@@ -108,7 +120,7 @@ def details(page):
 
 
 def adding(page):
-    rows(page, 5)
+    rows(page, 3)
     page.keyboard.press("a")
     page.get_by_label("Addresses, one a line").fill(f"{HOST}a.iso\n{HOST}b.iso")
     page.get_by_text("free").wait_for()
@@ -120,7 +132,7 @@ def options(page):
 
 
 def removing(page):
-    rows(page, 5)
+    rows(page, 3)
     page.locator("#rows tr", has_text="prices").locator("input").check()
     page.keyboard.press("Delete")
     page.get_by_text("Also delete the file").wait_for()
@@ -138,7 +150,9 @@ def main():
             browser = playwright.chromium.launch(executable_path="/usr/lib/chromium/chromium", args=["--no-sandbox"])
             pictures = Pictures(bench, browser, folder, documents)
             for shape in SHAPES:
-                page = browser.new_context(viewport=dict(zip(("width", "height"), SHAPES[shape]))).new_page()
+                context = browser.new_context(viewport=dict(zip(("width", "height"), SHAPES[shape])))
+                use_page_files(context, bench.address)
+                page = context.new_page()
                 page.goto(bench.address)
                 page.get_by_label("Secret").wait_for()
                 pictures.take(page, f"login-{shape}-light")
@@ -153,25 +167,26 @@ def main():
                     wait("some bytes", lambda: "%" in row.inner_text() and "0 %" not in row.inner_text(), 60)
                     row.focus()
                     api.keyboard.press("p")
-                words = {"completed": "finished"}.get(state, state)
+                words = WORDS.get(state, state)
                 wait(f"{name} is {words}", lambda: words in row.inner_text(), 60)
-            pictures.each("five", busy, {("desktop", "light"): "list", ("phone", "dark"): "phone"})
+            pictures.each("six", busy, {("desktop", "light"): "list", ("phone", "dark"): "phone"})
+            pictures.each("menu", menu)
             pictures.each("details", details, {("desktop", "dark"): "details"})
             pictures.each("adding", adding)
             pictures.each("options", options)
             pictures.each("removing", removing)
-            pictures.each("failed", lambda page: (rows(page, 5), page.goto(f"{bench.address}/#state=failed"),
+            pictures.each("failed", lambda page: (rows(page, 3), page.goto(f"{bench.address}/#state=failed"),
                                                   wait("one row", lambda: page.locator("#rows tr[data-id]").count() == 1)))
-            pictures.each("keys", lambda page: (rows(page, 5), page.keyboard.press("?"), page.get_by_role("dialog", name="Keys").wait_for()))
+            pictures.each("keys", lambda page: (rows(page, 3), page.keyboard.press("?"), page.get_by_role("dialog", name="Settings and keys").wait_for()))
             with open(bench.home + "/list", "w") as file:
                 file.writelines(f"{HOST}photos/img-{number:05}.jpg\n" for number in range(10_000))
             bench.run("get", "-b", "-q", "--paused", "-d", bench.downloads + "/photos", "-i", bench.home + "/list")
-            pictures.each("many", lambda page: (rows(page, 8), wait("all", lambda: int(
-                page.locator("[data-count=all]").inner_text() or 0) > 10_000), page.wait_for_timeout(1500)),
+            pictures.each("many", lambda page: (rows(page, 3), wait("all", lambda: int(
+                page.locator("[data-count=all]").inner_text().rstrip("+") or 0) > 10_000), page.wait_for_timeout(1500)),
                 {("desktop", "light"): "many"})
             opened = {(shape, scheme): pictures.page(shape, scheme) for shape in SHAPES for scheme in ("light", "dark")}
             for page in opened.values():
-                rows(page, 8)
+                rows(page, 3)
             bench.stop()
             for (shape, scheme), page in opened.items():
                 page.get_by_text("does not answer").wait_for()

@@ -125,6 +125,8 @@ int dlm_open_folder(const char *path);
 /// Opens a folder below `folder` as a starting point for other calls (O_PATH). Fails with EXDEV if `path` leads out of
 /// `folder`, directly or through symbolic links (openat2(2), RESOLVE_BENEATH and RESOLVE_NO_MAGICLINKS).
 int dlm_open_folder_beneath(int folder, const char *path);
+/// Opens a folder for reading, if no part of its path is a symbolic link (openat2(2), RESOLVE_NO_SYMLINKS).
+int dlm_open_folder_without_links(const char *path);
 /// Returns a descriptor that becomes readable when the process has ended (pidfd_open(2)).
 int dlm_pidfd_open(pid_t pid);
 
@@ -150,6 +152,16 @@ void dlm_name_thread(const char *name);
 int dlm_terminal_columns(int fd);
 /// Returns the number of rows of the terminal `fd`; 0 if `fd` is not a terminal.
 int dlm_terminal_rows(int fd);
+
+/// A compressor to the gzip format (RFC 1952), by zlib.
+typedef struct dlm_gzip dlm_gzip;
+/// Returns NULL if zlib cannot be loaded, or if there is no memory.
+dlm_gzip *dlm_gzip_new(void);
+void dlm_gzip_free(dlm_gzip *gzip);
+/// Gives bytes to compress. They must stay in memory until dlm_gzip_take has returned less than it had room for.
+void dlm_gzip_give(dlm_gzip *gzip, const void *bytes, size_t count);
+/// Stores compressed bytes, and returns their number. With `is_end`, all bytes have been given.
+size_t dlm_gzip_take(dlm_gzip *gzip, void *bytes, size_t room, int is_end);
 
 /// A message digest that OpenSSL computes (EVP).
 struct dlm_digest;

@@ -43,7 +43,7 @@ final class AcceptGate: ChannelDuplexHandler {
 
     private func makeRoom() {
         guard isHeld, let context else { return }
-        table.closeIdleOne()
+        table.closeWaitingOne()
         retry?.cancel()
         retry = context.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(500)) { [weak self] in
             self?.makeRoom()

@@ -17,11 +17,15 @@ package struct AnswerWriter: Sendable {
     let channel: any Channel
     let gate: EventLoopGate
     let limits: ControlLimits
+    /// Compresses the bytes of the answer; nil to send them as they are.
+    var gzip: Gzip?
 
     /// The most bytes of one piece. The time limit applies to each piece.
     static let pieceSize = 64 << 10
 
-    package func write(_ bytes: Data) async throws {
+    package func write(_ bytes: Data) async throws { try await write(plain: gzip?.compressed(bytes) ?? bytes) }
+
+    private func write(plain bytes: Data) async throws {
         var rest = bytes[...]
         while !rest.isEmpty {
             let piece = rest.prefix(Self.pieceSize)
@@ -48,14 +52,17 @@ package struct AnswerWriter: Sendable {
     func send(_ answer: ControlAnswer, keepAlive: Bool) async {
         do {
             let head = Self.head(answer, keepAlive: keepAlive)
-            if case .whole(let bytes) = answer.body, bytes.count <= Self.pieceSize {
+            if case .whole(let bytes) = answer.body, bytes.count <= Self.pieceSize, answer.gzip == nil {
                 return try await send(.whole(head, ByteBuffer(bytes: bytes), keepAlive: keepAlive))
             }
             try await send(.head(head, isEndless: answer.isEndless))
+            var writer = self
+            writer.gzip = answer.gzip
             switch answer.body {
-            case .whole(let bytes): try await write(bytes)
-            case .stream(let produce): try await produce(self)
+            case .whole(let bytes): try await writer.write(bytes)
+            case .stream(let produce): try await produce(writer)
             }
+            if let gzip = answer.gzip { try await write(plain: gzip.compressed(Data(), isEnd: true)) }
             try await send(.end(keepAlive: keepAlive))
         } catch {
             _ = gate.execute { [channel] in channel.close(promise: nil) }
@@ -65,8 +72,8 @@ package struct AnswerWriter: Sendable {
     static func head(_ answer: ControlAnswer, keepAlive: Bool) -> HTTPResponseHead {
         var headers: HTTPHeaders = ["Content-Type": answer.contentType, "Dlm-Api": "\(WireCoder.version)"]
         switch answer.body {
-        case .whole(let bytes): headers.add(name: "Content-Length", value: "\(bytes.count)")
-        case .stream: headers.add(name: "Transfer-Encoding", value: "chunked")
+        case .whole(let bytes) where answer.gzip == nil: headers.add(name: "Content-Length", value: "\(bytes.count)")
+        default: headers.add(name: "Transfer-Encoding", value: "chunked")
         }
         headers.add(contentsOf: answer.headers)
         if let allow = answer.allow { headers.add(name: "Allow", value: allow) }

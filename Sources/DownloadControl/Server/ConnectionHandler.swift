@@ -32,7 +32,10 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var timer: Scheduled<Void>?
     private var task: Task<Void, Never>?
     private var isEndless = false
-    private(set) var idleSince: NIODeadline?
+    /// The time since when the connection waits for its client: for the next request, or for the rest of a request.
+    private(set) var waitsSince: NIODeadline?
+    /// The address of the client, without its port; nil on a Unix socket.
+    var peer: String? { context?.channel.remoteAddress?.ipAddress }
 
     init(server: ConnectionTable) { self.server = server }
 
@@ -93,7 +96,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func beginRequest() {
         phase = .receiving
-        idleSince = nil
+        waitsSince = .now()
         headBytes = 0
         startTimer(server.limits.request) { $0.refuse(.tooSlow) }
     }
@@ -120,6 +123,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func answer() {
         guard let head, let context else { return }
         timer?.cancel()
+        waitsSince = nil
         phase = .answering
         let request = ControlRequest(
             method: head.method.rawValue, target: head.uri, version: head.headers.first(name: "Dlm-Api"),
@@ -192,7 +196,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func becomeIdle() {
         phase = .idle
-        idleSince = .now()
+        waitsSince = .now()
         startTimer(server.limits.idle) { $0.context?.close(promise: nil) }
     }
 

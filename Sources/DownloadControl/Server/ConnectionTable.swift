@@ -38,12 +38,14 @@ final class ConnectionTable {
         if connections.isEmpty { whenEmpty?.succeed() }
     }
 
-    /// Makes room for a waiting client: closes the connection that has been idle for longest, if it has been idle for a
-    /// second.
-    func closeIdleOne() {
-        let longest = connections.values.filter { $0.idleSince.map { $0 < .now() - .seconds(1) } ?? false }
-            .min { ($0.idleSince ?? .now()) < ($1.idleSince ?? .now()) }
-        longest?.close()
+    /// Makes room for a waiting client: closes the connection that has been waiting for its client for longest, if it
+    /// has been waiting for a second. A client with many connections loses one of them first.
+    func closeWaitingOne() {
+        let second = NIODeadline.now() - .seconds(1)
+        let waiting = connections.values.compactMap { one in one.waitsSince.map { (one, $0) } }.filter { $0.1 < second }
+        let counts = Dictionary(grouping: waiting) { $0.0.peer }.mapValues(\.count)
+        let most = counts.values.max()
+        waiting.filter { counts[$0.0.peer] == most }.min { $0.1 < $1.1 }?.0.close()
     }
 
     /// Closes idle connections at once, and each other connection after its answer. The future completes when all are

@@ -8,6 +8,8 @@ package struct ControlRequest: Sendable {
     /// The parts of the path between the slashes, percent-decoded.
     package let path: [String]
     package let query: [String: String]
+    /// The authority of a target in absolute form, such as `http://host/path` (RFC 9112 section 3.2.2); else nil.
+    package let authority: String?
     /// The version in the field `Dlm-Api`, as it was written.
     package let version: String?
     package let body: Data
@@ -24,8 +26,16 @@ package struct ControlRequest: Sendable {
         self.body = body
         self.headers = headers
         self.peer = peer
+        var target = Substring(target)
+        if target.lowercased().hasPrefix("http://") {
+            let authority = target.dropFirst(7).prefix { $0 != "/" && $0 != "?" }
+            self.authority = String(authority)
+            target = target[authority.endIndex...]
+        } else {
+            authority = nil
+        }
         let halves = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        path = halves[0].split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
+        path = (halves.first ?? "").split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
         var query: [String: String] = [:]
         for field in halves.dropFirst().first?.split(separator: "&") ?? [] {
             let pair = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
@@ -53,6 +63,8 @@ package struct ControlAnswer: Sendable {
     package var headers: HTTPHeaders = [:]
     /// Whether the answer lasts until the client or the service ends it.
     package var isEndless = false
+    /// Compresses the body; nil to send it as it is.
+    var gzip: Gzip?
     package let body: Body
 
     package init(
@@ -62,6 +74,22 @@ package struct ControlAnswer: Sendable {
         self.contentType = contentType
         self.isEndless = isEndless
         self.body = body
+    }
+
+    /// Compresses the answer if the client accepts it (RFC 9110 section 12.5.3), and if that is worth it.
+    package mutating func compress(for request: ControlRequest) {
+        if isEndless { return }
+        if case .whole(let bytes) = body, bytes.count < 1024 { return }
+        headers.add(name: "Vary", value: "Accept-Encoding")
+        let accepted = request.headers["accept-encoding"].joined(separator: ",").lowercased().split(separator: ",")
+        let isAccepted = accepted.contains { coding in
+            let parts = coding.split(separator: ";").map { $0.filter { $0 != " " } }
+            return parts.first == "gzip"
+                && !parts.dropFirst().contains { ["q=0", "q=0.0", "q=0.00", "q=0.000"].contains($0) }
+        }
+        guard isAccepted, let gzip = Gzip() else { return }
+        headers.add(name: "Content-Encoding", value: "gzip")
+        self.gzip = gzip
     }
 
     static func json(_ document: some Encodable, status: Int = 200) -> ControlAnswer {

@@ -45,17 +45,33 @@ extension Routes {
         }
         let rows = Array(selection.after == nil ? found.suffix(wanted) : found.prefix(wanted))
         let hasMore = found.count > wanted
-        return ControlAnswer(body: .stream { try await Self.write(rows, hasMore: hasMore, to: $0) })
+        let fields = try fields(request)
+        return ControlAnswer(body: .stream { try await Self.write(rows, fields, hasMore: hasMore, to: $0) })
+    }
+
+    /// Returns the fields that the client wants of each download; nil for all.
+    private func fields(_ request: ControlRequest) throws -> Set<WireDownload.Field>? {
+        try request.query["fields"].map { names in
+            Set(
+                try names.split(separator: ",").map { name in
+                    guard let field = WireDownload.Field(rawValue: String(name)) else {
+                        throw WireProblem("fields: there is no \(name)")
+                    }
+                    return field
+                })
+        }
     }
 
     /// Writes the response row by row, so that the text of 10,000 rows is never in memory.
     private static func write(
-        _ rows: [DownloadSnapshot], hasMore: Bool, to writer: AnswerWriter
+        _ rows: [DownloadSnapshot], _ fields: Set<WireDownload.Field>?, hasMore: Bool, to writer: AnswerWriter
     ) async throws {
         var piece = Data(#"{"version":\#(WireCoder.version),"more":\#(hasMore),"downloads":["#.utf8)
         for (index, row) in rows.enumerated() {
             if index > 0 { piece.append(UInt8(ascii: ",")) }
-            piece.append(try WireCoder.encode(WireDownload(row)))
+            var download = WireDownload(row)
+            download.only = fields
+            piece.append(try WireCoder.encode(download))
             if piece.count >= AnswerWriter.pieceSize / 2 {
                 try await writer.write(piece)
                 piece.removeAll(keepingCapacity: true)

@@ -30,6 +30,44 @@ struct WireDownload: Encodable, Sendable {
     let updated: String
     let record: DownloadRecord
     let progress: DownloadProgress
+    /// The fields that are written; nil for all.
+    var only: Set<Field>?
+
+    /// The names of the fields.
+    enum Field: String, CodingKey {
+        case version, kind, changed, id, state, name, url, effectiveURL, path, folder, received, total, speed
+        case connections, priority, rateLimit, session, attended, error, created, updated, record, progress
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: Field.self)
+        func write(_ field: Field, _ value: (some Encodable)?) throws {
+            if only?.contains(field) ?? true { try values.encodeIfPresent(value, forKey: field) }
+        }
+        try write(.version, version)
+        try write(.kind, kind)
+        try write(.changed, changed)
+        try write(.id, id)
+        try write(.state, state)
+        try write(.name, name)
+        try write(.url, url)
+        try write(.effectiveURL, effectiveURL)
+        try write(.path, path)
+        try write(.folder, folder)
+        try write(.received, received)
+        try write(.total, total)
+        try write(.speed, speed)
+        try write(.connections, connections)
+        try write(.priority, priority)
+        try write(.rateLimit, rateLimit)
+        try write(.session, session)
+        try write(.attended, attended)
+        try write(.error, error)
+        try write(.created, created)
+        try write(.updated, updated)
+        try write(.record, record)
+        try write(.progress, progress)
+    }
 
     init(_ snapshot: DownloadSnapshot, kind: String? = nil, changed: Bool? = nil) {
         let record = snapshot.record

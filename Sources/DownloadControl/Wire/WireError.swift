@@ -23,13 +23,17 @@ struct WireError: Codable, Sendable {
     init(_ error: DownloadError, message: String? = nil) {
         kind = error.kind
         reason = error.reason
-        self.message = message ?? Self.hidingUserInformation(error.description)
+        if case .sessionUnavailable(.badExchange(_, let text)) = error {
+            // The client makes the same error from the message.
+            (self.message, download) = (message ?? text, nil)
+        } else {
+            (self.message, download) = (message ?? Self.hidingUserInformation(error.description), error)
+        }
         exitStatus = error.exitStatus
         curlCode = error.curlCode
         httpStatus = error.httpStatus
         errno = error.systemErrno
         if case .sessionUnavailable(.incompatible(_, let spoken)) = error { version = spoken } else { version = nil }
-        download = error
     }
 
     /// Returns the original error. If this version does not know the error, returns an error with the peer's message.

@@ -36,8 +36,7 @@ package enum FileNaming {
     package static func sanitized(_ text: String) -> String? {
         if isPlain(text) { return text }
         let component = text.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? Substring.UnicodeScalarView()
-        let visible = component.filter { !isInvisible($0) }
-        let name = trimmingEnd(visible.drop { $0 == "." || $0 == "~" || $0.properties.isWhitespace })
+        let name = trimmingEnd(visible(component).drop { $0 == "." || $0 == "~" || $0.properties.isWhitespace })
         return name.isEmpty ? nil : shortened(String(name), to: longest)
     }
 
@@ -100,6 +99,41 @@ extension FileNaming {
         }
     }
 
+    /// Returns the characters that can be seen, with the joiners (U+200C, U+200D) between letters of scripts that write
+    /// them, and between emoji. A letter keeps at most 30 marks (UAX #15, Stream-Safe Text Format), because a longer
+    /// pile hides the text beside it, and could not be cut to the length of a name.
+    private static func visible(_ scalars: Substring.UnicodeScalarView) -> String.UnicodeScalarView {
+        var kept = String.UnicodeScalarView()
+        var (joiner, marks) = (Unicode.Scalar?.none, 0)
+        for scalar in scalars {
+            if isJoiner(scalar) {
+                joiner = joiner ?? scalar
+            } else if !isInvisible(scalar) {
+                let isMark = [.nonspacingMark, .enclosingMark].contains(scalar.properties.generalCategory)
+                marks = isMark ? marks + 1 : 0
+                if marks > 30 { continue }
+                if let joiner, let last = kept.last, joins(last, joiner), joins(scalar, joiner) { kept.append(joiner) }
+                joiner = nil
+                kept.append(scalar)
+            }
+        }
+        return kept
+    }
+
+    private static func isJoiner(_ scalar: Unicode.Scalar) -> Bool { scalar == "\u{200C}" || scalar == "\u{200D}" }
+
+    /// Returns whether a joiner beside this character has a meaning, and is not only invisible.
+    private static func joins(_ scalar: Unicode.Scalar, _ joiner: Unicode.Scalar) -> Bool {
+        let properties = scalar.properties
+        if properties.isEmoji || scalar == "\u{FE0F}" { return joiner == "\u{200D}" && !scalar.isASCII }
+        switch scalar.value {
+        // Arabic to Sinhala, Myanmar, Khmer and Mongolian, Arabic forms, and the Brahmic scripts of plane 1.
+        case 0x600...0xDFF, 0x1000...0x109F, 0x1780...0x18AF, 0xFB50...0xFDFF, 0xFE70...0xFEFC, 0x11000...0x11FFF:
+            return properties.isAlphabetic || properties.canonicalCombiningClass != .notReordered
+        default: return false
+        }
+    }
+
     /// Returns whether a name is printable ASCII that needs no change, like most names.
     private static func isPlain(_ text: String) -> Bool {
         guard (1...longest).contains(text.utf8.count), let first = text.utf8.first, let last = text.utf8.last else {
@@ -112,7 +146,7 @@ extension FileNaming {
     }
 
     private static func trimmingEnd(_ scalars: some BidirectionalCollection<Unicode.Scalar>) -> String {
-        let last = scalars.lastIndex { $0 != "." && !$0.properties.isWhitespace }
+        let last = scalars.lastIndex { $0 != "." && !isJoiner($0) && !$0.properties.isWhitespace }
         return String(String.UnicodeScalarView(last.map { scalars[...$0].map(\.self) } ?? []))
     }
 

@@ -79,6 +79,34 @@ package enum FileStatus {
         guard fsync(descriptor) == 0 else { throw .file(errno, "fsync", path: path) }
     }
 
+    /// Opens a folder. Without `followsLinks`, no part of the path may be a symbolic link (openat2(2)).
+    package static func openFolder(_ path: String, followsLinks: Bool) throws(DownloadError) -> Int32 {
+        let descriptor =
+            followsLinks
+            ? Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : dlm_open_folder_without_links(path)
+        if descriptor >= 0 { return descriptor }
+        throw errno == ELOOP && !followsLinks ? .fileFailed(.folderMoved, path: path) : .file(errno, "open", path: path)
+    }
+
+    /// Makes the folder and its missing parents, as ``makeFolder(_:)`` does, but not through symbolic links.
+    package static func makeFolderWithoutLinks(_ path: String) throws(DownloadError) {
+        close(try openMaking(path))
+    }
+
+    private static func openMaking(_ path: String) throws(DownloadError) -> Int32 {
+        do { return try openFolder(path, followsLinks: false) } catch .fileFailed(.folderMissing, _) {
+            guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
+                throw .file(ENOENT, "open", path: path)
+            }
+            let parent = try openMaking(String(path[..<slash]))
+            defer { close(parent) }
+            let isMade = mkdirat(parent, String(path[path.index(after: slash)...]), 0o777) == 0
+            guard isMade || errno == EEXIST else { throw .file(errno, "mkdir", path: path) }
+            if isMade { fsync(parent) }
+            return try openFolder(path, followsLinks: false)
+        }
+    }
+
     /// Makes the folder and its missing parents, and syncs their names, so that they survive a loss of power.
     package static func makeFolder(_ path: String) throws(DownloadError) {
         if make(path) || errno == EEXIST { return try requireFolder(path) }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The file name in a `Content-Disposition` field (RFC 6266), as the server wrote it. The name is not safe before
 /// ``FileNaming`` has changed it.
 package struct ContentDisposition: Equatable, Sendable {
@@ -20,7 +22,7 @@ package struct ContentDisposition: Equatable, Sendable {
             // If a parameter occurs twice, which is an error, the first usable value is used.
             switch parameter.name {
             case "filename*": extended = extended ?? Self.decodedExtended(parameter.value)
-            case "filename": plain = plain ?? Self.nonEmpty(String(decoding: parameter.value, as: UTF8.self))
+            case "filename": plain = plain ?? Self.nonEmpty(Self.decodedPlain(parameter.value, parameter.isQuoted))
             default: break
             }
         }
@@ -40,7 +42,15 @@ package struct ContentDisposition: Equatable, Sendable {
         }
     }
 
-    private static func latin1(_ bytes: some Sequence<UInt8>) -> String {
+    /// Decodes what RFC 6266 does not permit, but browsers accept: encoded words (RFC 2047), and percent-encoding
+    /// outside of quotes.
+    private static func decodedPlain(_ value: [UInt8], _ isQuoted: Bool) -> String {
+        let text = EncodedWords.decoded(String(decoding: value, as: UTF8.self))
+        if isQuoted { return text }
+        return text.utf8.percentDecoded.flatMap { String(validating: $0, as: UTF8.self) } ?? text
+    }
+
+    fileprivate static func latin1(_ bytes: some Sequence<UInt8>) -> String {
         String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
 
@@ -54,17 +64,18 @@ private struct ParameterScanner {
 
     init(_ text: Substring.UTF8View) { rest = text }
 
-    mutating func next() -> (name: String, value: [UInt8])? {
+    mutating func next() -> (name: String, value: [UInt8], isQuoted: Bool)? {
         rest = rest.drop { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         if rest.isEmpty { return nil }
         let name = rest.prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ";") }
         rest = rest[name.endIndex...]
-        var value: [UInt8] = []
+        var (value, isQuoted) = ([UInt8](), false)
         if rest.first == UInt8(ascii: "=") {
             rest = rest.dropFirst().drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-            value = rest.first == UInt8(ascii: "\"") ? quoted() : token()
+            isQuoted = rest.first == UInt8(ascii: "\"")
+            value = isQuoted ? quoted() : token()
         }
-        return (name.trimmingWhitespace().lowercasedASCII, value)
+        return (name.trimmingWhitespace().lowercasedASCII, value, isQuoted)
     }
 
     /// Reads up to the semicolon, including spaces, because some servers omit the quotes around names with spaces.
@@ -84,5 +95,61 @@ private struct ParameterScanner {
         }
         rest = rest.drop { $0 != UInt8(ascii: ";") }
         return bytes
+    }
+}
+
+/// Words such as `=?UTF-8?B?5Lit?=` (RFC 2047), in UTF-8 or ISO-8859-1. Other words stay as they are.
+private enum EncodedWords {
+    static func decoded(_ text: String) -> String {
+        var (result, rest) = ("", Substring(text))
+        // A character may be divided between two words, so their bytes are joined before they are decoded.
+        var (bytes, set) = ([UInt8](), "")
+        func flush() {
+            result += set == "utf-8" ? String(decoding: bytes, as: UTF8.self) : ContentDisposition.latin1(bytes)
+            bytes = []
+        }
+        while let start = rest.utf8.indices.first(where: { rest[$0...].utf8.starts(with: "=?".utf8) }) {
+            let between = rest[..<start]
+            guard let word = word(rest[start...]) else {
+                flush()
+                result += rest[...start]
+                rest = rest[rest.utf8.index(after: start)...]
+                continue
+            }
+            if bytes.isEmpty || set != word.set || !between.allSatisfy(\.isWhitespace) {
+                flush()
+                result += between
+            }
+            bytes += word.bytes
+            (set, rest) = (word.set, word.rest)
+        }
+        flush()
+        return result + rest
+    }
+
+    private static func word(_ text: Substring) -> (set: String, bytes: [UInt8], rest: Substring)? {
+        let parts = text.dropFirst(2).split(separator: "?", maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count == 4, parts[3].hasPrefix("=") else { return nil }
+        let set = parts[0].lowercased()
+        guard set == "utf-8" || set == "iso-8859-1" else { return nil }
+        let bytes: [UInt8]? =
+            switch parts[1] {
+            case "B", "b": Data(base64Encoded: String(parts[2])).map { Array($0) }
+            case "Q", "q": quoted(parts[2].utf8)
+            default: nil
+            }
+        return bytes.map { (set, $0, parts[3].dropFirst()) }
+    }
+
+    /// Decodes the encoding `Q`: `=` and two hexadecimal digits for a byte, and `_` for a space.
+    private static func quoted(_ text: Substring.UTF8View) -> [UInt8]? {
+        text.flatMap { byte in
+            switch byte {
+            case UInt8(ascii: "="): Array("%".utf8)
+            case UInt8(ascii: "_"): Array(" ".utf8)
+            case UInt8(ascii: "%"): Array("%25".utf8)
+            default: [byte]
+            }
+        }.percentDecoded
     }
 }

@@ -99,18 +99,15 @@ extension Metalink {
             return skipped
         }
 
-        /// Records that an empty element is skipped. Some generators write empty elements, so the document is not
-        /// refused.
-        private mutating func skip(_ element: String) {
-            skipped = "the empty <\(element)> of '\((file?.name ?? "").prefix(100))' is skipped"
+        /// Records that an element without a usable value is skipped. Some generators write such elements, so the
+        /// document is not refused.
+        private mutating func skip(_ element: String, _ text: String = "") {
+            let value = text.isEmpty ? "empty <\(element)>" : "<\(element)> '\(text.prefix(40))'"
+            skipped = "the \(value) of '\((file?.name ?? "").prefix(100))' is skipped"
         }
 
         private mutating func readSize(_ text: String) {
-            if text.isEmpty { return skip("size") }
-            guard let size = text.utf8.decimal else {
-                failure = "the size '\(text.prefix(40))' is not a number of bytes"
-                return
-            }
+            guard let size = text.utf8.decimal else { return skip("size", text) }
             if let known = file?.size, known != size { failure = "two sizes for one file" }
             file?.size = size
         }

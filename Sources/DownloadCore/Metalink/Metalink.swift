@@ -28,7 +28,7 @@ package struct Metalink: Sendable, Equatable {
     }
 
     package let files: [File]
-    /// Sentences about the elements that were ignored because they are empty, such as `<size>`. Each sentence names the
+    /// Sentences about the elements that were ignored because they have no usable value, such as an empty `<size>`. Each sentence names the
     /// line. There are at most ``mostSkipped`` sentences.
     package let skipped: [String]
 

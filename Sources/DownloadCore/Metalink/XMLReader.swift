@@ -6,17 +6,17 @@ import Foundation
 ///
 /// An element with the same prefix as the outermost element is named without the prefix. Other elements, and
 /// attributes, keep their prefix, because they belong to other vocabularies.
-struct XMLReader {
-    enum Token: Equatable {
+package struct XMLReader {
+    package enum Token: Equatable {
         case start(name: String, attributes: [String: String])
         case end(name: String)
         /// The text between two tags. It may come in several parts.
         case text(String)
     }
 
-    struct Failure: Error, Equatable {
+    package struct Failure: Error, Equatable {
         let line: Int
-        let message: String
+        package let message: String
     }
 
     private let bytes: [UInt8]
@@ -31,14 +31,14 @@ struct XMLReader {
     private static let deepest = 32
     private static let mostAttributes = 64
 
-    init(_ bytes: [UInt8]) throws(Failure) {
+    package init(_ bytes: [UInt8]) throws(Failure) {
         self.bytes = bytes
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
         guard String(validating: bytes, as: UTF8.self) != nil else { throw Failure(line: 1, message: "not UTF-8 text") }
     }
 
     /// Returns the next token, or nil at the end of the document.
-    mutating func next() throws(Failure) -> Token? {
+    package mutating func next() throws(Failure) -> Token? {
         if owedEnd {
             owedEnd = false
             return .end(name: open.removeLast().name)

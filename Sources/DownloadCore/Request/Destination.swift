@@ -31,6 +31,9 @@ public struct Destination: Sendable, Equatable {
     public var keepsRemoteTime = false
     /// Whether a file with the final name is continued, if its last bytes are the same as the server's.
     public var continues = false
+    /// Whether the folder's path may contain symbolic links. A download that came over the network has a path without
+    /// links, so that a link that is made later cannot lead it to another folder.
+    package var followsLinks = true
 
     package init(
         folder: String, fileName: String? = nil, ifExists: IfExists = .fail, createsFolders: Bool = true
@@ -62,6 +65,7 @@ extension Destination: DocumentObject {
         DocumentField("takesServerName", \.takesServerName),
         DocumentField("keepsRemoteTime", \.keepsRemoteTime),
         DocumentField("continues", \.continues),
+        DocumentField("followsLinks", \.followsLinks),
         DocumentField("folder", \.folder),
         DocumentField("fileName", \.fileName),
     ]

@@ -233,13 +233,17 @@ extension DownloadRequest {
         return schemes.first
     }
 
-    /// Throws if the scheme of the URL may not be used, or if the request has options that the scheme does not support.
+    /// Throws if the scheme of the URL may not be used, or if the request has options that the scheme does not support,
+    /// or header fields that only libcurl may set.
     package func requireAllowed() throws(DownloadError) {
         if let only = onlyScheme, only != url.scheme {
             throw .requestInvalid(.schemeNotAllowed(url.string, only: only))
         }
         if let schemes = redirect.schemes, !schemes.contains(url.scheme) {
             throw .requestInvalid(.schemeNotAllowed(url.string, only: schemes.joined(separator: " or ")))
+        }
+        if let field = headers.first(where: \.changesFraming) {
+            throw .requestInvalid(.notForScheme(url.string, what: "the header field '\(field.name)' cannot be set"))
         }
         if url.isHTTP { return }
         if http.body != nil { throw .requestInvalid(.notForScheme(url.string, what: RequestFailure.bodyIsForHTTP)) }

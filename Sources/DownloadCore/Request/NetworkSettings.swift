@@ -83,17 +83,3 @@ public struct PinnedAddress: Codable, Sendable, Equatable {
         self.address = address
     }
 }
-
-/// A proxy. The password for it is never stored.
-public struct ProxyAddress: Codable, Sendable, Equatable {
-    /// The URL of the proxy, without user name and password; empty for no proxy at all.
-    public let url: String
-    /// The name and password for the proxy.
-    public var credential: Credential?
-
-    /// Makes a proxy.
-    public init(url: String, credential: Credential? = nil) {
-        self.url = url
-        self.credential = credential
-    }
-}

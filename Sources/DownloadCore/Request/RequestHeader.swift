@@ -25,6 +25,16 @@ public struct RequestHeader: Sendable, Equatable {
         self.init(name: String(Substring(name)), value: String(Substring(value)))
     }
 
+    /// Whether the field would change where the request or its connection ends (RFC 9112 sections 6 and 9.6), so that
+    /// the server would take the next request on the connection for something else. libcurl sets these fields.
+    package var changesFraming: Bool {
+        switch name.lowercased() {
+        case "content-length", "transfer-encoding": true
+        case "connection": !["close", "keep-alive"].contains(value?.lowercased())
+        default: false
+        }
+    }
+
     /// Whether the field carries credentials, or looks as if it did. In doubt, asking for the value again is better
     /// than storing a secret.
     public var isSecret: Bool {

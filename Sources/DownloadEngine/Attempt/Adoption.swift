@@ -111,9 +111,10 @@ struct Adoption: AttemptPhase {
         do {
             try await attempt.save(durably: true)
             FaultPoint.reached("beforeAdopt")
-            let folder = record.request.destination.folder
+            let (folder, followsLinks) = (record.request.destination.folder, record.request.destination.followsLinks)
             let file = try await context.disk.onWriter { [found] () throws(DownloadError) in
-                try PartialFile.adopt(folder: folder, name: found.name, found.file.identity)
+                try PartialFile.adopt(
+                    folder: folder, name: found.name, found.file.identity, followsLinks: followsLinks)
             }
             FaultPoint.reached("afterAdopt")
             attempt.resume(in: file, written: record.resume.written)

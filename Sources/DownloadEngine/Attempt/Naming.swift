@@ -196,11 +196,12 @@ final class Naming: AttemptPhase {
     }
 
     private var createsFolders: Bool { @inline(never) get { destination.createsFolders } }
+    private var followsLinks: Bool { @inline(never) get { destination.followsLinks } }
 
     @inline(never)
     private func makeFolder() async throws(DownloadError) {
-        try await context.disk.onWriter { [folder = folder] () throws(DownloadError) in
-            try FileStatus.makeFolder(folder)
+        try await context.disk.onWriter { [folder = folder, followsLinks = followsLinks] () throws(DownloadError) in
+            if followsLinks { try FileStatus.makeFolder(folder) } else { try FileStatus.makeFolderWithoutLinks(folder) }
         }
     }
 
@@ -274,9 +275,11 @@ final class Naming: AttemptPhase {
     @inline(never)
     private func open(_ name: String) async throws(DownloadError) {
         let made = try await context.disk.onWriter {
-            [folder = folder, renames = renames, time = context.time] () throws(DownloadError) in
+            [folder = folder, followsLinks = followsLinks, renames = renames, time = context.time]
+            () throws(DownloadError) in
             defer { FaultPoint.reached("afterCreate") }
-            let made = try PartialFile.open(folder: folder, name: name, mode: .create, time: time)
+            let made = try PartialFile.open(
+                folder: folder, name: name, mode: .create, followsLinks: followsLinks, time: time)
             // Another download may have got the name since the name was found free. From now on none can get it.
             if renames, FileStatus.of(FileNaming.path(folder, name)) != nil {
                 made.remove()

@@ -14,7 +14,7 @@ struct Repair: AttemptPhase {
             throw DownloadError.piecesUnknown
         }
         let destination = record.request.destination
-        let folder = destination.folder
+        let (folder, followsLinks) = (destination.folder, destination.followsLinks)
         guard let name = destination.fileName ?? record.request.describedName ?? record.fileName else { return false }
         let path = FileNaming.path(folder, name)
         let partial = FileNaming.path(folder, FileNaming.partial(name))
@@ -25,7 +25,7 @@ struct Repair: AttemptPhase {
                 return true
             }
             try await open(name, existing, right) { () throws(DownloadError) in
-                try PartialFile.adopt(folder: folder, name: name, existing.identity)
+                try PartialFile.adopt(folder: folder, name: name, existing.identity, followsLinks: followsLinks)
             }
         } else if record.fileName == name, let existing = FileStatus.of(partial), existing.isRegular {
             if let identity = record.resume.file, !identity.isSame(as: existing.identity) {
@@ -33,7 +33,7 @@ struct Repair: AttemptPhase {
             }
             let right = try await rightRanges(of: partial, pieces, size: existing.size)
             try await open(name, existing, right) { [time = context.time] () throws(DownloadError) in
-                try PartialFile.open(folder: folder, name: name, mode: .reopen, time: time)
+                try PartialFile.open(folder: folder, name: name, mode: .reopen, followsLinks: followsLinks, time: time)
             }
         }
         return false

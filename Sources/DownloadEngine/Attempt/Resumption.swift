@@ -18,10 +18,10 @@ struct Resumption: AttemptPhase {
     func run() async throws -> Found {
         guard let name = record.fileName else { return .unfinished }
         if hadNoPartial { return try await partialIsGone() }
-        let folder = record.request.destination.folder
+        let (folder, followsLinks) = (record.request.destination.folder, record.request.destination.followsLinks)
         do throws(DownloadError) {
             let file = try await context.disk.onWriter { [time = context.time] () throws(DownloadError) in
-                try PartialFile.open(folder: folder, name: name, mode: .reopen, time: time)
+                try PartialFile.open(folder: folder, name: name, mode: .reopen, followsLinks: followsLinks, time: time)
             }
             try open(file)
         } catch .fileFailed(.folderMissing, _) {

@@ -14,18 +14,17 @@ extension PartialFile {
 
     /// Renames the file with the final name to its partial name and opens it. Throws `.replaced` if the file does not
     /// have the given identity. After an error, the file has its final name again.
-    package static func adopt(folder: String, name: String, _ identity: FileIdentity) throws(DownloadError)
-        -> PartialFile
-    {
+    package static func adopt(
+        folder: String, name: String, _ identity: FileIdentity, followsLinks: Bool = true
+    ) throws(DownloadError) -> PartialFile {
         let path = FileNaming.path(folder, FileNaming.partial(name))
-        let folderDescriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folderDescriptor >= 0 else { throw .file(errno, "open", path: folder) }
+        let folderDescriptor = try FileStatus.openFolder(folder, followsLinks: followsLinks)
         defer { Glibc.close(folderDescriptor) }
         guard dlm_rename_no_replace(folderDescriptor, name, FileNaming.partial(name)) == 0 else {
             throw errno == EEXIST ? .fileFailed(.partialExists, path: path) : .file(errno, "rename", path: path)
         }
         do throws(DownloadError) {
-            let file = try open(folder: folder, name: name, mode: .reopen)
+            let file = try open(folder: folder, name: name, mode: .reopen, followsLinks: followsLinks)
             guard file.identity.isSame(as: identity) else { throw .fileFailed(.replaced, path: path) }
             try file.syncFolder()
             return file

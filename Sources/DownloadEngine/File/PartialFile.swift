@@ -76,14 +76,13 @@ package final class PartialFile: SegmentTarget, Sendable {
 
     /// Opens and locks the partial file of `name` in `folder`.
     package static func open(
-        folder: String, name: String, mode: Mode, time: any TimeSource = SystemTime()
+        folder: String, name: String, mode: Mode, followsLinks: Bool = true, time: any TimeSource = SystemTime()
     ) throws(DownloadError) -> PartialFile {
         let path = FileNaming.path(folder, FileNaming.partial(name))
         // The lock is checked through a read-only descriptor first. Opening the file for writing and closing it again
         // would look, to the process that owns the file, like a write by another program.
         if mode == .reopen, !waitUntil(time, { !isLocked(path) }) { throw .fileFailed(.locked, path: path) }
-        let folderDescriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folderDescriptor >= 0 else { throw .file(errno, "open", path: folder) }
+        let folderDescriptor = try FileStatus.openFolder(folder, followsLinks: followsLinks)
         let flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | (mode == .create ? O_CREAT | O_EXCL : 0)
         let descriptor = openat(folderDescriptor, FileNaming.partial(name), flags, 0o666)
         guard descriptor >= 0 else {

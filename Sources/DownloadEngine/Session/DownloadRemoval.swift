@@ -7,11 +7,12 @@ enum DownloadRemoval {
     /// file that the download wrote. A partial file is also deleted if the record does not say which file the download
     /// wrote.
     static func deleteFiles(of record: DownloadRecord, deletesFile: Bool) throws(DownloadError) {
-        if let path = partial(of: record) { try delete(path) }
+        let follows = record.request.destination.followsLinks
+        if let path = partial(of: record) { try delete(path, followsLinks: follows) }
         if deletesFile, let finished = finished(of: record), let status = FileStatus.of(finished.path),
             status.identity.isSame(as: finished.identity)
         {
-            try delete(finished.path)
+            try delete(finished.path, followsLinks: follows)
         }
     }
 
@@ -27,7 +28,7 @@ enum DownloadRemoval {
     /// ``deleteFiles(of:deletesFile:)`` tries again and throws the error.
     static func deletePartial(of record: DownloadRecord) {
         guard let path = partial(of: record) else { return }
-        unlink(path)
+        try? delete(path, followsLinks: record.request.destination.followsLinks)
         FaultPoint.reached("partialRemoved")
     }
 
@@ -40,7 +41,13 @@ enum DownloadRemoval {
         return path
     }
 
-    private static func delete(_ path: String) throws(DownloadError) {
-        guard unlink(path) == 0 || errno == ENOENT else { throw .file(errno, "delete", path: path) }
+    private static func delete(_ path: String, followsLinks: Bool) throws(DownloadError) {
+        var folder = AT_FDCWD
+        if !followsLinks {
+            folder = try FileStatus.openFolder((path as NSString).deletingLastPathComponent, followsLinks: false)
+        }
+        defer { if folder != AT_FDCWD { close(folder) } }
+        let name = followsLinks ? path : (path as NSString).lastPathComponent
+        guard unlinkat(folder, name, 0) == 0 || errno == ENOENT else { throw .file(errno, "delete", path: path) }
     }
 }

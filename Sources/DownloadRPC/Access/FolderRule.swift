@@ -50,7 +50,7 @@ struct FolderRule: Sendable {
         let top = dlm_open_folder(root)
         guard top >= 0 else {
             // The permitted folder does not exist yet, so no symbolic link can lead out of it.
-            if errno == ENOENT { return try checked(parts.reduce(root, FileNaming.path)) }
+            if errno == ENOENT { return try checked(parts.reduce(Self.realAsFarAsItExists(root), FileNaming.path)) }
             throw WireProblem("folder: \(root): \(String(cString: strerror(errno)))")
         }
         defer { close(top) }
@@ -103,6 +103,13 @@ struct FolderRule: Sendable {
             throw WireProblem("name: '\(text.prefix(100))' is not a plain name below the folder")
         }
         return (Array(parts.dropLast()), name)
+    }
+
+    /// Resolves the symbolic links in the part of the path that exists.
+    private static func realAsFarAsItExists(_ path: String) -> String {
+        if let real = real(path) { return real }
+        let (parent, name) = ((path as NSString).deletingLastPathComponent, (path as NSString).lastPathComponent)
+        return parent == path ? path : FileNaming.path(realAsFarAsItExists(parent), name)
     }
 
     private static func real(_ path: String) -> String? {

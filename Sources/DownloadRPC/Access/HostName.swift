@@ -29,6 +29,8 @@ struct HostName: Sendable, Equatable {
             (0x61...0x7A).contains($0) || (0x41...0x5A).contains($0) || (48...58).contains($0)
                 || "-._".utf8.contains($0)
         }
+        // The name with a final dot is the same name, as an absolute one (RFC 1034 section 3.1).
+        if host.hasSuffix(".") { host = host.dropLast() }
         guard !host.isEmpty, isPlain else { return nil }
         name = host.lowercased()
     }

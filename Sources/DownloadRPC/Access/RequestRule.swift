@@ -25,6 +25,7 @@ struct RequestRule: Sendable {
         try check(request.network)
         var request = request
         request.destination.folder = try folders.resolve(request.destination.folder)
+        request.destination.followsLinks = false
         if let name = request.destination.fileName {
             let parts = try FolderRule.name(name)
             guard parts.folders.isEmpty else { throw WireProblem("file: not usable as a file name") }
@@ -60,7 +61,7 @@ struct RequestRule: Sendable {
         }
         // Only numeric addresses are checked here. The transport checks the addresses of host names and redirects.
         if !permitsPrivateHosts, PrivateAddress.contains(url.host) {
-            throw WireProblem("url: \(url.host) is this machine or in a private network; see rpc-private-hosts")
+            throw WireProblem("url: \(url.host): \(PrivateAddress.refusal)")
         }
     }
 
@@ -87,6 +88,9 @@ struct RequestRule: Sendable {
             guard Self.isOneLine(header.name), header.value.map(Self.isOneLine) ?? true else {
                 throw WireProblem("headers: a field holds a line break or another control character")
             }
+            guard !header.changesFraming, header.name.lowercased() != "host" else {
+                throw refused("headers", "\(header.name) is set by this program")
+            }
         }
     }
 
@@ -107,6 +111,9 @@ struct RequestRule: Sendable {
             guard text.map(Self.isOneLine) ?? true else {
                 throw WireProblem("network: a field holds a line break or another control character")
             }
+        }
+        guard network.interface == nil else {
+            throw refused("network.interface", "the user of the machine sets it, with interface in config.yaml")
         }
         if permitsPrivateHosts { return }
         guard network.proxy == nil || network.proxy?.url == "", network.addresses == nil, network.nameServer == nil

@@ -4,12 +4,15 @@ import Glibc
 import NIOCore
 
 /// A gate that compares tokens with the secret, and makes guessing slow. The answer to a wrong token is delayed by a
-/// second. After 20 wrong tokens in a minute, a client is refused without a comparison until the minute is over.
+/// second. After 20 different wrong tokens in a minute, a client is refused without a comparison until the minute is
+/// over. The same wrong token again is no guess: it comes from a program or a page that has an old secret, and must not
+/// lock out the others at its address.
 actor SecretGate {
     enum Verdict: Sendable { case granted, refused, tooMany }
 
     private struct Guesses {
-        var count: Int
+        /// The hash values of the wrong tokens.
+        var tokens: Set<Int> = []
         let until: ContinuousClock.Instant
     }
 
@@ -37,14 +40,16 @@ actor SecretGate {
         guard let token else { return await refuse() }
         let now = time.now
         let known = guesses[client].flatMap { $0.until > now ? $0 : nil }
-        if let known, known.count >= Self.wrongOnes { return .tooMany }
+        if let known, known.tokens.count >= Self.wrongOnes { return .tooMany }
         let isOther = other.map { RPCSecret(text: $0).matches(token) } ?? false
         if secret.matches(token) || isOther { return .granted }
         if guesses.count >= Self.most { guesses = guesses.filter { $0.value.until > now } }
         // If the greatest number of clients is counted already, all new clients share one count.
         let client = guesses.count < Self.most || known != nil ? client : ""
         let previous = known ?? guesses[client].flatMap { $0.until > now ? $0 : nil }
-        guesses[client] = Guesses(count: (previous?.count ?? 0) + 1, until: previous?.until ?? now + Self.span)
+        var counted = previous ?? Guesses(until: now + Self.span)
+        counted.tokens.insert(token.hashValue)
+        guesses[client] = counted
         return await refuse()
     }
 

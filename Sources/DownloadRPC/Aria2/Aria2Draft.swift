@@ -31,7 +31,9 @@ struct Aria2Draft: Sendable {
             guard let option = Aria2Option.byName[name] else { continue }
             if option.isRefused { throw RPCError("The option '\(name)' is refused: \(option.reason)") }
             guard let effect = option.effect else { continue }
-            try apply(effect, try Self.texts(value, name), name)
+            let texts = try Self.texts(value, name)
+            if case .array = value, !effect.isList { throw Self.problem(name, "Give one value, not a list.") }
+            try apply(effect, texts, name)
         }
     }
 
@@ -77,6 +79,9 @@ struct Aria2Draft: Sendable {
         default: try applyRequest(effect, texts, name)
         }
     }
+
+    /// The number that stands for an automatic number of connections, if both options have it.
+    static let automatic = 6
 
     /// The number of retries for aria2's `max-tries=0`, which means no limit.
     private static let unlimitedRetries = 1_000_000
@@ -150,7 +155,17 @@ struct Aria2Draft: Sendable {
         case .acceptsCompressed: if try truth(text, name) { overrides.http.acceptsCompressed = true }
         case .userName(let isHTTP): if isHTTP == self.isHTTP, !text.isEmpty { user = text }
         case .password(let isHTTP): if isHTTP == self.isHTTP { password = text }
-        case .proxy: if !text.isEmpty { proxy.url = text.contains("://") ? text : "http://\(text)" }
+        case .proxy:
+            if text.isEmpty { break }
+            do throws(ProxyAddress.ParseError) {
+                let address = try ProxyAddress.parse(text)
+                proxy.url = address.url
+                if let credential = address.credential {
+                    (proxy.user, proxy.password) = (credential.user, credential.password)
+                }
+            } catch {
+                throw Self.problem(name, error.words)
+            }
         case .proxyUser: proxy.user = text
         case .proxyPassword: proxy.password = text
         case .noProxy: if !text.isEmpty { overrides.network.noProxy = text }
@@ -232,7 +247,12 @@ struct Aria2Draft: Sendable {
     var resumption: RequestOverrides {
         var overrides = overrides
         if connectionsPerServer != nil || split != nil {
-            overrides.connections = min(connectionsPerServer ?? 64, split ?? 64)
+            // Clients send back the numbers that `getOption` has answered for an automatic number.
+            let isAutomatic = connectionsPerServer == Self.automatic && split == Self.automatic
+            overrides.connections =
+                isAutomatic
+                ? DownloadRequest.automaticConnections(upTo: Self.automatic)
+                : min(connectionsPerServer ?? 64, split ?? 64)
         }
         if let user { overrides.credential = Credential(user: user, password: password ?? "") }
         if let url = proxy.url {

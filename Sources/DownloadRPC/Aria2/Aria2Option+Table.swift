@@ -13,7 +13,7 @@ extension Aria2Option {
         Aria2Option("pause", .startsPaused, "false"),
         Aria2Option(
             "max-connection-per-server", .connectionsPerServer, "6",
-            "The smaller number of this option and `split` applies, from 1 to 64. Without both, "
+            "The smaller number of this option and `split` applies, from 1 to 64. Without both, and if both are 6, "
                 + "connections are added while they make the download faster, at most 6."),
         Aria2Option("split", .split, "6", "See `max-connection-per-server`."),
         Aria2Option("max-download-limit", .rateLimit, "0", "Can be changed while the download runs."),

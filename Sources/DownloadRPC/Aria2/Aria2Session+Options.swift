@@ -1,12 +1,13 @@
 import DownloadCore
 
 extension Aria2Session {
-    /// Answers `getOption` with the options for `addUri`, so that a client can add the download again. If the options
-    /// with which the download was added are not in memory, they are made from its record. All values are strings.
+    /// Answers `getOption` with the options in force, as options for `addUri`, so that a client can add the download
+    /// again. All values are strings.
     func option(_ parameters: Parameters) async throws -> JSONValue {
         let found = try await snapshot(try parameters.text(0))
         let request = found.record.request
-        var options = given[found.id]?.mapValues(Self.joined) ?? Self.options(of: request)
+        var options = Self.options(of: request)
+        options.merge((given[found.id] ?? [:]).mapValues(Self.joined)) { $1 }
         options["dir"] = .string(request.destination.folder)
         if let name = request.destination.fileName { options["out"] = .string(name) }
         options["max-download-limit"] = .text(request.rateLimit ?? 0)
@@ -25,7 +26,8 @@ extension Aria2Session {
 
     private static func options(of request: DownloadRequest) -> [String: JSONValue] {
         var options: [String: JSONValue] = [:]
-        let connections = request.hasFixedConnections ? request.connections : request.connectionLimit ?? 6
+        let connections =
+            request.hasFixedConnections ? request.connections : request.connectionLimit ?? Aria2Draft.automatic
         options["split"] = .text(connections)
         options["max-connection-per-server"] = .text(connections)
         options["max-tries"] = .text(Aria2Draft.tries(of: request.retry))
@@ -103,7 +105,8 @@ extension Aria2Session {
         }
         // The options are checked as those of a download would be, so that an error is reported now and not with each
         // download.
-        _ = try Aria2Draft(kept, folder: folders.standard, url: Self.url("https://example.org/").url)
+        let draft = try Aria2Draft(kept, folder: folders.standard, url: Self.url("https://example.org/").url)
+        try await service.check(draft.resumption, of: [])
         if settings != SessionSettings() { try await service.configure(settings) }
         globals.merge(kept) { $1 }
         return "OK"

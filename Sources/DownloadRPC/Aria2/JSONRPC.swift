@@ -45,6 +45,12 @@ struct JSONRPC: Sendable {
         }
     }
 
+    /// Calls a method for a client that speaks another protocol.
+    func call(_ name: String, _ parameters: [JSONValue], from client: String) async throws -> JSONValue {
+        var visit = Visit(client: client)
+        return try await run(name, parameters, &visit, isNested: false)
+    }
+
     private func reply(_ error: RPCError) -> Reply {
         Reply(status: error.status, document: Self.envelope(.null, error: error), isAuthorized: false)
     }

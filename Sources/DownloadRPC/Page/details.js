@@ -1,27 +1,13 @@
-// The details of one download: its addresses, its fetched parts, and its attempts.
+// The details of one download: actions, numbers, speed, parts, addresses and attempts.
 
 import { call } from "./api.js";
-import { bytes, element, recordTime, span, time, words } from "./format.js";
+import { bytes, element, percent, rate, recordTime, shape, span, stateText, time, timeLeft } from "./format.js";
 
-const svg = "http://www.w3.org/2000/svg";
+let parts = [];
 
-function pieces(record, total) {
-  const picture = document.createElementNS(svg, "svg");
-  picture.setAttribute("class", "pieces");
-  picture.setAttribute("viewBox", "0 0 1000 10");
-  picture.setAttribute("preserveAspectRatio", "none");
-  picture.setAttribute("role", "img");
-  const ranges = record.state?.completed ? [[0, total]] : record.resume?.written ?? [];
-  picture.setAttribute("aria-label", `${ranges.length} ${ranges.length === 1 ? "part" : "parts"} of the file received`);
-  for (const [start, end] of ranges) {
-    const part = document.createElementNS(svg, "rect");
-    part.setAttribute("x", (start / total) * 1000);
-    part.setAttribute("width", Math.max(1, ((end - start) / total) * 1000));
-    part.setAttribute("height", 10);
-    picture.append(part);
-  }
-  return picture;
-}
+const section = (title, ...children) => element("div", {}, element("h3", { text: title }), ...children);
+const count = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
+const spans = (...texts) => texts.map((text) => element("span", { text }));
 
 function facts(pairs) {
   const list = element("dl");
@@ -29,18 +15,44 @@ function facts(pairs) {
   return list;
 }
 
-function attempts(record) {
-  const list = element("ol");
-  for (const attempt of record.attempts ?? []) {
+function map(ranges, total) {
+  return shape("svg", { class: "pieces", viewBox: "0 0 1000 10", preserveAspectRatio: "none", role: "img", "aria-label": `${count(ranges.length, "part")} of the file received` },
+    ...ranges.map(([start, end]) => shape("rect", { x: (start / total) * 1000, width: Math.max(1, ((end - start) / total) * 1000), height: 10 })));
+}
+
+// The record has no times of the parts. So the page notes when it saw the end of a part move.
+function partList(ranges) {
+  const known = new Map(parts.map((part) => [part.start, part]));
+  parts = ranges.map(([start, end]) => (known.get(start)?.end === end ? known.get(start) : { start, end, moved: Date.now() }));
+  const list = element("ol", { class: "parts" }, ...parts.slice(0, 24).map(({ start, end, moved }) => {
+    const age = Math.round((Date.now() - moved) / 1000);
+    return element("li", {}, ...spans(`from ${bytes(start)}`, bytes(end - start), age < 2 ? "now" : `${span(age)} ago`));
+  }));
+  return element("div", {}, element("p", { class: "quiet", text: `${count(parts.length, "part")}: start, received, last change` }), list);
+}
+
+function chart(points = []) {
+  const most = Math.max(...points.map(([, speed]) => speed), 1);
+  const now = points.at(-1)?.[0] ?? 0;
+  const seconds = Math.max(30, Math.ceil((now - (points[0]?.[0] ?? now)) / 30_000) * 30);
+  const place = ([at, speed]) => `${300 - ((now - at) / 1000 / seconds) * 300},${60 - (speed / most) * 59}`;
+  return element("figure", { class: "chart" }, element("p", {}, ...spans(rate(most), points.length ? `now ${rate(points.at(-1)[1]) || "0 B/s"}` : "")),
+    shape("svg", { viewBox: "0 0 300 60", preserveAspectRatio: "none", role: "img", "aria-label": `Speed of the last ${span(seconds)}: at most ${rate(most)}` },
+      shape("path", { d: "M0 1H300M0 30H300M0 60H300" }), shape("polyline", { points: points.map(place).join(" ") })),
+    element("p", {}, ...spans(`${span(seconds)} ago`, "now")));
+}
+
+function attemptList(record) {
+  const items = (record.attempts ?? []).map((attempt) => {
     const [begun, ended] = [recordTime(attempt.started), recordTime(attempt.ended)];
-    const parts = [time(begun), ended ? span((ended - begun) / 1000) : "running"];
-    if (attempt.received) parts.push(bytes(attempt.received));
-    if (attempt.connections > 1) parts.push(`${attempt.connections} connections`);
-    if (attempt.redirects) parts.push(`${attempt.redirects} redirects`);
-    if (attempt.metrics?.remoteAddress) parts.push(`from ${attempt.metrics.remoteAddress}`);
-    list.append(element("li", {}, parts.join(", "), attempt.outcome ? element("div", { text: attempt.outcome }) : null));
-  }
-  return list.childElementCount ? list : element("p", { class: "quiet", text: "None yet." });
+    const texts = [
+      time(begun), ended ? span((ended - begun) / 1000) : "running", attempt.received && bytes(attempt.received),
+      attempt.connections > 1 && `${attempt.connections} connections`, attempt.redirects && `${attempt.redirects} redirects`,
+      attempt.metrics?.remoteAddress && `from ${attempt.metrics.remoteAddress}`,
+    ];
+    return element("li", {}, texts.filter(Boolean).join(", "), attempt.outcome ? element("div", { text: attempt.outcome }) : null);
+  });
+  return items.length ? element("ol", {}, ...items) : element("p", { class: "quiet", text: "None yet." });
 }
 
 function versionFacts(record) {
@@ -53,46 +65,80 @@ function versionFacts(record) {
   ]);
 }
 
-export async function show(box, id, actions) {
-  const download = await call("GET", `/downloads/${id}`);
-  const { record } = download;
-  const focused = box.contains(document.activeElement) ? document.activeElement.dataset?.part : null;
-  const part = (node, name) => { node.dataset.part = name; return node; };
-  const button = (text, name, run) => part(element("button", { type: "button", text, on: { click: run } }), name);
-  const address = part(element("input", { type: "url", "aria-label": "New address", placeholder: "https://…", required: true }), "url");
-  const old = box.querySelector("[data-part=url]");
-  if (old && box.dataset.id === String(id)) address.value = old.value;
-  const problem = element("p", { class: "problem", role: "alert" });
-  const attempt = (run) => async (event) => {
-    event?.preventDefault();
-    try { await run(); problem.textContent = ""; } catch (error) { problem.textContent = error.message; }
-  };
-  const version = versionFacts(record);
+// Returns the number of connections with the reason why there are not more of them.
+function connections({ record }) {
+  const attempt = record.attempts?.at(-1);
+  if (!attempt) return "";
+  const { connections: used, connectionReason: reason, received } = attempt;
+  if (reason) return `${used}, because ${reason}`;
+  if (received > 0 && used === 1 && record.resume?.acceptsRanges === false) return "1, because the server does not send parts of files";
+  return used + (used === record.request?.connections ? ", as asked for" : "");
+}
+
+// Returns why a queued download does not run yet.
+function queueReason(download, session) {
+  const origin = URL.canParse(download.url) && new URL(download.url).origin;
+  const pause = session.hostPauses?.find((one) => one.origin === origin && new Date(one.until) > new Date());
+  if (pause) return `The server asked to wait (${pause.status}), in ${span((new Date(pause.until) - Date.now()) / 1000)}`;
+  if (download.attended === false) return "Its session is not running";
+  return session.running >= session.maxConcurrent ? `${session.running} downloads are running, and no more may run at once` : "";
+}
+
+function general(download, row, reason) {
+  const { record, received, total } = download;
+  return facts([
+    ["State", stateText({ ...row, ...download, error: download.error?.message })], ["Waits", reason],
+    ["Received", total ? `${bytes(received)} of ${bytes(total)} (${percent(download)} %)` : bytes(received)],
+    ["Time left", span(timeLeft(row ?? {}))], ["Connections", connections(download)],
+    ["Limit", rate(download.rateLimit)], ["Priority", download.priority ? String(download.priority) : ""],
+    ["File", download.path ?? download.folder], ["From", download.url],
+    ["Redirected to", download.effectiveURL !== download.url && download.effectiveURL],
+    ["Added", time(new Date(download.created))], ["Session", download.session && download.session + (download.attended ? "" : " (not running)")],
+    ["Certificates", record.request?.trust === "insecure" && "not verified"],
+  ]);
+}
+
+// The buttons stay the same elements as long as the panel shows the same download, so that no click is lost.
+function build(box, id, actions) {
+  const verbs = { pause: "Pause", resume: "Resume", limit: "Limit…", url: "New URL…", repair: "Repair", cancel: "Cancel", remove: "Remove…" };
+  parts = [];
   box.dataset.id = id;
   box.replaceChildren(
-    part(element("button", { class: "close", "aria-label": "Close details", text: "✕", on: { click: actions.close } }), "close"),
-    element("h2", { text: download.name }),
-    facts([
-      ["State", words[download.state] + (download.error ? `: ${download.error.message}` : "")],
-      ["Received", download.total ? `${bytes(download.received)} of ${bytes(download.total)}` : bytes(download.received)],
-      ["File", download.path ?? download.folder], ["From", download.url],
-      ["Redirected to", download.effectiveURL !== download.url ? download.effectiveURL : ""],
-      ["Connections", record.attempts?.at(-1)?.connections > 0 ? String(record.attempts.at(-1).connections) : ""],
-      ["Priority", download.priority ? String(download.priority) : ""],
-      ["Limit", download.rateLimit ? `${bytes(download.rateLimit)}/s` : ""],
-      ["Added", time(new Date(download.created))], ["Session", download.session],
-      ["Certificates", record.request?.trust === "insecure" ? "not verified" : ""],
-    ]),
-    ...(download.total ? [element("h3", { text: "Parts" }), pieces(record, download.total)] : []),
-    ...(record.request?.mirrors?.length ? [element("h3", { text: "Mirrors" }), element("ol", {}, ...record.request.mirrors.map((url) => element("li", { text: url })))] : []),
-    ...(version.childElementCount ? [element("h3", { text: "Version" }), version] : []),
-    element("h3", { text: "Attempts" }), attempts(record),
-    ...(download.state === "completed" ? [] : [
-      element("h3", { text: "The link has expired?" }),
-      element("form", { on: { submit: attempt(async () => { await actions.replace(id, address.value); address.value = ""; }) } }, address, button("Replace", "replace", attempt(async () => { if (address.reportValidity()) { await actions.replace(id, address.value); address.value = ""; } }))),
-    ]),
-    ...(record.request?.pieces ? [element("h3", { text: "Repair" }), button("Check the file and fetch wrong parts", "repair", attempt(() => actions.repair(download)))] : []),
-    problem,
+    element("button", { class: "close", "aria-label": "Close details", text: "✕", on: { click: actions.close } }), element("h2"),
+    element("div", { class: "actions" }, ...Object.entries(verbs).map(([verb, text]) =>
+      element("button", { type: "button", text, "data-verb": verb, on: { click: () => actions.act(verb, id) } }))),
+    element("div"),
   );
-  if (focused) box.querySelector(`[data-part="${focused}"]`)?.focus();
+}
+
+function updateButtons(box, { state, record }) {
+  const isActive = ["running", "queued", "waiting"].includes(state);
+  const isDone = state === "completed";
+  const hidden = {
+    pause: !isActive, resume: isActive || isDone, limit: isDone, url: isDone, repair: !record.request?.pieces, cancel: isDone || state === "cancelled",
+  };
+  for (const button of box.querySelectorAll("[data-verb]")) button.hidden = !!hidden[button.dataset.verb];
+  box.querySelector("[data-verb=resume]").textContent = state === "paused" ? "Resume" : "Retry";
+}
+
+// Shows the record of a download. `row` is its row of the list, with the measured speed.
+export async function show(box, id, row, actions) {
+  const download = await call("GET", `/downloads/${id}`);
+  const reason = download.state === "queued" ? queueReason(download, await call("GET", "/session")) : "";
+  if (!actions.isShown(id)) return;
+  if (box.dataset.id !== String(id)) build(box, id, actions);
+  const { record, state, total } = download;
+  const version = versionFacts(record);
+  const mirrors = record.request?.mirrors ?? [];
+  const ranges = state === "completed" ? [[0, total]] : record.resume?.written ?? [];
+  box.querySelector("h2").textContent = download.name;
+  updateButtons(box, download);
+  box.lastChild.replaceChildren(
+    general(download, row, reason),
+    ...(row?.history ? [section("Speed", chart(row.history))] : []),
+    ...(total ? [section("Parts", map(ranges, total), state === "running" ? partList(ranges) : "")] : []),
+    ...(mirrors.length ? [section("Mirrors", element("ol", {}, ...mirrors.map((url) => element("li", { text: url }))))] : []),
+    ...(version.childElementCount ? [section("Version", version)] : []),
+    section("Attempts", attemptList(record)),
+  );
 }

@@ -1,18 +1,27 @@
-import { call, Downloads, forgetSecret, Refused, setSecret, takeSecret } from "./api.js";
+import { add, badLines, hasAddress, prepare, takeFiles } from "./add.js";
+import { Busy, call, Downloads, forgetSecret, Refused, setSecret, takeSecret } from "./api.js";
 import { show as showDetails } from "./details.js";
-import { bytes, element, rate } from "./format.js";
+import { clockTime, element, icon, parseRate, rate, recall, remember, span, timeLeft } from "./format.js";
 import { List } from "./list.js";
+import { copy, openMenu } from "./menu.js";
 
 const $ = (id) => document.getElementById(id);
+const each = (selector) => document.querySelectorAll(selector);
+const put = (id, text) => { if ($(id).textContent !== text) $(id).textContent = text; };
 const downloads = new Downloads();
+const known = downloads.rows;
+const rowsIn = (...states) => [...known.values()].filter((row) => states.includes(row.state));
 let shown = null;
 let speeds = [];
 let isFollowing = false;
 
+// Cancelled downloads have a view of their own, which has a link only if there are any.
 const groups = {
-  all: null, running: ["running"], waiting: ["queued", "waiting", "paused"], finished: ["completed", "cancelled"], failed: ["failed"],
+  all: null, running: ["running"], waiting: ["queued", "waiting", "paused"], finished: ["completed"], failed: ["failed"], cancelled: ["cancelled"],
 };
 const order = { running: 0, waiting: 1, queued: 2, paused: 3, failed: 4, cancelled: 5, completed: 6 };
+const isQueued = (row) => ["queued", "waiting", "paused"].includes(row.state);
+const isActive = (row) => ["running", "queued", "waiting"].includes(row.state);
 
 // MARK: The list. The filter is part of the page's address, so that users can save and share it.
 
@@ -20,49 +29,106 @@ const address = () => new URLSearchParams(location.hash.slice(1));
 const filter = () => (address().get("state") in groups ? address().get("state") : "all");
 const search = () => (address().get("q") ?? "").toLowerCase();
 
+const inQueue = (one, other) => other.priority - one.priority || one.id - other.id;
+
 function before(one, other) {
-  const step = order[one.state] - order[other.state];
-  if (step) return step;
-  if (["queued", "paused", "waiting"].includes(one.state)) return other.priority - one.priority || one.id - other.id;
-  return other.id - one.id;
+  return order[one.state] - order[other.state] || (isQueued(one) ? inQueue(one, other) : other.id - one.id);
+}
+
+// Names are compared by a key in which numbers have leading zeros: a2 precedes a10.
+function nameKey(row) {
+  if (row.keyOf !== row.name) row.key = (row.keyOf = row.name).toLowerCase().replace(/\d{1,12}/g, (digits) => digits.padStart(12, "0"));
+  return row.key;
+}
+
+const sortKeys = {
+  name: nameKey, size: (row) => row.total ?? row.received ?? 0, speed: (row) => row.speed, left: timeLeft, added: (row) => row.id,
+};
+let [sortName, sortSign] = recall("dlm-sort") ?? ["", 1];
+
+function bySort(one, other) {
+  const [mine, theirs] = [sortKeys[sortName](one), sortKeys[sortName](other)];
+  return mine === theirs ? before(one, other) : mine < theirs ? -sortSign : sortSign;
+}
+
+function sortBy(name, sign = firstSign(name)) {
+  [sortName, sortSign] = [name, sign];
+  remember("dlm-sort", [name, sign]);
+  drawSort();
+  list.top();
+  draw();
+}
+
+// A click on a header sorts, a second click turns the order around, and a third click leads back to the order of the queue.
+const firstSign = (name) => (["name", "left"].includes(name) ? 1 : -1);
+function turnSort(name) {
+  if (sortName === name && sortSign !== firstSign(name)) sortBy("");
+  else sortBy(name, sortName === name ? -sortSign : firstSign(name));
+}
+
+function drawSort() {
+  for (const head of each("[data-sort]")) {
+    if (head.dataset.sort === sortName) head.setAttribute("aria-sort", sortSign > 0 ? "ascending" : "descending");
+    else head.removeAttribute("aria-sort");
+  }
+  $("order").value = sortName;
+}
+
+// All rows in the order of the last drawing. Sorting an array that is nearly sorted is fast.
+let ordered = [];
+function sortedRows() {
+  if (ordered.length !== known.size || ordered.some((row) => known.get(row.id) !== row)) ordered = [...known.values()];
+  return ordered.sort(sortKeys[sortName] ? bySort : before);
 }
 
 let pending = null;
 function refresh() { pending ??= setTimeout(() => { pending = null; draw(); }, 60); }
 
 function draw() {
-  const counts = { all: 0, running: 0, waiting: 0, finished: 0, failed: 0 };
+  const counts = Object.fromEntries(Object.keys(groups).map((name) => [name, 0]));
   const [states, text, rows] = [groups[filter()], search(), []];
-  for (const row of downloads.rows.values()) {
-    counts.all++;
-    for (const name in groups) if (groups[name]?.includes(row.state)) counts[name]++;
+  for (const row of sortedRows()) {
+    for (const name in groups) if (groups[name]?.includes(row.state) ?? true) counts[name]++;
     if (states && !states.includes(row.state)) continue;
-    if (text && !row.name.toLowerCase().includes(text) && !row.url.toLowerCase().includes(text)) continue;
-    rows.push(row);
+    if (!text || `${row.name}\n${row.url}`.toLowerCase().includes(text)) rows.push(row);
   }
-  rows.sort(before);
-  for (const name in counts) document.querySelector(`[data-count=${name}]`).textContent = counts[name];
-  for (const link of document.querySelectorAll("nav a")) {
-    if (link.hash === `#state=${filter()}`) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
-  }
-  for (const id of list.chosen) if (!downloads.rows.has(id)) list.chosen.delete(id);
+  drawViews(counts);
+  for (const id of list.chosen) if (!known.has(id)) list.chosen.delete(id);
   list.show(rows);
+  $("list").setAttribute("aria-busy", downloads.isLoading);
   $("empty").hidden = rows.length > 0;
-  $("empty").textContent = text ? `Nothing matches “${address().get("q")}”.` : counts.all ? "No downloads in this view." : "No downloads yet. Paste addresses here, drop a list, or press Add.";
-  $("retry").hidden = !counts.failed;
-  $("retry").textContent = `Retry all failed (${counts.failed})`;
+  put("empty", !downloads.news ? "Loading …" : text ? `Nothing matches “${address().get("q")}”.` : counts.all ? "No downloads in this view." : "No downloads yet. Paste addresses here, drop a list, or press Add.");
   drawChosen();
 }
 
-function targets() {
-  if (list.chosen.size) return [...list.chosen];
-  return list.current && document.activeElement?.closest("#rows") ? [list.current.id] : shown != null ? [shown] : [];
+function drawViews(counts) {
+  for (const name in counts) document.querySelector(`[data-count=${name}]`).textContent = counts[name] + (downloads.isLoading ? "+" : "");
+  for (const link of each("nav a")) {
+    if (link.hash === `#state=${filter()}`) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
+  }
+  document.querySelector("nav a[href$=cancelled]").hidden = !counts.cancelled && filter() !== "cancelled";
+  $("retry").hidden = !counts.failed || !["all", "failed"].includes(filter());
+  $("retry").lastChild.textContent = `Retry all failed (${counts.failed})`;
+  $("clear").hidden = !counts.finished || !["all", "finished"].includes(filter());
 }
+
+// Returns the downloads on which the buttons and keys act: the chosen ones, else the row with the focus, else the shown details.
+function targets() {
+  const ids = list.chosen.size ? [...list.chosen]
+    : list.current && document.activeElement?.closest("#rows") ? [list.current.id] : shown != null ? [shown] : [];
+  return ids.map((id) => known.get(id)).filter(Boolean);
+}
+
+const fits = {
+  pause: isActive, resume: (row) => !["running", "queued", "completed"].includes(row.state),
+  cancel: (row) => !["completed", "cancelled"].includes(row.state), remove: () => true,
+};
 
 function drawChosen() {
   const count = list.chosen.size;
-  $("chosen").textContent = note || (count ? `${count} chosen` : "");
-  for (const button of document.querySelectorAll("#tools [data-do]")) button.disabled = !count && shown == null && !list.rows.length;
+  put("chosen", count ? `${count} chosen` : "");
+  const rows = targets();
+  for (const button of each("#tools [data-do]")) button.disabled = !rows.some(fits[button.dataset.do]);
   $("all").checked = count > 0 && count === list.rows.length;
   $("all").indeterminate = count > 0 && count < list.rows.length;
 }
@@ -70,89 +136,138 @@ function drawChosen() {
 // MARK: Actions.
 
 const list = new List($("list"), $("rows"), {
-  open: (id) => open(id),
-  chosen: drawChosen,
+  open, chosen: drawChosen, menu: openRowMenu,
+  perform: (verb, id) => act(verb, [known.get(id)]),
   move: (id, target) => run(() => moveBefore(id, target)),
 });
 
-function say(text) { $("live").textContent = text; }
+const say = (text) => { $("live").textContent = text; };
 
 // Shows a message for some seconds, and announces it to screen readers.
-let note = "";
+let noteTimer = null;
 function tell(text) {
-  note = text;
   say(text);
-  drawChosen();
-  setTimeout(() => { if (note === text) { note = ""; drawChosen(); } }, 8000);
+  put("note", text);
+  $("note").hidden = false;
+  clearTimeout(noteTimer);
+  noteTimer = setTimeout(() => { $("note").hidden = true; }, 8000);
 }
 
 async function run(body) {
   try { return await body(); } catch (error) {
     if (error instanceof Refused) return login(error.message);
-    tell(error.message);
+    tell(error instanceof Busy ? busyText(error) : error.message);
   }
 }
 
-async function perform(verb, ids, body = {}) {
-  for (let at = 0; at < ids.length; at += 1000) await call("POST", `/downloads/${verb}`, { ids: ids.slice(at, at + 1000), ...body });
+async function inBatches(rows, send) {
+  for (let at = 0; at < rows.length; at += 1000) await send(rows.slice(at, at + 1000).map((row) => row.id));
 }
 
-function act(verb) {
-  const ids = targets().filter((id) => downloads.rows.has(id));
-  if (!ids.length) return tell("Choose a download first");
-  const known = ids.map((id) => downloads.rows.get(id));
-  if (verb === "remove") return askToRemove(known);
-  const fitting = known.filter((row) =>
-    verb === "resume" ? !["running", "queued", "completed"].includes(row.state)
-    : verb === "pause" ? ["running", "queued", "waiting"].includes(row.state) : !["completed", "cancelled"].includes(row.state));
-  if (fitting.length) run(() => perform(verb, fitting.map((row) => row.id)));
+const perform = (verb, rows, body = {}) => inBatches(rows, (ids) => call("POST", `/downloads/${verb}`, { ids, ...body }));
+const patch = (rows, change) => inBatches(rows, (ids) => call("PATCH", "/downloads", { ids, ...change }));
+
+function act(verb, rows = targets()) {
+  if (!rows.length) return tell("Choose a download first");
+  if (verb === "remove") return askToRemove(rows, rows.length === 1 ? "Remove from the list?" : `Remove ${rows.length} downloads from the list?`);
+  const fitting = rows.filter(fits[verb]);
+  if (fitting.length) return run(() => perform(verb, fitting));
 }
 
-function askToRemove(rows) {
-  const dialog = $("removing");
+const retryAll = () => act("resume", rowsIn("failed"));
+
+function clearFinished() {
+  const rows = rowsIn("completed");
+  askToRemove(rows, `Clear ${rows.length} finished ${rows.length === 1 ? "download" : "downloads"} from the list?`);
+}
+
+function askToRemove(rows, title) {
   const files = rows.filter((row) => row.state === "completed");
+  put("removing-title", title);
   $("doomed").replaceChildren(...rows.slice(0, 20).map((row) => element("li", { text: row.name })), ...(rows.length > 20 ? [element("li", { text: `and ${rows.length - 20} more` })] : []));
   $("with-file").checked = false;
   $("with-file").parentElement.hidden = !files.length;
-  $("with-file-text").textContent = files.length === 1 ? `Also delete the file ${files[0].path ?? files[0].name}` : `Also delete the ${files.length} finished files`;
-  openDialog(dialog, async () => {
-    const deleted = $("with-file").checked ? files.map((row) => row.id) : [];
-    if (deleted.length) await perform("remove", deleted, { deleteFile: true });
-    const rest = rows.map((row) => row.id).filter((id) => !deleted.includes(id));
-    if (rest.length) await perform("remove", rest);
+  put("with-file-text", files.length === 1 ? `Also delete the file ${files[0].path ?? files[0].name}` : `Also delete the ${files.length} finished files`);
+  openDialog($("removing"), async () => {
+    const deleted = $("with-file").checked ? files : [];
+    await perform("remove", deleted, { deleteFile: true });
+    await perform("remove", rows.filter((row) => !deleted.includes(row)));
   });
 }
 
-// Moves a download to the place before another in the queue. The places result from the priorities. If possible, only
-// the priority of the moved download is changed.
+function askForText(title, text, label, value, submit) {
+  put("asking-title", title);
+  put("asking-text", text);
+  put("asking-label", label);
+  $("answer").value = value;
+  openDialog($("asking"), () => submit($("answer").value.trim()));
+  $("answer").select();
+}
+
+const names = (rows) => (rows.length === 1 ? rows[0].name : `${rows.length} downloads`);
+
+function askForLimit(rows) {
+  askForText("Speed limit", names(rows), "Limit, such as 300K or 2M, or none", rate(rows[0].rateLimit) || "none", (text) => patch(rows, { rateLimit: parseRate(text) }));
+}
+
+function askForPriority(rows) {
+  askForText("Priority", `${names(rows)}. Higher numbers run first.`, "Priority", String(rows[0].priority), async (text) => {
+    if (!/^-?\d{1,6}$/.test(text)) throw new Error("Give a whole number, such as 5 or -1");
+    await patch(rows, { priority: Number(text) });
+  });
+}
+
+function askForURL(row) {
+  askForText("New URL", `${row.name}. For a link that has expired. The download continues from the new address.`, "Address", row.url, async (url) => {
+    await call("PATCH", `/downloads/${row.id}`, { url });
+    if (fits.resume(row)) await perform("resume", [row]);
+  });
+}
+
+const copyLines = (lines) => run(async () => {
+  await copy(lines.join("\n"));
+  tell("Copied");
+});
+
+function openRowMenu(id, x, y, from) {
+  const isGroup = list.chosen.has(id) && list.chosen.size > 1;
+  const rows = isGroup ? targets() : [known.get(id)];
+  const paths = rows.map((row) => row.path).filter(Boolean);
+  const isDone = rows.every((row) => row.state === "completed");
+  const item = (text, run, disabled, key) => ({ text, run, disabled, key });
+  const verb = (name, text, key) => item(text, () => act(name, rows), !rows.some(fits[name]), key);
+  openMenu([
+    item("Details", () => open(id), isGroup, "Enter"), verb("pause", "Pause", "p"),
+    verb("resume", rows.some((row) => row.state === "paused") ? "Resume" : "Retry", "r"), null,
+    item("Copy link", () => copyLines(rows.map((row) => row.url))), item("Copy path", () => copyLines(paths), !paths.length), null,
+    item("Speed limit…", () => askForLimit(rows), isDone), item("Priority…", () => askForPriority(rows), isDone),
+    item("New URL…", () => askForURL(rows[0]), isGroup || isDone), null, verb("cancel", "Cancel", "c"), verb("remove", "Remove…", "Delete"),
+  ], x, y, `Menu of ${names(rows)}`, from);
+}
+
+// Moves a download to the place before another in the queue. The places result from the priorities.
 async function moveBefore(id, target) {
-  const queue = [...downloads.rows.values()].filter((row) => ["queued", "paused", "waiting"].includes(row.state))
-    .sort((one, other) => other.priority - one.priority || one.id - other.id);
-  const moved = downloads.rows.get(id);
-  const rest = queue.filter((row) => row.id !== id);
+  if (sortName) return tell("The queue can be rearranged when the list is in the order of the queue");
+  const rest = rowsIn("queued", "paused", "waiting").sort(inQueue).filter((row) => row.id !== id);
   const at = rest.findIndex((row) => row.id === target);
-  if (!moved || at < 0 || !queue.includes(moved)) return tell("Only waiting downloads have a place in the queue");
-  const places = rest.map(({ id, priority }) => ({ id, priority }));
-  places.splice(at, 0, { id, priority: moved.priority });
-  const precedes = (one, other) => one.priority > other.priority || (one.priority === other.priority && one.id < other.id);
-  const fits = (priority) => (!at || precedes(places[at - 1], { id, priority })) && precedes({ id, priority }, places[at + 1]);
-  const single = [moved.priority, rest[at].priority, rest[at].priority + 1].find(fits);
-  const changes = single == null ? [] : single === moved.priority ? [] : [{ id, priority: single }];
-  for (let place = places.length - 2; single == null && place >= 0; place--) {
-    const [one, next] = [places[place], places[place + 1]];
-    if (precedes(one, next)) continue;
-    one.priority = next.priority + (one.id < next.id ? 0 : 1);
-    changes.push(one);
-  }
+  if (at < 0 || !isQueued(known.get(id))) return tell("Only waiting downloads have a place in the queue");
+  const changes = [];
+  const above = (row, next) => {
+    const priority = next.priority + (row.id < next.id ? 0 : 1);
+    if (priority !== row.priority) changes.push({ id: row.id, priority });
+    return { id: row.id, priority };
+  };
+  let next = above(known.get(id), rest[at]);
+  for (let place = at - 1; place >= 0 && inQueue(rest[place], next) > 0; place--) next = above(rest[place], next);
   for (const change of changes) await call("PATCH", `/downloads/${change.id}`, { priority: change.priority });
 }
 
 function step(by) {
   const row = list.current;
+  if (!row) return;
   const index = list.rows.indexOf(row);
   const other = list.rows[by < 0 ? index - 1 : index + 2];
-  if (!row) return;
-  if (other) return run(() => moveBefore(row.id, other.id));
+  if (sortName || other) return run(() => moveBefore(row.id, other?.id));
   const last = list.rows.at(-1);
   if (by > 0 && last !== row) run(() => call("PATCH", `/downloads/${row.id}`, { priority: last.priority - 1 }));
 }
@@ -169,104 +284,98 @@ function open(id) {
 function close() {
   shown = null;
   $("details").hidden = true;
+  delete $("details").dataset.id;
   $("details").replaceChildren();
   list.step(0);
 }
 
+function repair(id) {
+  return run(async () => {
+    const download = await call("GET", `/downloads/${id}`);
+    await call("POST", "/downloads", {
+      urls: [download.url], folder: download.folder, file: download.name, repair: true, ifExists: "overwrite", pieces: download.record.request.pieces,
+    });
+  });
+}
+
+async function actInDetails(verb, id) {
+  const row = known.get(id);
+  if (!row) return;
+  const special = { limit: () => askForLimit([row]), url: () => askForURL(row), repair: () => repair(id) };
+  await (special[verb]?.() ?? act(verb, [row]));
+  refreshDetails();
+}
+
 async function refreshDetails() {
   if (shown == null) return;
-  await run(() => showDetails($("details"), shown, {
-    close,
-    replace: (id, url) => call("PATCH", `/downloads/${id}`, { url }).then(() => perform("resume", [id])),
-    repair: (download) => call("POST", "/downloads", {
-      urls: [download.url], folder: download.folder, file: download.name, repair: true, ifExists: "overwrite", pieces: download.record.request.pieces,
-    }),
-  }));
+  await run(() => showDetails($("details"), shown, known.get(shown), { close, act: actInDetails, isShown: (id) => shown === id }));
 }
 
 // MARK: Dialogs.
 
+// Shows a dialog. It closes after `submit`, unless `submit` fails or returns true.
 function openDialog(dialog, submit) {
   const problem = dialog.querySelector(".problem");
   problem.textContent = "";
   const form = dialog.querySelector("form");
-  form.onsubmit = async (event) => {
-    event.preventDefault();
+  dialog.submit = async (body = submit) => {
+    problem.textContent = "";
     const buttons = form.querySelectorAll("button");
     for (const button of buttons) button.disabled = true;
-    try { await submit(); dialog.close(); } catch (error) { problem.textContent = error.message; }
+    try { if (!await body()) dialog.close(); } catch (error) { problem.textContent = error instanceof Busy ? busyText(error) : error.message; }
     for (const button of buttons) button.disabled = false;
+  };
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    dialog.submit();
   };
   if (!dialog.open) dialog.showModal();
 }
 
-for (const button of document.querySelectorAll("[data-close]")) button.onclick = () => button.closest("dialog").close();
+for (const button of each("[data-close]")) button.onclick = () => button.closest("dialog").close();
 
 async function openAdd(text = "") {
-  if ($("adding").open) return;
-  openDialog($("adding"), add);
-  if (text) $("urls").value = text;
-  $("urls").focus();
-  await run(async () => {
-    const { folders } = await call("GET", "/folders");
-    $("folder").replaceChildren(...folders.map((folder) => element("option", { value: folder.path, text: folder.path, "data-free": String(folder.free ?? "") })));
-    tellRoom();
-  });
+  if (document.querySelector("dialog[open]")) return;
+  openDialog($("adding"), () => submitAdd());
+  const byURL = new Map([...known.values()].map((row) => [row.url, row]));
+  await run(() => prepare(text, (url) => byURL.get(url)));
 }
 
-function tellRoom() {
-  const free = $("folder").selectedOptions[0]?.dataset.free;
-  $("room").textContent = free ? `${bytes(Number(free))} free` : "The folder will be created when it is needed.";
-}
-
-async function add() {
-  const urls = $("urls").value.split(/\s*\n\s*/).map((line) => line.trim()).filter((line) => line && !line.startsWith("#"));
-  if (!urls.length) throw new Error("Give at least one address");
-  const below = $("below").value.trim().replace(/^\/+|\/+$/g, "");
-  const document = { urls, folder: $("folder").value + (below ? `/${below}` : ""), ifExists: $("exists").value };
-  const value = (id) => $(id).value.trim();
-  if (value("name")) {
-    if (urls.length > 1) throw new Error("A name can be given only for a single address");
-    document.file = value("name");
-  }
-  if (value("checksum")) document.checksum = value("checksum");
-  if (value("connections")) document.connections = Number(value("connections"));
-  if (value("rate")) document.rateLimit = Number(value("rate")) * 1024;
-  if (Number(value("priority"))) document.priority = Number(value("priority"));
-  if (value("user")) Object.assign(document, { user: value("user"), password: $("password").value });
-  if (value("referer")) document.options = { http: { referer: value("referer") } };
-  const headers = value("headers").split("\n").filter((line) => line.trim());
-  if (headers.length) document.headers = headers.map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim()]);
-  if ($("paused").checked) document.paused = true;
-  const { downloads: added } = await call("POST", "/downloads", document);
+// Adds what the dialog has. Returns true if lines remain in the field.
+async function submitAdd(without) {
+  const added = await add(without);
   say(added.length === 1 ? `${added[0].name} was added` : `${added.length} downloads were added`);
-  for (const id of ["urls", "name", "checksum", "headers", "password"]) $(id).value = "";
+  return $("urls").value.trim() !== "";
 }
 
 function login(message = "") {
   openDialog($("login"), async () => {
     setSecret($("secret").value.trim());
-    try { await call("GET", "/session"); } catch (error) { forgetSecret(); throw error; }
+    try { await call("GET", "/session"); } catch (error) {
+      if (error instanceof Refused) forgetSecret();
+      throw error;
+    }
     $("secret").value = "";
     begin();
   });
-  $("login-problem").textContent = message.includes("bearer") ? "" : message;
+  put("login-problem", message.includes("bearer") ? "" : message);
 }
 $("login").addEventListener("cancel", (event) => event.preventDefault());
 
 // MARK: Keys.
 
 const keys = [
-  ["↑ ↓", "Move"], ["Home End", "First, last"], ["Space", "Choose"], ["Enter", "Details"], ["Esc", "Close"],
+  ["↑ ↓", "Move"], ["Home End", "First, last"], ["Space", "Choose"], ["Enter", "Details"], ["m", "Menu"], ["Esc", "Close"],
   ["a", "Add"], ["p", "Pause"], ["r", "Resume, retry"], ["c", "Cancel"], ["Delete", "Remove"], ["Shift+R", "Retry all failed"],
-  ["Alt+↑ ↓", "Earlier, later in the queue"], ["l", "Speed limit"], ["/", "Search"], ["1 – 5", "All, running, waiting, finished, failed"],
-  ["Ctrl+A", "Choose all"], ["?", "These keys"],
+  ["Alt+↑ ↓", "Earlier, later in the queue"], ["l", "Speed limit"], ["/", "Search"], ["1 – 6", "All, running, waiting, finished, failed, cancelled"],
+  ["Ctrl+A", "Choose all"], ["?", "Settings and keys"],
 ];
 $("key-list").replaceChildren(...keys.flatMap(([name, text]) => [element("dt", {}, element("kbd", { text: name })), element("dd", { text })]));
 
 const pressed = {
   a: () => openAdd(), p: () => act("pause"), r: () => act("resume"), c: () => act("cancel"), Delete: () => act("remove"),
-  R: () => retryAll(), l: () => $("limit").focus(), "/": () => $("search").focus(), "?": () => $("help").showModal(),
+  R: () => retryAll(), l: () => $("limit").select(), "/": () => $("search").focus(), "?": () => $("help").showModal(),
+  m: () => list.openCurrentMenu(),
   ArrowDown: () => list.step(document.activeElement?.closest("#rows") ? 1 : 0), ArrowUp: () => list.step(-1),
   Home: () => list.go(0), End: () => list.go(list.rows.length - 1),
   PageDown: () => list.step(list.pageSize()), PageUp: () => list.step(-list.pageSize()),
@@ -295,33 +404,44 @@ document.addEventListener("keydown", (event) => {
 
 // MARK: The rest of the page.
 
-function retryAll() {
-  const ids = [...downloads.rows.values()].filter((row) => row.state === "failed").map((row) => row.id);
-  if (ids.length) run(() => perform("resume", ids));
+async function setLimit() {
+  const limit = parseRate($("limit").value);
+  await call("PATCH", "/session", { rateLimit: limit });
+  $("limit").value = rate(limit);
+  say(limit ? `The limit is ${rate(limit)}` : "There is no limit");
 }
 
+for (const button of each("[data-icon]")) button.prepend(icon(button.dataset.icon));
 $("add").onclick = () => openAdd();
+$("others").onclick = () => $("adding").submit(() => submitAdd(badLines()));
 $("keys").onclick = () => $("help").showModal();
 $("retry").onclick = retryAll;
+$("clear").onclick = clearFinished;
 $("all").onchange = () => list.chooseAll($("all").checked);
-$("folder").onchange = tellRoom;
-$("limit").onchange = () => run(() => call("PATCH", "/session", { rateLimit: Number($("limit").value) }));
-for (const button of document.querySelectorAll("#tools [data-do]")) {
+$("limit").onchange = () => run(setLimit);
+$("limit").onkeydown = (event) => { if (event.key === "Enter") $("limit").blur(); };
+$("order").onchange = () => sortBy($("order").value);
+for (const head of each("[data-sort]")) {
+  head.firstChild.onclick = () => turnSort(head.dataset.sort);
+  $("order").append(element("option", { value: head.dataset.sort, text: head.textContent }));
+}
+for (const button of each("#tools [data-do]")) {
   // The row keeps the focus, because the button acts on this row.
   button.addEventListener("mousedown", (event) => event.preventDefault());
   button.onclick = () => act(button.dataset.do);
 }
+for (const kind of ["focusin", "focusout"]) $("list").addEventListener(kind, () => setTimeout(drawChosen));
 $("search").oninput = () => {
   const next = address();
   next.set("state", filter());
   if ($("search").value) next.set("q", $("search").value); else next.delete("q");
   history.replaceState(null, "", `#${next}`);
+  list.top();
   refresh();
 };
-addEventListener("hashchange", () => { takeSecret(); $("search").value = address().get("q") ?? ""; $("list").scrollTop = 0; list.chosen.clear(); draw(); });
+addEventListener("hashchange", () => { takeSecret(); $("search").value = address().get("q") ?? ""; list.top(); list.chosen.clear(); draw(); });
 
-// Addresses that are pasted or dropped anywhere on the page open the dialog for adding downloads.
-const hasAddress = (text) => /^\s*(https?|ftps?|sftp):\/\//m.test(text);
+// Addresses and files that are pasted or dropped anywhere on the page open the dialog for adding downloads.
 addEventListener("paste", (event) => {
   if (event.target.matches?.("input, textarea")) return;
   const text = event.clipboardData.getData("text");
@@ -331,68 +451,151 @@ addEventListener("dragover", (event) => { if (!event.dataTransfer.types.includes
 addEventListener("drop", async (event) => {
   if (event.dataTransfer.types.includes("application/x-dlm")) return;
   event.preventDefault();
-  const files = await Promise.all([...event.dataTransfer.files].slice(0, 10).filter((file) => file.size < 2 ** 20).map((file) => file.text()));
-  const text = [event.dataTransfer.getData("text/uri-list") || event.dataTransfer.getData("text"), ...files].join("\n");
-  if (hasAddress(text)) openAdd(text.trim());
+  const files = [...event.dataTransfer.files];
+  const text = event.dataTransfer.getData("text/uri-list") || event.dataTransfer.getData("text");
+  if (!$("adding").open && (files.length || hasAddress(text))) await openAdd(hasAddress(text) ? text.trim() : "");
+  if (files.length && $("adding").open) await takeFiles(files);
 });
+
+// MARK: Progress of all downloads.
 
 function drawChart() {
-  const canvas = $("chart");
-  const pen = canvas.getContext("2d");
   const most = Math.max(...speeds, 1);
-  pen.clearRect(0, 0, canvas.width, canvas.height);
-  pen.beginPath();
-  [...Array(120 - speeds.length).fill(0), ...speeds].forEach((speed, index) => pen.lineTo(index * 2, canvas.height - 2 - (speed / most) * (canvas.height - 6)));
-  pen.strokeStyle = getComputedStyle(document.documentElement).getPropertyValue("--accent");
-  pen.lineWidth = 2;
-  pen.stroke();
-  canvas.setAttribute("aria-label", `Speed of the last two minutes; at most ${rate(most) || "nothing"}`);
+  $("chart").firstChild.setAttribute("points", speeds.map((speed, index) => `${120 - speeds.length + index},${31 - (speed / most) * 30}`).join(" "));
+  $("chart").setAttribute("aria-label", `Speed of the last two minutes; at most ${rate(most) || "nothing"}`);
 }
 
-// Fetches the progress once a second while the page is visible. A page in the background sends no requests.
-async function tick() {
-  if (!document.hidden && !$("login").open && $("offline").hidden) {
-    try {
-      const total = await downloads.progress();
-      speeds = [...speeds, total].slice(-120);
-      $("speed").textContent = rate(total) || "idle";
-      document.title = total > 0 ? `${rate(total)} – dlm` : "dlm";
-      drawChart();
-      if (shown != null && downloads.rows.get(shown)?.state === "running") await refreshDetails();
-    } catch { /* the stream of events reports the problem */ }
+// The downloads that are under way, with those that ended since the page last saw none under way. Without these, the total
+// progress would fall whenever a download ends.
+const batch = new Set();
+
+function totals() {
+  const sum = { running: 0, active: 0, received: 0, total: 0 };
+  for (const row of known.values()) {
+    if (row.state === "running") sum.running++;
+    if (isActive(row)) { sum.active++; batch.add(row.id); }
   }
-  setTimeout(tick, 1000);
+  if (!sum.active) batch.clear();
+  for (const id of batch) {
+    const row = known.get(id);
+    if (!row?.total || !(isActive(row) || row.state === "completed")) continue;
+    sum.received += row.state === "completed" ? row.total : row.received;
+    sum.total += row.total;
+  }
+  return sum;
 }
 
-downloads.addEventListener("change", refresh);
-downloads.addEventListener("refused", (event) => { isFollowing = false; login(event.detail); });
-downloads.addEventListener("online", () => { $("offline").hidden = true; });
-downloads.addEventListener("offline", (event) => {
+let iconPercent = null;
+function drawIcon(percent) {
+  if (percent === iconPercent) return;
+  iconPercent = percent;
+  const picture = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" fill="none" stroke="#fff" stroke-width="3"><rect width="32" height="32" rx="7"
+    fill="#1d5fd1" stroke="none"/><path d="M16 4v11M10 9l6 6 6-6"/><path d="M4 24h24" stroke="#0b2a63" stroke-width="7"/><path d="M4 24h${percent * 0.24}" stroke-width="7"/></svg>`;
+  $("icon").href = percent == null ? "icon.svg" : `data:image/svg+xml,${encodeURIComponent(picture)}`;
+}
+
+function drawTotals(speed) {
+  const { running, received, total } = totals();
+  const percent = running && total ? Math.floor((received / total) * 100) : null;
+  const left = speed > 0 && total ? span((total - received) / speed) : "";
+  speeds = [...speeds, speed].slice(-120);
+  put("speed", rate(speed) || "idle");
+  put("progress", percent == null ? "" : `${percent} %${left ? ` · ${left} left` : ""}`);
+  document.title = running ? `${percent == null ? "" : `${percent} % · `}${running} – dlm` : "dlm";
+  drawIcon(percent);
+  drawChart();
+}
+
+// Fetches the progress once a second while the page is visible. A page in the background fetches it every five seconds, for its
+// title and icon, and only while a download runs.
+let failures = 0;
+async function tick() {
+  const isWanted = !document.hidden || rowsIn("running").length > 0;
+  if (isWanted && isFollowing && !$("login").open && !isOffline && downloads.mayAsk) {
+    try {
+      drawTotals(await downloads.progress());
+      failures = 0;
+      if (shown != null && !document.hidden && isActive(known.get(shown) ?? {})) await refreshDetails();
+    } catch (error) {
+      // The stream of events reports the problem, but it may notice a dead connection later.
+      if (!(error instanceof Busy) && ++failures === 2) downloads.reconnect();
+    }
+  }
+  setTimeout(tick, document.hidden ? 5000 : 1000);
+}
+
+// MARK: Problems. What the page shows is marked as old until the server answers again.
+
+let isOffline = false;
+
+const busyText = ({ message, after }) => `The server is busy (${message}). The page tries again at ${clockTime(new Date(Date.now() + after * 1000))}.`;
+
+function showProblem(text) {
+  document.body.classList.add("stale");
+  put("offline", text + (downloads.news ? ` The list is from ${clockTime(downloads.news)}.` : ""));
   $("offline").hidden = false;
-  $("offline").textContent = `The background session of dlm does not answer. Trying again every ${event.detail} s; run “dlm daemon start --rpc” if it has ended.`;
-  $("speed").textContent = "–";
+  put("speed", "–");
+  put("progress", "");
+  document.title = "dlm";
+}
+
+function endProblem() {
+  isOffline = false;
+  if ($("offline").hidden) return;
+  $("offline").hidden = true;
+  document.body.classList.remove("stale");
+  refreshDetails();
+}
+
+const on = (kind, body) => downloads.addEventListener(kind, ({ detail }) => body(detail));
+on("change", refresh);
+on("online", endProblem);
+on("busy", (error) => showProblem(busyText(error)));
+on("refused", (message) => { isFollowing = false; login(message); });
+on("offline", () => {
+  isOffline = true;
+  showProblem("The background session of dlm does not answer. If it has ended, run “dlm daemon start --rpc”.");
   // The last measured speeds are out of date.
-  for (const row of downloads.rows.values()) Object.assign(row, { speed: 0, at: undefined });
+  for (const row of known.values()) Object.assign(row, { speed: 0, at: undefined });
   refresh();
 });
-downloads.addEventListener("ended", ({ detail }) => {
-  say(detail.event === "completed" ? `${detail.name} is finished` : `${detail.name} has failed: ${detail.error?.message ?? ""}`);
-  if (detail.id === shown) refreshDetails();
+
+// MARK: Notices. Downloads that end within two seconds share one notice.
+
+let ended = [];
+const canNotify = () => window.Notification?.permission === "granted" && recall("dlm-notify") === true;
+
+function notify() {
+  const failed = ended.filter((event) => event.event === "failed").length;
+  const title = ended.length > 1 ? `${ended.length} downloads have ended` : failed ? "Download failed" : "Download finished";
+  const body = ended.length > 1 ? `${failed} failed` : ended[0].name;
+  ended = [];
+  try { new Notification(title, { body, icon: "icon.svg", tag: "dlm" }); } catch { /* Chrome on Android permits notices only in service workers. */ }
+}
+
+on("ended", (event) => {
+  say(event.event === "completed" ? `${event.name} is finished` : `${event.name} has failed: ${event.error?.message ?? ""}`);
+  if (event.id === shown) refreshDetails();
+  if (canNotify() && ended.push(event) === 1) setTimeout(notify, 2000);
 });
+
+$("notify").checked = canNotify();
+$("notify").onchange = async () => {
+  const isWanted = $("notify").checked;
+  remember("dlm-notify", isWanted && await window.Notification?.requestPermission() === "granted");
+  $("notify").checked = canNotify();
+  put("notify-problem", isWanted && !canNotify() ? "The browser permits this page no notices. It may need https, or a page of this machine." : "");
+};
 
 async function begin() {
   if (isFollowing) return;
   isFollowing = true;
-  run(async () => {
-    const { rateLimit } = await call("GET", "/session");
-    const limit = String(rateLimit ?? 0);
-    if (![...$("limit").options].some((option) => option.value === limit)) $("limit").append(element("option", { value: limit, text: `${bytes(rateLimit)}/s` }));
-    $("limit").value = limit;
-  });
+  run(async () => { $("limit").value = rate((await call("GET", "/session")).rateLimit); });
   downloads.follow();
 }
 
 $("search").value = address().get("q") ?? "";
+drawSort();
 if (takeSecret()) begin(); else login();
 draw();
 tick();

@@ -16,6 +16,10 @@ struct PageFile: Sendable {
         PageFile(name: "list.js", type: "text/javascript; charset=utf-8", bytes: PackageResources.list_js),
         PageFile(name: "details.js", type: "text/javascript; charset=utf-8", bytes: PackageResources.details_js),
         PageFile(name: "format.js", type: "text/javascript; charset=utf-8", bytes: PackageResources.format_js),
+        PageFile(name: "add.js", type: "text/javascript; charset=utf-8", bytes: PackageResources.add_js),
+        PageFile(name: "menu.js", type: "text/javascript; charset=utf-8", bytes: PackageResources.menu_js),
+        PageFile(name: "icon.svg", type: "image/svg+xml", bytes: PackageResources.icon_svg),
+        PageFile(name: "manifest.json", type: "application/manifest+json", bytes: PackageResources.manifest_json),
     ]
 
     static func named(_ path: [String]) -> PageFile? {

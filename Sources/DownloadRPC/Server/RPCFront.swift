@@ -15,7 +15,9 @@ struct RPCFront: Sendable {
     let folders: FolderRule
 
     func answer(_ request: ControlRequest) async -> ControlAnswer {
-        let hosts = request.headers["host"]
+        let named = request.headers["host"]
+        // The authority of a target in absolute form takes the place of the field (RFC 9112 section 3.2.2).
+        let hosts = named.count == 1 ? request.authority.map { [$0] } ?? named : named
         guard access.answersTo(hosts) else {
             return .refusal(421, "this host name is not one of the server's; see rpc-hosts in config.yaml", request)
         }
@@ -30,6 +32,7 @@ struct RPCFront: Sendable {
         }
         answer.headers.add(name: "Cross-Origin-Resource-Policy", value: "same-origin")
         answer.headers.add(name: "Vary", value: "Origin")
+        answer.compress(for: request)
         if let origin = origins.first { answer.headers.add(name: "Access-Control-Allow-Origin", value: origin) }
         return answer
     }
@@ -53,6 +56,10 @@ struct RPCFront: Sendable {
         }
         switch request.path.first {
         case "jsonrpc" where request.path.count == 1: return await callMethods(request)
+        case "rpc" where request.path.count == 1:
+            guard request.method == "POST" else { return .refusal(405, "call XML-RPC by POST", request) }
+            let reply = await XMLRPC(rpc: rpc).answer(request.body, from: SecretGate.client(request.peer))
+            return ControlAnswer(status: reply.status, contentType: "text/xml", body: .whole(reply.document))
         case "v1": return await withSecret(request) { await ownRoute(request) }
         case "metrics" where request.path.count == 1:
             return await withSecret(request, also: metrics.token) {
@@ -70,12 +77,25 @@ struct RPCFront: Sendable {
 
     /// Calls aria2's methods. Only POST is accepted, because a link or a picture on any page could send a GET.
     private func callMethods(_ request: ControlRequest) async -> ControlAnswer {
+        if request.headers.contains(name: "Sec-WebSocket-Key") { return refusedSocket(request) }
         guard request.method == "POST" else {
             return .refusal(405, "call aria2's RPC by POST, or over a WebSocket", request)
         }
         let reply = await rpc.answer(request.body, from: SecretGate.client(request.peer))
         return ControlAnswer(
             status: reply.status, contentType: "application/json-rpc", body: .whole(reply.document.data))
+    }
+
+    /// Answers a client that asked for a WebSocket and did not get one.
+    private func refusedSocket(_ request: ControlRequest) -> ControlAnswer {
+        guard request.headers["sec-websocket-version"] == [SocketUpgrade.version] else {
+            var answer = ControlAnswer.refusal(426, "this server speaks version 13 of WebSocket", request)
+            answer.headers.add(name: "Sec-WebSocket-Version", value: SocketUpgrade.version)
+            return answer
+        }
+        var answer = ControlAnswer.refusal(503, "too many WebSockets are open", request)
+        answer.headers.add(name: "Retry-After", value: "10")
+        return answer
     }
 
     private func withSecret(
@@ -92,7 +112,10 @@ struct RPCFront: Sendable {
                 401, "give the secret as a bearer token; it is in the file rpc-secret of the state folder", request)
             answer.headers.add(name: "WWW-Authenticate", value: "Bearer")
             return answer
-        case .tooMany: return .refusal(429, "too many wrong secrets; wait a minute", request)
+        case .tooMany:
+            var answer = ControlAnswer.refusal(429, "too many wrong secrets; wait a minute", request)
+            answer.headers.add(name: "Retry-After", value: "\(SecretGate.span.components.seconds)")
+            return answer
         }
     }
 

@@ -17,7 +17,8 @@ final class SocketHandler: ChannelDuplexHandler {
     private let limits: ControlLimits
     /// Whether the client receives notifications. Programs on this machine receive them at once, other clients after a
     /// call with the secret.
-    private var hears: Bool
+    private let hears: Bool
+    private var isAuthorized = false
     private var number: Int?
     /// The timer that ends the connection if the client has not sent the secret by then.
     private var deadline: Scheduled<Void>?
@@ -45,11 +46,12 @@ final class SocketHandler: ChannelDuplexHandler {
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         let (handler, gate) = (NIOLoopBound(self, eventLoop: context.eventLoop), gate)
-        number = hub.add(hears: hears) { message in
+        let close: @Sendable () -> Void = { _ = gate.execute { handler.value.context?.close(promise: nil) } }
+        number = hub.add(hears: hears, close: close) { message in
             _ = gate.execute { handler.value.notify(message) }
         }
         if hears { return }
-        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limits.idle)) { [weak self] in
+        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limits.request)) { [weak self] in
             self?.context?.close(promise: nil)
         }
     }
@@ -108,10 +110,10 @@ final class SocketHandler: ChannelDuplexHandler {
 
     private func finish(_ reply: JSONRPC.Reply) {
         guard let context else { return }
-        if reply.isAuthorized, !hears, let number {
-            hears = true
+        if reply.isAuthorized, !isAuthorized, let number {
+            isAuthorized = true
             self.deadline?.cancel()
-            hub.startHearing(number)
+            hub.authorize(number)
         }
         let deadline = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limits.write)) { [weak self] in
             self?.context?.close(promise: nil)

@@ -6,7 +6,10 @@ import Synchronization
 final class SocketHub: Sendable {
     private struct Entry: Sendable {
         let send: @Sendable (String) -> Void
+        let close: @Sendable () -> Void
         var hears: Bool
+        /// Whether the client has sent the secret.
+        var isAuthorized = false
     }
 
     private struct State: Sendable {
@@ -18,22 +21,41 @@ final class SocketHub: Sendable {
     /// The greatest number of WebSockets at the same time. The limit leaves connections for other clients.
     static let most = 32
 
-    var isFull: Bool { state.withLock { $0.entries.count >= Self.most } }
+    /// Makes room for another WebSocket. If there are too many, the oldest one that has not sent the secret is closed.
+    /// - Returns: False if there are too many, and all of them have sent the secret.
+    func makeRoom() -> Bool {
+        let (hasRoom, close) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
+            if state.entries.count < Self.most { return (true, nil) }
+            guard let oldest = state.entries.filter({ !$0.value.isAuthorized }).keys.min() else { return (false, nil) }
+            return (true, state.entries.removeValue(forKey: oldest)?.close)
+        }
+        close?()
+        return hasRoom
+    }
+
     /// Whether any client receives notifications.
     var isHeard: Bool { state.withLock { $0.entries.values.contains { $0.hears } } }
 
     /// Adds a WebSocket, and returns its number.
     /// - Parameter hears: Whether the client receives notifications at once. Otherwise it receives them after
-    ///   ``startHearing(_:)``.
-    func add(hears: Bool, _ send: @escaping @Sendable (String) -> Void) -> Int {
+    ///   ``authorize(_:)``.
+    func add(
+        hears: Bool, close: @escaping @Sendable () -> Void, _ send: @escaping @Sendable (String) -> Void
+    ) -> Int {
         state.withLock { state in
             state.next += 1
-            state.entries[state.next] = Entry(send: send, hears: hears)
+            state.entries[state.next] = Entry(send: send, close: close, hears: hears)
             return state.next
         }
     }
 
-    func startHearing(_ number: Int) { state.withLock { $0.entries[number]?.hears = true } }
+    /// Records that a client has sent the secret. It receives notifications from now on.
+    func authorize(_ number: Int) {
+        state.withLock {
+            $0.entries[number]?.hears = true
+            $0.entries[number]?.isAuthorized = true
+        }
+    }
 
     func remove(_ number: Int) { state.withLock { $0.entries[number] = nil } }
 

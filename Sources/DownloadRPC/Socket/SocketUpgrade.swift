@@ -12,6 +12,7 @@ struct SocketUpgrade: Sendable {
     let limits: ControlLimits
 
     static let longestMessage = 1 << 20
+    static let version = "13"
     private static let mostFrames = 64
 
     func upgrader(_ gate: EventLoopGate) -> any HTTPServerProtocolUpgrader & Sendable {
@@ -37,7 +38,8 @@ struct SocketUpgrade: Sendable {
     func permits(_ head: HTTPRequestHead) -> Bool {
         let hosts = head.headers["host"]
         return head.uri.prefix { $0 != "?" } == "/jsonrpc" && access.answersTo(hosts)
-            && access.permits(head.headers["origin"], host: hosts) && !hub.isFull
+            && head.headers["sec-websocket-version"] == [Self.version]
+            && access.permits(head.headers["origin"], host: hosts) && hub.makeRoom()
     }
 
     /// Returns whether the client is a program on this machine. A local program receives notifications without the

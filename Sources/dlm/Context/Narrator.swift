@@ -25,6 +25,7 @@ struct Narrator: Sendable {
     private let started: ContinuousClock.Instant
     private let outage = ToldOutage()
     private let folders = ToldFolders()
+    private let requests = ToldRequests()
 
     init(
         console: Console, options: OutputOptions, style: Style, tellsStanding: Bool = true,
@@ -66,7 +67,7 @@ struct Narrator: Sendable {
         if options.json, let document = EventDocument(event) { console.print(document.json) }
         if case .didRestart(let snapshot, let why) = event, folders.wasTold(snapshot.record, why) { return }
         let text = ProgressText.text(
-            event, verbosity: options.verbose, tellsRetries: tellsRetries, now: time.date)
+            event, verbosity: options.verbose, tellsRetries: tellsRetries, before: requests.last(event), now: time.date)
         guard let text, !options.quiet else { return }
         if options.verbose == 0, !outage.isFirst(event) { return }
         console.report(text)
@@ -219,6 +220,27 @@ private final class ToldOutage: Sendable {
     }
 
     func isOver() { isTold.store(false, ordering: .relaxed) }
+}
+
+/// The requests of running downloads as they were last seen, for the reports of changes.
+private final class ToldRequests: Sendable {
+    private let requests = Mutex<[DownloadID: DownloadRequest]>([:])
+    /// The greatest number of requests that are kept. Changes of further downloads are reported with all values.
+    private static let most = 1000
+
+    /// Returns the request as it was before the event; nil if it is not known.
+    func last(_ event: DownloadEvent) -> DownloadRequest? {
+        let record = event.snapshot.record
+        switch event {
+        case .didStart, .didChange: break
+        default: return nil
+        }
+        return requests.withLock { requests in
+            let last = requests[record.id]
+            if last != nil || requests.count < Self.most { requests[record.id] = record.request }
+            return last
+        }
+    }
 }
 
 /// The problems of folders that are reported only once for each folder, instead of once for each download.

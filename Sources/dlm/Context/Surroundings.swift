@@ -6,7 +6,7 @@ import Glibc
 enum Surroundings {
     /// The number of free file descriptors that dlm needs for its threads, the store, the control API and a few
     /// connections. Some libraries end the process when they get no descriptor for their event queues.
-    static let descriptorsNeeded = 32
+    static let descriptorsNeeded = 20
 
     /// Removes the user's own permissions from the umask, so that new files are open to their own user. Otherwise the
     /// next start could not open a partial file or the store.

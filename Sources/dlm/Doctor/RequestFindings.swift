@@ -20,7 +20,10 @@ struct RequestFindings {
                     Self.section, "error", error.exitStatus, Redaction.describe(error), advice: Self.advice(error)))
         } else if let abilities = probed.abilities {
             findings += [
-                ranges(abilities.ranges), isHTTP ? validators(abilities.validators) : version(abilities.validators),
+                ranges(abilities.ranges),
+                isHTTP
+                    ? validators(abilities.validators, areUsed: abilities.ranges != .ignored)
+                    : version(abilities.validators),
                 size(abilities), .ok(Self.section, "name", abilities.name),
             ]
         }
@@ -113,7 +116,8 @@ struct RequestFindings {
         }
     }
 
-    private func validators(_ validators: Validators) -> Finding {
+    /// - Parameter areUsed: Whether a download can be continued at all.
+    private func validators(_ validators: Validators, areUsed: Bool) -> Finding {
         if let etag = validators.etag, !etag.isWeak {
             return .ok(Self.section, "validator", "ETag \(etag.fieldValue) (strong)")
         }
@@ -121,6 +125,7 @@ struct RequestFindings {
             validators.etag.map { "ETag \($0.fieldValue) (weak)" },
             validators.lastModified.map { "Last-Modified \($0)" },
         ].compactMap(\.self).joined(separator: ", ")
+        if !areUsed { return .ok(Self.section, "validator", weak.isEmpty ? "none" : weak) }
         if validators.lastModifiedIsStrong, validators.etag == nil {
             return .warning(
                 Self.section, "validator", "\(weak) (strong)",

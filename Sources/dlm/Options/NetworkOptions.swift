@@ -108,44 +108,8 @@ extension NetworkOptions: TellingOptions {
 }
 
 extension ProxyAddress {
-    private static let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
-
     init(argument text: String) throws {
-        if text.isEmpty {
-            self.init(url: "")
-            return
-        }
-        let mark = text.range(of: "://")
-        let scheme = mark.map { text[..<$0.lowerBound].lowercased() } ?? "http"
-        guard Self.schemes.contains(scheme) else {
-            throw ValidationError("--proxy: unknown scheme; give \(Self.schemes.joined(separator: ", "))")
-        }
-        let authority = text[(mark?.upperBound ?? text.startIndex)...].prefix { $0 != "/" }
-        let at = authority.lastIndex(of: "@")
-        let host = at.map { authority[authority.index(after: $0)...] } ?? authority
-        guard Self.isHost(host) else {
-            throw ValidationError("--proxy: the host or the port is missing or wrong; give HOST:PORT")
-        }
-        let user = try at.map { try Self.credential(authority[..<$0]) }
-        self.init(url: "\(scheme)://\(host)", credential: user)
-    }
-
-    /// Returns whether a text is the host of a proxy, with or without a port.
-    private static func isHost(_ text: Substring) -> Bool {
-        guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !"\\?#%".utf8.contains($0) }) else { return false }
-        let isBracketed = text.hasPrefix("[") && text.contains("]")
-        let name = isBracketed ? text.prefix { $0 != "]" } + "]" : text.prefix { $0 != ":" }
-        let rest = text.dropFirst(name.count)
-        if name.isEmpty { return false }
-        return rest.isEmpty || rest.first == ":" && (UInt16(rest.dropFirst()).map { $0 > 0 } ?? false)
-    }
-
-    private static func credential(_ text: Substring) throws -> Credential {
-        let name = text.prefix { $0 != ":" }
-        guard let user = name.removingPercentEncoding, !user.isEmpty,
-            let password = text.dropFirst(name.count + 1).removingPercentEncoding
-        else { throw ValidationError("--proxy: the name and password cannot be read; give NAME:PASSWORD@HOST:PORT") }
-        return Credential(user: user, password: password)
+        do throws(ParseError) { self = try Self.parse(text) } catch { throw ValidationError("--proxy: \(error.words)") }
     }
 }
 

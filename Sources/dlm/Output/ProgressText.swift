@@ -6,7 +6,10 @@ enum ProgressText {
     /// - Parameters:
     ///   - verbosity: The number of `-v` flags.
     ///   - tellsRetries: Whether a wait for another attempt is reported even without `-v`.
-    static func text(_ event: DownloadEvent, verbosity: Int, tellsRetries: Bool = false, now: Date) -> String? {
+    ///   - before: The request before a change; nil if it is not known.
+    static func text(
+        _ event: DownloadEvent, verbosity: Int, tellsRetries: Bool = false, before: DownloadRequest? = nil, now: Date
+    ) -> String? {
         let name = "\(event.snapshot.id): \(event.snapshot.record.displayName)"
         switch event {
         case .didRestart(let snapshot, DownloadEvent.folderIsGone):
@@ -29,16 +32,22 @@ enum ProgressText {
             return "\(name): \(Redaction.describe(error)); \(retry)"
         case .didPostpone(let snapshot):
             return "\(name): \(StateText.note(snapshot.record.state, now: now) ?? "waiting")"
-        case .didChange(let snapshot): return "\(name): changed: \(settings(snapshot.record.request))"
+        case .didChange(let snapshot): return "\(name): \(changes(snapshot.record.request, before))"
         case .didAdd, .didStart, .didPause, .didResume, .didCancel, .didRemove, .didComplete, .didFail:
             return nil
         }
     }
 
-    /// Returns the text of all values that can be changed, because the event does not say which value was changed.
-    private static func settings(_ request: DownloadRequest) -> String {
-        let limit = request.rateLimit.map { "limit \(Units.rate(Double($0)))" } ?? "no limit"
-        return "\(limit), priority \(request.priority), from \(request.url)"
+    /// Returns the text of the values that are not as before, or of all values that can be changed.
+    private static func changes(_ request: DownloadRequest, _ before: DownloadRequest?) -> String {
+        var parts: [String] = []
+        if request.rateLimit != before?.rateLimit || before == nil {
+            parts.append(request.rateLimit.map { "limit now \(Units.rate(Double($0)))" } ?? "no limit now")
+        }
+        if request.priority != before?.priority { parts.append("priority now \(request.priority)") }
+        if request.url != before?.url { parts.append("now from \(request.url)") }
+        if let before, request.mirrors != before.mirrors { parts.append("mirrors now: \(request.mirrors.count)") }
+        return parts.isEmpty ? "changed" : parts.joined(separator: ", ")
     }
 
     static func details(_ record: DownloadRecord) -> [String] {

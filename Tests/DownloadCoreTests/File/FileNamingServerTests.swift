@@ -53,7 +53,9 @@ import Testing
             let isSafe =
                 FileNaming.isUsable(name) && !name.utf8.contains(UInt8(ascii: "\\"))
                 && name.unicodeScalars.first != "." && name.unicodeScalars.last != "."
-                && name.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.properties.generalCategory != .format }
+                && name.unicodeScalars.allSatisfy {
+                    $0.value >= 0x20 && ($0.properties.generalCategory != .format || $0 == "\u{200D}")
+                }
                 && FileNaming.sanitized(name) == name
             let partial = FileNaming.partial(name)
             let alternative = FileNaming.alternative(name, 1)

@@ -105,6 +105,7 @@ extension FileNaming {
             && name.unicodeScalars.first != "." && name.unicodeScalars.last != "."
         let isVisible = name.unicodeScalars.allSatisfy {
             ![.control, .format, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)
+                || $0 == "\u{200C}" || $0 == "\u{200D}"
         }
         return isOneComponent && isVisible && partial(name).utf8.count <= 255 && partial(name) != name
     }
