@@ -199,7 +199,7 @@ let package = Package(
                 "DownloadStorage", "DownloadCore", "DownloadTestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            exclude: ["Fixtures"], swiftSettings: swiftSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "DownloadStoragePostgresTests",
             dependencies: ["DownloadStoragePostgres", "DownloadCore", "DownloadTestSupport"],

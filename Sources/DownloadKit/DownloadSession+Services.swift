@@ -127,7 +127,8 @@ extension DownloadSession {
         let others = sessions(stateFolder: configuration.stateFolder, time: time)
         let router = DownloadRouter(local: manager, directory: OwnBackground(own: manager, others: others))
         return try await RPCServer.start(
-            router, configuration, identifier: manager.identifier, time: time, report: report)
+            router, configuration, identifier: manager.identifier, time: time, probe: { try await probe($0) },
+            report: report)
     }
 
     // MARK: For `dlm doctor`: without a store and a session

@@ -67,13 +67,13 @@ enum ItemIntents {
         try db.cachedStatement(
             sql: """
                 INSERT OR REPLACE INTO intent (id, session, fileName, total, resume, updated)
-                SELECT \(element(0)), session, \(element(1)), \(element(2)), \(resume), \(updated)
+                SELECT \(element(0)), session, \(element(1)), \(element(2)), \(resume), \(element(3))
                 FROM (
                     SELECT session, CASE type WHEN 'array' THEN value ELSE '[]' END AS value
                     FROM itemIntent CROSS JOIN json_each(CASE WHEN json_valid(items) THEN items ELSE '[]' END)
                     WHERE session = ?)
                 WHERE typeof(\(element(0))) = 'integer' AND typeof(\(element(1))) = 'text'
-                    AND typeof(\(element(2))) = 'integer' AND typeof(\(updated)) = 'integer'
+                    AND typeof(\(element(2))) = 'integer' AND typeof(\(element(3))) = 'integer'
                     AND NOT EXISTS (SELECT 1 FROM done WHERE id = \(element(0)))
                 """
         ).execute(arguments: [session])
@@ -91,14 +91,9 @@ enum ItemIntents {
         "json(CASE WHEN \(element(index)) THEN 'true' ELSE 'false' END)"
     }
 
-    /// Whether an earlier version wrote the item: as `[id, fileName, total, resume, updated]`.
-    private static let isOld = "json_type(value, '$[3]') = 'object'"
-
-    private static let updated = "CASE WHEN \(isOld) THEN \(element(4)) ELSE \(element(3)) END"
-
     /// The ``ResumeData`` of the item, as ``IntentRow/writeResume(to:)`` would write it.
     private static let resume = """
-        CASE WHEN \(isOld) THEN \(element(3)) ELSE json_object(
+        json_object(
             'validators', json_object(
                 'etag', CASE WHEN \(element(4)) IS NOT NULL
                     THEN json_object('isWeak', \(flag(5)), 'opaque', \(element(4))) END,
@@ -106,6 +101,6 @@ enum ItemIntents {
             'total', \(element(2)),
             'finalURL', CASE WHEN \(element(8)) THEN (SELECT url FROM item WHERE id = \(element(0))) END,
             'contentType', \(element(9)), 'acceptsRanges', \(flag(10)), 'written', json('[]'), 'durable', json('[]'),
-            'file', json_object('inode', \(element(11)), 'born', \(element(12)))) END
+            'file', json_object('inode', \(element(11)), 'born', \(element(12))))
         """
 }

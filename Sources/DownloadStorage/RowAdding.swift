@@ -108,7 +108,7 @@ struct RowAdding {
         ])
         let last = db.lastInsertedRowID
         let first = last - DownloadID(run.urls.count) + 1
-        try db.cachedStatement(sql: Migrations.logAdded).execute(arguments: [first, last])
+        try db.cachedStatement(sql: Schema.logAdded).execute(arguments: [first, last])
         return first
     }
 }

@@ -7,7 +7,7 @@ extension SQLiteDownloadStore {
         if requests.isEmpty { return [] }
         let runs = AddedRun.runs(of: requests)
         return try await owned(by: session, durably: true) { owned in
-            try Migrations.requireUnchanged(owned.db)
+            try Schema.requireUnchanged(owned.db)
             var adding = RowAdding(owned, count: requests.count)
             for run in runs { try adding.add(run) }
             return adding.added

@@ -12,7 +12,7 @@ package enum StoreCheck {
 
     package static func health(ofStoreIn folder: String, _ time: any TimeSource = SystemTime()) -> StoreHealth {
         let path = FileNaming.path(folder, StoreFile.name)
-        var health = StoreHealth(path: path, newestSchema: Migrations.steps.count)
+        var health = StoreHealth(path: path)
         health.rescues = StoreRescue.reports(of: path)
         var information = stat()
         guard lstat(path, &information) == 0 else {
@@ -55,22 +55,23 @@ package enum StoreCheck {
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         defer { try? queue.close() }
         try queue.inDatabase { db in
-            if let version = try Migrations.known(in: db) { health.schema = version }
+            if let version = try Schema.known(in: db) { health.schema = version }
             let fault = try quickCheck(db, of: queue, time)
             health.isChecked = fault != nil
             if let fault, fault != "ok" { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: fault) }
-            guard let schema = health.schema else { return }
-            health.downloads = try count(in: db, schema: schema)
+            if health.schema != nil { health.downloads = try count(in: db) }
         }
     }
 
     /// Returns the number of recorded downloads.
-    static func count(in db: Database, schema: Int = Migrations.steps.count) throws -> Int? {
+    static func count(in db: Database) throws -> Int? {
         // One statement counts in all tables. Between two statements, an item may become a row of `download`.
-        let items =
-            schema < Migrations.firstWithItems
-            ? "" : " + (SELECT count(*) FROM main.item) - (SELECT count(*) FROM main.done WHERE isMoved = 1)"
-        return try Int.fetchOne(db, sql: "SELECT (SELECT count(*) FROM main.download)\(items)")
+        try Int.fetchOne(
+            db,
+            sql: """
+                SELECT (SELECT count(*) FROM main.download) + (SELECT count(*) FROM main.item)
+                    - (SELECT count(*) FROM main.done WHERE isMoved = 1)
+                """)
     }
 
     /// Returns the first fault that SQLite finds, or `ok`. Returns nil if the check takes too long.

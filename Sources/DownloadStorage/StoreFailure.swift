@@ -12,20 +12,23 @@ struct StoreFailure {
     func error(_ error: any Error) -> DownloadError {
         switch error {
         case let error as DownloadError: error
-        case let refusal as Migrations.Refusal: unreadable(describe(refusal))
+        case let refusal as Schema.Refusal: unreadable(describe(refusal))
         case let error as DatabaseError: describe(error)
         default: unreadable(String(describing: error))
         }
     }
 
-    private func describe(_ refusal: Migrations.Refusal) -> String {
+    private func describe(_ refusal: Schema.Refusal) -> String {
         switch refusal {
         case .newer(let version):
             "made by a newer version of this program (schema \(version), this one supports up to "
-                + "\(Migrations.steps.count)); update the program"
+                + "\(Schema.version)); update the program"
         case .becameNewer(let version):
             "a newer version of this program has changed it (schema \(version), this session supports up to "
-                + "\(Migrations.steps.count)); end this session and try again"
+                + "\(Schema.version)); end this session and try again"
+        case .unreleased:
+            "was made by a version of this program before 0.1.0; finish its downloads with that version, or "
+                + startAnew
         case .foreign: "is a database of another program; \(startAnew)"
         case .notRegular: "is not a regular file; \(startAnew)"
         case .danglingLink: "is a link to a file that does not exist; \(startAnew)"

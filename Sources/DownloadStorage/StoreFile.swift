@@ -44,7 +44,7 @@ enum StoreFile {
         try requireRegular(path)
         try makeAccessible(path)
         let queue = try DatabaseQueue(path: path, configuration: configuration(path))
-        try queue.writeWithoutTransaction(Migrations.run)
+        try queue.writeWithoutTransaction(Schema.make)
         return queue
     }
 
@@ -70,7 +70,7 @@ enum StoreFile {
         configuration.foreignKeysEnabled = false
         configuration.prepareDatabase { db in
             // A database of another program keeps its mode and its journal mode.
-            try Migrations.requireStore(db)
+            try Schema.requireStore(db)
             try restrict(path)
             // `Configuration.journalMode` is not used, because it writes to the schema whenever the WAL is empty.
             guard try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL") == "wal" else {
@@ -87,11 +87,11 @@ enum StoreFile {
     static func requireRegular(_ path: String) throws {
         var information = stat()
         if stat(path, &information) == 0 {
-            if information.st_mode & S_IFMT != S_IFREG { throw Migrations.Refusal.notRegular }
+            if information.st_mode & S_IFMT != S_IFREG { throw Schema.Refusal.notRegular }
         } else if lstat(path, &information) == 0, information.st_mode & S_IFMT == S_IFLNK {
             // Only a link is refused here. A regular file may have been created by another process since the first
             // check.
-            throw Migrations.Refusal.danglingLink
+            throw Schema.Refusal.danglingLink
         }
     }
 

@@ -37,7 +37,12 @@ struct RPCBench {
         configuration.port = 0
         change(&configuration)
         server = try await RPCServer.start(
-            manager, configuration, identifier: "background", limits: limits, time: time)
+            manager, configuration, identifier: "background", limits: limits, time: time
+        ) { request in
+            let transport = try CurlTransport(environment: environment)
+            defer { transport.shutdown() }
+            return await RequestProbe(request, over: transport, userAgent: "dlm/0.0", time: SystemTime()).run()
+        }
         secret = try RPCSecret.load(from: folder("state")).text
         port = try #require(Int(server.address.split(separator: ":").last ?? ""))
     }

@@ -187,7 +187,9 @@ struct SocketTests {
         configuration.port = bench.port
         let taken = configuration
         let error = await #expect(throws: DownloadError.self) {
-            _ = try await RPCServer.start(bench.manager, taken, identifier: "x", time: bench.time) { _ in }
+            _ = try await RPCServer.start(
+                bench.manager, taken, identifier: "x", time: bench.time, probe: { _ in ProbedRequest() },
+                report: { _ in })
         }
         let text = try #require(error?.description)
         #expect(
@@ -205,7 +207,9 @@ struct SocketTests {
         await bench.server.stop()
         var configuration = RPCConfiguration(folders: ["/tmp"], stateFolder: bench.folder("state"))
         configuration.port = bench.port
-        let server = try await RPCServer.start(bench.manager, configuration, identifier: "x", time: bench.time) { _ in }
+        let server = try await RPCServer.start(
+            bench.manager, configuration, identifier: "x", time: bench.time, probe: { _ in ProbedRequest() },
+            report: { _ in })
         #expect(server.address == bench.server.address)
         await server.stop()
         await bench.end()

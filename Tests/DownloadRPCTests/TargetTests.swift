@@ -277,6 +277,33 @@ struct TargetTests {
         await bench.end()
     }
 
+    @Test("A preview tells name, size and whether the name is taken, and asks only where a download could go")
+    func preview() async throws {
+        let bench = try await RPCBench()
+        let server = try FaultServer.serving(Content(seed: 3, size: 1000))
+        defer { server.stop() }
+        func probe(_ url: String, _ folder: String) async throws -> RawClient.Received {
+            let body: JSONValue = ["url": .string(url), "folder": .string(folder)]
+            return try await bench.ask(
+                "POST", "/v1/probe", String(decoding: body.data, as: UTF8.self), fields: [bench.bearer])
+        }
+        for isThere in [false, true] {
+            if isThere { try bench.folder.write("x", to: "downloads/file.bin") }
+            let answer = try await probe(server.url(), bench.folder("downloads"))
+            let found = try answer.json
+            #expect(found["name"] as? String == "file.bin" && found["size"] as? Int == 1000, "\(answer.text)")
+            #expect(found["resumable"] as? Bool == true && found["exists"] as? Bool == isThere)
+        }
+        let missing = try FaultServer { _ in FaultReply(status: 404) }
+        defer { missing.stop() }
+        #expect(try await probe(missing.url(), bench.folder("downloads")).status == 502)
+        #expect(try await probe("file:///etc/passwd", bench.folder("downloads")).status == 400)
+        #expect(try await probe(server.url(), "/etc").status == 400)
+        #expect(try await bench.ask("POST", "/v1/probe", "{}").status == 401)
+        #expect(try await bench.isEmpty)
+        await bench.end()
+    }
+
     @Test("A finished file outside of the permitted folders is not deleted")
     func deletion() async throws {
         let bench = try await RPCBench()

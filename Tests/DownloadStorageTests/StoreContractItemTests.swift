@@ -244,24 +244,6 @@ struct StoreContractItemTests {
         #expect(found.map(\.fileName) == files.map(\.name) && found.allSatisfy { $0.isFinishing })
     }
 
-    @Test("The intent of an item that an earlier version wrote is read", arguments: [0, 50, 100])
-    func olderIntent(sparsity: Int) async throws {
-        let store = try folder.open(isAlive: { $0 != "dead" })
-        var record = finishing(try await add(["a", "b"], to: store, session: "dead")[1])
-        record.resume = Carried(sparsity: sparsity, seed: 1).whole
-        record.resume.total = 16
-        let file = try #require(SmallFile(record, of: "dead"))
-        let resume = JSONWriter.object(try #require(IntentRow(file)).writeResume)
-        try await store.perform { db in
-            try db.execute(
-                sql: "INSERT INTO itemIntent (session, items) VALUES ('dead', ?)",
-                arguments: [#"[[\#(file.id),"name of 2",16,\#(resume),1750000000500]]"#])
-        }
-        let found = try await store.claim([2], session: "s")[0].record
-        #expect(found.resume == file.resume && found.isFinishing && found.fileName == "name of 2")
-        #expect(try await store.events(after: 0, limit: 9).map(\.kind) == [.added, .added, .started, .resumed])
-    }
-
     @Test(
         "Damaged intents of a dead session are left out, and the others are used",
         arguments: ["5", "null", #""x""#, "{}", "[]", #"["x","y",16,1]"#, "[1]", #"[1,null,16,1]"#, #"[1,"n",null,1]"#])

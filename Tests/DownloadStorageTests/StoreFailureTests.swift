@@ -108,7 +108,22 @@ struct StoreFailureTests {
         #expect(
             try message()
                 == "made by a newer version of this program (schema 99, this one supports up to "
-                + "\(Migrations.steps.count)); update the program")
+                + "\(Schema.version)); update the program")
+    }
+
+    @Test("A store of a program before the first release is refused and not changed, with what to do")
+    func unreleased() async throws {
+        try await DatabaseQueue(path: folder.store).writeWithoutTransaction { db in
+            try db.execute(
+                sql: "CREATE TABLE download (id INTEGER); PRAGMA application_id = 1684827441; PRAGMA user_version = 8")
+        }
+        let before = try Data(contentsOf: URL(fileURLWithPath: folder.store))
+        let text = try message()
+        #expect(
+            text.hasPrefix("was made by a version of this program before 0.1.0; finish its downloads with that version")
+        )
+        #expect(text.contains("mv "))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: folder.store)) == before)
     }
 
     @Test("Once a newer program has changed the store, nothing is added, but running downloads are still recorded")

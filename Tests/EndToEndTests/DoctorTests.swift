@@ -135,7 +135,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A damaged store gives exit status 12 and is not changed, and an old store is not migrated")
+        @Test("A damaged store gives exit status 12 and is not changed, and neither is a store of another version")
         func stores() async throws {
             try await withDlm { sandbox in
                 #expect(try await sandbox.list().isEmpty)
@@ -147,12 +147,14 @@ extension EndToEnd {
                 let newer = try await sandbox.run("doctor", "--json")
                 #expect(newer.ending == .exited(12), "\(newer.stdout)")
                 #expect(try newer.findings().problems.first?.detail.contains("newer version") == true)
+                // The `application_id` is at offset 68.
                 try file.seek(toOffset: 60)
-                try file.write(contentsOf: Data([0, 0, 0, 2]))
+                try file.write(contentsOf: Data([0, 0, 0, 8]))
+                try file.seek(toOffset: 68)
+                try file.write(contentsOf: Data("dlm1".utf8))
                 let older = try await sandbox.run("doctor", "--json")
-                #expect(older.ending == .exited(0), "\(older.stdout)")
-                let found = try #require(try older.findings().named("store").first)
-                #expect(found.detail.contains("schema 2, brought up to date"), "\(found.detail)")
+                #expect(older.ending == .exited(12), "\(older.stdout)")
+                #expect(try older.findings().problems.first?.detail.contains("before 0.1.0") == true)
                 try file.seek(toOffset: 0)
                 try file.write(contentsOf: Data(repeating: 7, count: 100))
                 try file.close()

@@ -1,4 +1,6 @@
-"""Tests the page in a real browser: Chromium, driven by Playwright. Usage: page.py DLM [PICTURES]"""
+"""Tests the page in a real browser: Chromium, driven by Playwright. Usage: page.py DLM [PICTURES]
+
+With DLM_PAGE=Sources/DownloadRPC/Page it tests the files of this folder instead of those in the program."""
 
 import json
 import os
@@ -35,8 +37,8 @@ def state(page, name, text, seconds=30):
     wait(f"{name} is {text}", lambda: row(page, name).count() == 1 and text in row(page, name).inner_text(), seconds)
 
 
-def open_page(browser, width=1280, height=800, scheme="light", secret=True, before=None):
-    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce")
+def open_page(browser, width=1280, height=800, scheme="light", secret=True, before=None, **options):
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce", **options)
     use_page_files(context, bench.address)
     page = context.new_page()
     page.on("pageerror", lambda error: problems.append(str(error)))
@@ -146,7 +148,7 @@ def queue(browser):
 
 
 def phone(browser):
-    page = open_page(browser, 360, 640, "dark")
+    page = open_page(browser, 360, 640, "dark", has_touch=True, is_mobile=True)
     wait("rows", lambda: page.locator("#rows tr[data-id]").count() > 3)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     small = page.evaluate("""[...document.querySelectorAll("button, nav a, select")].filter((node) => node.offsetParent
@@ -156,7 +158,15 @@ def phone(browser):
     assert max(tops) - min(tops) < 4, tops
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(251, 251, 250)"
     picture(page, "phone")
-    done("a phone shows all of it, dark")
+    place = page.locator("#rows tr[data-id] .title").first.bounding_box()
+    touch = page.context.new_cdp_session(page)
+    touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": place["x"] + 4, "y": place["y"] + 4}]})
+    page.get_by_role("menu").wait_for()
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    page.wait_for_timeout(300)
+    assert page.get_by_role("menu").is_visible() and page.locator("#details").is_hidden()
+    page.keyboard.press("Escape")
+    done("a phone shows all of it, dark; a long press opens the menu")
     page.context.close()
 
 
@@ -272,8 +282,13 @@ def low(browser):
     page.get_by_label("Close details").click()
     page.locator("#add").click()
     assert page.evaluate("document.getElementById('adding').scrollWidth") <= 320
+    page.keyboard.press("Escape")
+    for width in [320, 360, 640, 641, 700, 800, 1024]:
+        page.set_viewport_size({"width": width, "height": 700})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, width
+        assert page.locator("#keys").bounding_box()["x"] + page.locator("#keys").bounding_box()["width"] <= width, width
     page.context.close()
-    done("at 320 x 256 pixels the list has height, and nothing scrolls sideways")
+    done("at 320 x 256 pixels the list has height, and at no width anything scrolls sideways")
 
 
 def adding(browser):
@@ -418,10 +433,10 @@ def sorting(browser):
 def details(browser):
     bench.run("get", "-b", "-x", "2", "--limit-rate", "150K", "-d", bench.downloads, bench.files + "/slow/detailed.bin")
     page = open_page(browser)
-    state(page, "waits.bin", "503, will try again in")
+    state(page, "waits.bin", "503, again in")
     box = page.locator("#details")
     row(page, "waits.bin").locator(".name").click()
-    box.get_by_text(re.compile(r"503, will try again in \d+ min")).wait_for()
+    box.get_by_text(re.compile(r"503, again in \d+ min")).wait_for()
     row(page, "detailed.bin").locator(".name").click()
     box.locator("h2", has_text="detailed.bin").wait_for()
     wait("the line", lambda: (box.locator("polyline").get_attribute("points") or "").count(",") > 2)
@@ -460,9 +475,8 @@ def title(browser):
     page.keyboard.press("Escape")
     wait("no other download runs", lambda: page.locator("[data-count=running]").inner_text() == "0", 60)
     bench.run("get", "-b", "-d", bench.downloads, bench.files + "/slow/titled.bin")
-    wait("the title", lambda: re.fullmatch(r"\d+ % · \d – dlm", page.title()))
-    wait("the icon", lambda: page.locator("#icon").get_attribute("href").startswith("data:image/svg+xml"))
-    assert re.search(r"\d+ %", page.locator("#progress").inner_text())
+    wait("the title, the icon and the header", lambda: re.fullmatch(r"\d+ % · \d – dlm data:image/svg\+xml,.* \d+ %.*", page.evaluate(
+        "[document.title, document.getElementById('icon').href, document.getElementById('progress').textContent].join(' ')")))
     wait("the notice", lambda: page.evaluate("notices.join()").count("Download finished: titled.bin") == 1, 60)
     wait("the title without numbers", lambda: page.title() == "dlm")
     done("the title and the icon show the progress, and a notice the end")
@@ -475,7 +489,11 @@ def title(browser):
             .then((answer) => answer.json()).then(({ rateLimit }) => rateLimit ?? 0)""") == limit
     manifest = page.evaluate("fetch(document.querySelector('link[rel=manifest]').href).then((answer) => answer.json())")
     assert manifest["display"] == "standalone" and manifest["icons"]
-    done("the limit takes any speed; the page can be installed")
+    names = ["/", "page.css", "page.js", "api.js", "list.js", "details.js", "format.js", "add.js", "menu.js", "icon.svg", "manifest.json"]
+    size = page.evaluate("(names) => Promise.all(names.map((name) => fetch(name).then((answer) => answer.arrayBuffer())))"
+                         ".then((all) => all.reduce((sum, one) => sum + one.byteLength, 0))", names)
+    assert size < 90_000, size
+    done(f"the limit takes any speed; the page can be installed, and has {size} bytes")
     page.context.close()
 
 
@@ -496,7 +514,7 @@ def many(browser):
         let worst = 0, left = 60; const step = () => { const now = performance.now(); worst = Math.max(worst, now - last); last = now;
         box.scrollTop += 3000; if (left--) requestAnimationFrame(step); else done(Math.round(worst)); }; step(); })""")
     assert rows.count() < 60
-    assert page.locator("table").get_attribute("aria-rowcount") > "10000"
+    assert int(page.locator("table").get_attribute("aria-rowcount")) > 10_000
     picture(page, "many")
     done(f"10,000 downloads: fewer than 60 rows are in the page; the slowest frame while scrolling took {slowest} ms")
     page.locator("#search").fill("many/0004")
@@ -504,7 +522,7 @@ def many(browser):
     assert rows.first.inner_text().startswith("0004") and visible(rows.first)
     page.locator("#search").fill("")
     page.keyboard.press("Escape")
-    wait("all rows again", lambda: page.locator("table").get_attribute("aria-rowcount") > "10000")
+    wait("all rows again", lambda: int(page.locator("table").get_attribute("aria-rowcount")) > 10_000)
     page.keyboard.press("End")
     wait("the end", lambda: page.locator("#rows tr[data-id]:focus").count() == 1)
     page.get_by_role("columnheader", name="Name").get_by_role("button").click()

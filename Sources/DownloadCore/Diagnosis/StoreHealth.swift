@@ -5,8 +5,6 @@ package struct StoreHealth: Sendable, Equatable {
     package var bytes: Int64?
     /// The version of the schema; nil if it could not be read.
     package var schema: Int?
-    /// The version of the schema that this program uses.
-    package var newestSchema: Int
     /// The number of recorded downloads.
     package var downloads: Int?
     /// Whether the database was checked for errors. It is not checked if it is too large for a quick check.
@@ -16,10 +14,7 @@ package struct StoreHealth: Sendable, Equatable {
     /// The reason why the store cannot be used; nil if it can.
     package var error: DownloadError?
 
-    package init(path: String, newestSchema: Int) {
-        self.path = path
-        self.newestSchema = newestSchema
-    }
+    package init(path: String) { self.path = path }
 }
 
 /// The files of a session in `sessions/`.

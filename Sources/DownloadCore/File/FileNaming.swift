@@ -106,7 +106,10 @@ extension FileNaming {
         var kept = String.UnicodeScalarView()
         var (joiner, marks) = (Unicode.Scalar?.none, 0)
         for scalar in scalars {
-            if isJoiner(scalar) {
+            if (0x20...0x7E).contains(scalar.value) {
+                (joiner, marks) = (nil, 0)
+                kept.append(scalar)
+            } else if isJoiner(scalar) {
                 joiner = joiner ?? scalar
             } else if !isInvisible(scalar) {
                 let isMark = [.nonspacingMark, .enclosingMark].contains(scalar.properties.generalCategory)

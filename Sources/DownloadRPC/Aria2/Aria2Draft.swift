@@ -30,7 +30,7 @@ struct Aria2Draft: Sendable {
             // Unknown options are ignored, as in aria2.
             guard let option = Aria2Option.byName[name] else { continue }
             if option.isRefused { throw RPCError("The option '\(name)' is refused: \(option.reason)") }
-            guard let effect = option.effect else { continue }
+            guard let effect = option.effect, value != .null else { continue }
             let texts = try Self.texts(value, name)
             if case .array = value, !effect.isList { throw Self.problem(name, "Give one value, not a list.") }
             try apply(effect, texts, name)

@@ -55,7 +55,7 @@ struct Aria2Method: Sendable {
         Aria2Method("aria2.changeGlobalOption") { try await $0.changeGlobalOption($1) },
         Aria2Method("aria2.purgeDownloadResult") { session, _ in try await session.purgeResults() },
         Aria2Method("aria2.removeDownloadResult") { try await $0.removeResult($1) },
-        Aria2Method("aria2.getVersion") { session, _ in try await session.version() },
+        Aria2Method("aria2.getVersion") { _, _ in Aria2Session.version },
         Aria2Method("aria2.getSessionInfo") { session, _ in ["sessionId": .string(session.identifier)] },
         Aria2Method("aria2.shutdown") { session, _ in await session.shutdown() },
         Aria2Method("aria2.forceShutdown") { session, _ in await session.shutdown() },

@@ -13,7 +13,7 @@ extension Aria2Session {
         let urls = try texts.map(Self.url)
         let draft = try draft(options, url: urls[0].url)
         let gid = try await add(try draft.request(urls), draft, options)
-        if let position { try await move(gid, position, .start) }
+        if let position { try await move(gid, position, .start, isNew: true) }
         return .text(gid)
     }
 
@@ -105,7 +105,7 @@ extension Aria2Session {
             added.append(try await add(request, draft, options))
         }
         if let position {
-            for (index, gid) in added.enumerated() { try await move(gid, position + index, .start) }
+            for (index, gid) in added.enumerated() { try await move(gid, position + index, .start, isNew: true) }
         }
         return .array(added.map { .text($0) })
     }

@@ -97,14 +97,14 @@ extension Aria2Session {
     }
 
     /// Moves a download in the queue.
+    /// - Parameter isNew: Whether the download was added just now. It may have begun already, while aria2 begins a new
+    ///   download only after the call that adds it, so clients expect no error.
     /// - Returns: The new place.
     @discardableResult
-    func move(_ gid: GID, _ offset: Int, _ origin: QueueOrder.Origin) async throws -> Int {
+    func move(_ gid: GID, _ offset: Int, _ origin: QueueOrder.Origin, isNew: Bool = false) async throws -> Int {
         let entries = try await waitingOnes().map { QueueOrder.Entry($0) }
         guard let id = gids.id(of: gid), let index = entries.firstIndex(where: { $0.id == id }) else {
-            // A download that has begun has no place in the queue. aria2 begins a new download only after the call that
-            // adds it, so clients expect a place.
-            if origin == .start { return 0 }
+            if isNew { return 0 }
             throw RPCError("GID#\(gid) not found in the waiting queue.")
         }
         let target = QueueOrder.target(of: index, in: entries.count, offset, origin)
@@ -124,6 +124,7 @@ extension Aria2Session {
 
     func peers(_ parameters: Parameters) async throws -> JSONValue {
         let found = try await snapshot(try parameters.text(0))
+        if status(found).state == .active { return [] }
         throw RPCError("No peer data is available for GID#\(gid(found))")
     }
 

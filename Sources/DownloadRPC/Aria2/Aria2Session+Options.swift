@@ -4,15 +4,23 @@ extension Aria2Session {
     /// Answers `getOption` with the options in force, as options for `addUri`, so that a client can add the download
     /// again. All values are strings.
     func option(_ parameters: Parameters) async throws -> JSONValue {
-        let found = try await snapshot(try parameters.text(0))
-        let request = found.record.request
-        var options = Self.options(of: request)
-        options.merge((given[found.id] ?? [:]).mapValues(Self.joined)) { $1 }
-        options["dir"] = .string(request.destination.folder)
-        if let name = request.destination.fileName { options["out"] = .string(name) }
-        options["max-download-limit"] = .text(request.rateLimit ?? 0)
-        return .object(options)
+        .object(options(of: try await snapshot(try parameters.text(0)).record))
     }
+
+    private func options(of record: DownloadRecord) -> [String: JSONValue] {
+        let place = place(of: record)
+        var options = Self.standards.merging(Self.options(of: record.request)) { $1 }
+        options.merge((given[record.id] ?? [:]).mapValues(Self.joined)) { $1 }
+        options["dir"] = .string(place.folder)
+        if let name = place.name { options["out"] = .string(name) }
+        options["max-download-limit"] = .text(record.request.rateLimit ?? 0)
+        return options
+    }
+
+    /// The defaults of the options that one download can have.
+    private static let standards: [String: JSONValue] = Aria2Option.standards.filter { name, _ in
+        name != "pause" && Aria2Option.byName[name]?.isGlobal == false
+    }.mapValues { .string($0) }
 
     /// Returns an option's value as a string. A list becomes the lines of one text.
     private static func joined(_ value: JSONValue) -> JSONValue {
@@ -53,9 +61,12 @@ extension Aria2Session {
     /// the download again. dlm pauses and resumes it, so that it continues where it was.
     func changeOption(_ parameters: Parameters) async throws -> JSONValue {
         let found = try await snapshot(try parameters.text(0))
-        let options = try parameters.fields(1)
+        // Clients send all options back that `getOption` has answered.
+        let known = self.options(of: found.record)
+        let options = try parameters.fields(1).filter { Self.joined($0.value) != known[$0.key] }
         let draft = try Aria2Draft(options, folder: folders.standard, url: found.record.request.url)
-        if let fixed = draft.fixedOptions.first {
+        // A download that exists is always continued.
+        if let fixed = draft.fixedOptions.first(where: { $0 != "continue" }) {
             throw Aria2Draft.problem(fixed, "It cannot be changed after the download was added.")
         }
         guard !found.record.state.kind.isEnded else { throw RPCError("Cannot change option for GID#\(gid(found))") }
@@ -92,9 +103,9 @@ extension Aria2Session {
             guard let option = Aria2Option.byName[name] else { continue }
             if option.isRefused { throw RPCError("The option '\(name)' is refused: \(option.reason)") }
             switch option.effect {
-            case .overallRateLimit: settings.rateLimit = try Aria2Draft.size(value.text ?? "", name)
+            case .overallRateLimit: settings.rateLimit = try Aria2Draft.size(Self.joined(value).text ?? "", name)
             case .concurrentDownloads:
-                guard let number = Int(value.text ?? ""), (1...1000).contains(number) else {
+                guard let number = Int(Self.joined(value).text ?? ""), (1...1000).contains(number) else {
                     throw Aria2Draft.problem(name)
                 }
                 settings.maxConcurrent = number

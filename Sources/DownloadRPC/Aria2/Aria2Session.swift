@@ -81,7 +81,18 @@ actor Aria2Session {
     }
 
     func gid(_ snapshot: DownloadSnapshot) -> GID { gids.gid(of: snapshot.id) }
-    func status(_ snapshot: DownloadSnapshot) -> Aria2Status { Aria2Status(snapshot: snapshot, gid: gid(snapshot)) }
+    func status(_ snapshot: DownloadSnapshot) -> Aria2Status {
+        Aria2Status(snapshot: snapshot, gid: gid(snapshot), folder: place(of: snapshot.record).folder)
+    }
+
+    /// Returns a download's folder and name as a client gave them: the name may have folders in front.
+    func place(of record: DownloadRecord) -> (folder: String, name: String?) {
+        let destination = record.request.destination
+        guard let name = given[record.id]?["out"]?.text, let slash = name.lastIndex(of: "/"),
+            destination.folder.hasSuffix("/" + name[..<slash])
+        else { return (destination.folder, destination.fileName) }
+        return (String(destination.folder.dropLast(name[..<slash].count + 1)), name)
+    }
 
     /// Returns whether the GID is free, so that a client may choose it: no download in the store has this GID.
     func isFree(_ gid: GID) async throws -> Bool {
@@ -157,15 +168,11 @@ actor Aria2Session {
         snapshots.map { status($0).object(keys) }
     }
 
-    /// Answers with the version of aria2 whose RPC dlm implements, because clients compare this version. dlm's own
-    /// version is in the field `dlm`.
-    func version() async throws -> JSONValue {
-        [
-            "version": "1.37.0",
-            "enabledFeatures": ["GZip", "HTTPS", "Message Digest", "Metalink", "SFTP"],
-            "dlm": .string(try await service.status().version),
-        ]
-    }
+    /// The version of aria2 whose RPC dlm implements, because clients compare this version. A field more than aria2's
+    /// would be an error for some clients.
+    static let version: JSONValue = [
+        "version": "1.37.0", "enabledFeatures": ["GZip", "HTTPS", "Message Digest", "Metalink", "SFTP"],
+    ]
 
     /// Answers at once. A second later the session pauses the running downloads and ends.
     func shutdown() -> JSONValue {

@@ -5,6 +5,8 @@ import Foundation
 struct Aria2Status: Sendable {
     let snapshot: DownloadSnapshot
     let gid: GID
+    /// The folder as the client gave it.
+    let folder: String
 
     enum State: String, Sendable { case active, waiting, paused, error, complete, removed }
 
@@ -51,7 +53,7 @@ struct Aria2Status: Sendable {
         add("pieceLength", .text(pieces.length))
         add("numPieces", .text(pieces.count))
         add("bitfield", bitfield.map { .string($0) })
-        add("dir", .string(record.request.destination.folder))
+        add("dir", .string(folder))
         add("files", [file])
         add("errorCode", errorCode.map { .text($0) })
         add("errorMessage", errorCode.map { _ in .string(errorMessage) })

@@ -11,7 +11,8 @@ struct XMLRPC: Sendable {
             return (400, Self.fault(RPCError("Not an XML-RPC call: \(error.message)")))
         }
         do {
-            let result = try await rpc.call(call.name, call.parameters, from: client)
+            var result = try await rpc.call(call.name, call.parameters, from: client)
+            if call.name == Aria2Method.multicall { result = .array((result.values ?? []).map(Self.inner)) }
             return (200, Self.document("<params><param>\(Self.text(of: result))</param></params>"))
         } catch {
             let error = RPCError(error)
@@ -20,9 +21,12 @@ struct XMLRPC: Sendable {
         }
     }
 
-    private static func fault(_ error: RPCError) -> Data {
-        let members: JSONValue = ["faultCode": .integer(error.code), "faultString": .string(error.message)]
-        return document("<fault>\(text(of: members))</fault>")
+    private static func fault(_ error: RPCError) -> Data { document("<fault>\(text(of: inner(error.object)))</fault>") }
+
+    /// Returns the result of one of several calls. An error, which is the only object here, gets the names of a fault.
+    private static func inner(_ result: JSONValue) -> JSONValue {
+        guard let error = result.fields else { return result }
+        return ["faultCode": error["code"] ?? .null, "faultString": error["message"] ?? .null]
     }
 
     private static func document(_ content: String) -> Data {
@@ -111,7 +115,8 @@ struct XMLRPC: Sendable {
 
     private static func values(_ nodes: [Node]) throws(Problem) -> [JSONValue] {
         var values: [JSONValue] = []
-        for node in nodes { values.append(try value(node)) }
+        // aria2 ignores a <nil/>, which XML-RPC does not have.
+        for node in nodes where node.children.first?.name != "nil" { values.append(try value(node)) }
         return values
     }
 
@@ -128,7 +133,6 @@ struct XMLRPC: Sendable {
             if let number = Double(trimmed(typed)) { return .number(number) }
         // The methods take Base64 as text, as in JSON.
         case "base64": return .string(typed.text.filter { !$0.isWhitespace })
-        case "nil": return .null
         case "array": return .array(try values(typed.children.flatMap(\.children)))
         case "struct":
             var fields: [String: JSONValue] = [:]
@@ -136,7 +140,7 @@ struct XMLRPC: Sendable {
                 guard member.children.count == 2, member.children[0].name == "name" else {
                     throw Problem(message: "a <member> without a name and a value")
                 }
-                fields[member.children[0].text] = try value(member.children[1])
+                fields[member.children[0].text] = try values([member.children[1]]).first
             }
             return .object(fields)
         default: break

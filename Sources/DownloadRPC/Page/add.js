@@ -5,7 +5,6 @@ import { bytes, element, parseRate, recall, remember } from "./format.js";
 
 const $ = (id) => document.getElementById(id);
 const largestFile = 1.5 * 2 ** 20;
-const mostProbes = 5;
 const key = "dlm-add";
 // These fields are remembered. Secrets, passwords and header fields are never stored.
 const remembered = ["folder", "below", "exists", "connections", "rate", "priority"];
@@ -21,17 +20,16 @@ export const badLines = () => bad;
 export const hasAddress = (text) => /^\s*(https?|ftps?|sftp):\/\//m.test(text);
 const isAddress = (text) => /^(https?|ftps?|sftp):\/\/[^\s/]/i.test(text) && URL.canParse(text);
 
-// Returns the addresses of the field with their line numbers, counted from 1.
 const givenLines = () => $("urls").value.split("\n").map((line, index) => ({ url: line.trim(), number: index + 1 })).filter(({ url }) => url && !url.startsWith("#"));
 
-// MARK: Files.
+// Files.
 
 function readMetalink(name, text) {
   const files = [...new DOMParser().parseFromString(text, "application/xml").getElementsByTagNameNS("*", "file")];
   if (!files.length) throw new Error(`${name}: not a Metalink document`);
   const sizes = files.map((file) => Number(file.getElementsByTagNameNS("*", "size")[0]?.textContent));
   const size = sizes.reduce((sum, one) => sum + one, 0) || 0;
-  return { text, size, title: [`${name}: ${files.length === 1 ? files[0].getAttribute("name") : `${files.length} files`}`, size ? bytes(size) : ""].filter(Boolean).join(", ") };
+  return { text, size, title: `${name}: ${files.length === 1 ? files[0].getAttribute("name") : `${files.length} files`}${size ? `, ${bytes(size)}` : ""}` };
 }
 
 async function takeFile(file) {
@@ -42,24 +40,17 @@ async function takeFile(file) {
   else throw new Error(`${file.name}: no list of addresses, and no Metalink document`);
 }
 
-// Takes dropped or chosen files: Metalink documents, and lists of addresses.
 export async function takeFiles(files) {
   const results = await Promise.allSettled([...files].slice(0, 20).map(takeFile));
   $("adding").querySelector(".problem").textContent = results.map(({ reason }) => reason?.message).filter(Boolean).join("\n");
-  drawDocuments();
-  refresh();
-}
-
-function drawDocuments() {
-  $("documents").hidden = !documents.length;
-  $("documents").replaceChildren(...documents.map(({ title }) => element("li", { text: title })));
+  look();
 }
 
 function append(text) {
   $("urls").value = [$("urls").value.trim(), text.trim()].filter(Boolean).join("\n");
 }
 
-// MARK: The preview. The server looks at the addresses when the user stops typing.
+// The preview. The server looks at the addresses when the user stops typing.
 
 function folder() {
   const below = $("below").value.trim().replace(/^\/+|\/+$/g, "");
@@ -92,15 +83,14 @@ function previewLine({ url, number }, _, lines) {
 }
 
 function drawPreview() {
-  const items = givenLines().slice(0, 200).flatMap(previewLine);
+  const items = [...documents.map(({ title }) => element("li", { text: title })), ...givenLines().slice(0, 200).flatMap(previewLine)];
   $("preview").replaceChildren(...items.slice(0, 12));
-  $("preview").hidden = !items.length;
   tellRoom();
 }
 
 async function look() {
   drawPreview();
-  for (const { url } of givenLines().filter(({ url }) => isAddress(url)).slice(0, mostProbes)) await probe(url);
+  for (const { url } of givenLines().filter(({ url }) => isAddress(url)).slice(0, 5)) await probe(url);
 }
 
 function refresh() {
@@ -116,15 +106,14 @@ function tellRoom() {
     : `${bytes(free)} free` + (!wanted ? "" : wanted > free ? `, ${bytes(wanted - free)} too little` : `, ${bytes(free - wanted)} after this`);
 }
 
-// MARK: Adding.
+// Adding.
 
-// Selects the first bad line, and offers to add the others.
 function reportLines(found, message) {
-  bad = found.map(({ number }) => number);
-  const lines = $("urls").value.split("\n");
-  const start = lines.slice(0, bad[0] - 1).reduce((sum, line) => sum + line.length + 1, 0);
+  bad = [...bad, ...found.map(({ number }) => number)];
+  const lines = $("urls").value.split("\n").slice(0, found[0].number);
+  const end = lines.join("\n").length;
   $("urls").focus();
-  $("urls").setSelectionRange(start, start + lines[bad[0] - 1].length);
+  $("urls").setSelectionRange(end - lines.at(-1).length, end);
   const others = givenLines().length - bad.length;
   $("others").hidden = !others;
   $("others").textContent = others === 1 ? "Add the other one" : `Add the other ${others}`;
@@ -134,25 +123,21 @@ function reportLines(found, message) {
 function checkLines(lines) {
   const wrong = lines.filter(({ url }) => !isAddress(url));
   if (!wrong.length) return;
-  const numbers = wrong.slice(0, 10).map(({ number }) => number).join(", ") + (wrong.length > 10 ? " …" : "");
+  const numbers = wrong.map(({ number }) => number).join(", ");
   reportLines(wrong, `${wrong.length === 1 ? "Line" : "Lines"} ${numbers}: “${wrong[0].url.slice(0, 80)}” is not an address such as https://example.org/file. Nothing was added.`);
 }
 
+// Returns the fields of the request without the addresses. Fields without a value are left out.
 function options() {
-  const value = (id) => $(id).value.trim();
-  const document = { folder: folder(), ifExists: $("exists").value };
-  if (value("name")) document.file = value("name");
-  if (value("checksum")) document.checksum = value("checksum");
-  if (value("connections")) document.connections = Number(value("connections"));
-  if (parseRate(value("rate"))) document.rateLimit = parseRate(value("rate"));
-  if (Number(value("priority"))) document.priority = Number(value("priority"));
-  if (value("user")) Object.assign(document, { user: value("user"), password: $("password").value });
-  if (value("referer")) document.options = { http: { referer: value("referer") } };
-  const headers = value("headers").split("\n").filter((line) => line.trim());
-  if (headers.some((line) => line.indexOf(":") < 1)) throw new Error("Header fields: give each line as Name: value");
-  if (headers.length) document.headers = headers.map((line) => [line.slice(0, line.indexOf(":")).trim(), line.slice(line.indexOf(":") + 1).trim()]);
-  if ($("paused").checked) document.paused = true;
-  return document;
+  const value = (id) => $(id).value.trim() || undefined;
+  const headers = $("headers").value.split("\n").filter((line) => line.trim()).map((line) => /^\s*([^:\s]+):\s*(.*?)\s*$/.exec(line)?.slice(1));
+  if (headers.includes(undefined)) throw new Error("Header fields: give each line as Name: value");
+  return {
+    folder: folder(), ifExists: $("exists").value, file: value("name"), checksum: value("checksum"), connections: Number(value("connections")) || undefined,
+    rateLimit: parseRate($("rate").value) || undefined, priority: Number(value("priority")) || undefined, paused: $("paused").checked || undefined,
+    user: value("user"), password: value("user") && $("password").value, headers: headers.length ? headers : undefined,
+    options: value("referer") && { http: { referer: value("referer") } },
+  };
 }
 
 async function addLines(lines, shared) {
@@ -176,6 +161,7 @@ async function addDocument({ text, title }, shared) {
 
 // Adds all documents, and all lines except those with the given numbers. Returns the added downloads.
 export async function add(without = []) {
+  bad = without;
   $("others").hidden = true;
   const lines = givenLines().filter(({ number }) => !without.includes(number));
   if (!lines.length && !documents.length) throw new Error("Give at least one address");
@@ -185,13 +171,13 @@ export async function add(without = []) {
   const added = lines.length ? await addLines(lines, shared) : [];
   // What was added leaves the dialog at once, so that it is not added again after a failure.
   $("urls").value = $("urls").value.split("\n").filter((_, index) => without.includes(index + 1)).join("\n");
-  for (; documents.length; documents.shift(), drawDocuments()) added.push(...await addDocument(documents[0], shared));
+  for (; documents.length; documents.shift(), drawPreview()) added.push(...await addDocument(documents[0], shared));
   remember(key, Object.fromEntries(remembered.map((id) => [id, $(id).value])));
   for (const id of ["name", "checksum", "headers", "password"]) $(id).value = "";
   return added;
 }
 
-// Fills the dialog with the values of the last time, and with the folders of the server. `twin` finds a download by its URL.
+// `twin` finds a download by its URL.
 export async function prepare(text, twin) {
   twinOf = twin;
   probes = new Map();
@@ -200,7 +186,6 @@ export async function prepare(text, twin) {
   for (const id of remembered) if (last[id] != null) $(id).value = last[id];
   $("others").hidden = true;
   append(text);
-  drawDocuments();
   $("urls").focus();
   const { folders } = await call("GET", "/folders");
   $("folder").replaceChildren(...folders.map((one) => element("option", { value: one.path, text: one.path, "data-free": String(one.free ?? "") })));

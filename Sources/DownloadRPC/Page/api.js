@@ -1,4 +1,4 @@
-// The client of dlm's own API: requests with the secret, the stream of events, and the table of all downloads.
+// The client of dlm's own API: requests, the stream of events, and the table of all downloads.
 
 import { waitReason } from "./format.js";
 
@@ -16,7 +16,6 @@ export function takeSecret() {
 }
 
 export const setSecret = (secret) => sessionStorage.setItem(key, secret);
-export const forgetSecret = () => sessionStorage.removeItem(key);
 
 export class Refused extends Error {}
 
@@ -25,7 +24,7 @@ export class Busy extends Error {
   constructor(message, after) { super(message); this.after = after; }
 }
 
-// A request that only reads is given up after this time, in milliseconds. The server answers all others within 60 s.
+// Requests that only read, and all others, are given up after these times, in milliseconds.
 const readTime = 20_000, changeTime = 90_000;
 // The server sends an empty line every 15 to 30 s to a stream without events.
 const streamTime = 45_000;
@@ -53,8 +52,8 @@ export async function call(method, path, body) {
   return document;
 }
 
-// The fields of a download that the list shows. For the details, the whole record is fetched again. `progress` is only
-// requested for single downloads: it tells until when a download waits.
+// The fields of a download that the list shows. `progress`, which tells until when a download waits, is only requested for
+// downloads that changed or wait.
 const fields = "id,name,url,state,received,total,priority,rateLimit,path,error,created";
 
 function slim(download) {
@@ -98,20 +97,18 @@ export class Downloads extends EventTarget {
       this.news = new Date();
       this.changed();
     };
+    // After a failure, the list counts as incomplete until it was loaded again.
     this.isLoading = true;
-    try {
-      const newest = await call("GET", `/downloads?all=true&limit=200&fields=${fields}`);
-      take(newest);
-      for (let after = 0, more = newest.more; more;) {
-        const page = await call("GET", `/downloads?all=true&limit=1000&after=${after}&fields=${fields}`);
-        take(page);
-        more = page.more && page.downloads.length > 0;
-        after = page.downloads.at(-1)?.id;
-      }
-      for (const id of this.rows.keys()) if (!seen.has(id)) this.rows.delete(id);
-    } finally {
-      this.isLoading = false;
+    const newest = await call("GET", `/downloads?all=true&limit=200&fields=${fields}`);
+    take(newest);
+    for (let after = 0, more = newest.more; more;) {
+      const page = await call("GET", `/downloads?all=true&limit=1000&after=${after}&fields=${fields}`);
+      take(page);
+      more = page.more && page.downloads.length > 0;
+      after = page.downloads.at(-1)?.id;
     }
+    for (const id of this.rows.keys()) if (!seen.has(id)) this.rows.delete(id);
+    this.isLoading = false;
     this.changed();
   }
 
@@ -162,7 +159,6 @@ export class Downloads extends EventTarget {
     }
   }
 
-  // Ends the stream of events, so that `follow` opens a new one.
   reconnect() { this.#stream?.abort(); }
 
   async #take(event) {
@@ -187,26 +183,27 @@ export class Downloads extends EventTarget {
 
   async #refresh() {
     const ids = [...this.#dirty].slice(0, 500);
-    for (const id of ids) this.#dirty.delete(id);
     let wait = 200;
+    for (const id of ids) this.#dirty.delete(id);
     try {
-      const page = await call("GET", `/downloads?ids=${ids.join(",")}&fields=${fields},progress`);
-      for (const download of page.downloads) this.#put(download);
+      await this.#update(ids);
     } catch (error) {
-      // If one of the downloads was removed, each download is requested separately. If the session does not answer, all
-      // downloads are requested again later.
-      if (error.status === 404) for (const id of ids) await this.#fetch(id);
-      else if (!(error instanceof Refused)) { for (const id of ids) this.#dirty.add(id); wait = (error.after ?? 2) * 1000; }
+      if (!(error instanceof Refused)) for (const id of ids) this.#dirty.add(id);
+      wait = (error.after ?? 2) * 1000;
     }
     this.changed();
     this.#timer = this.#dirty.size ? setTimeout(() => this.#refresh(), wait) : null;
   }
 
-  async #fetch(id) {
+  async #update(ids) {
     try {
-      this.#put(await call("GET", `/downloads/${id}`));
+      const page = await call("GET", `/downloads?ids=${ids.join(",")}&fields=${fields},progress`);
+      for (const download of page.downloads) this.#put(download);
     } catch (error) {
-      if (error.status === 404) this.rows.delete(id); else this.#dirty.add(id);
+      if (error.status !== 404) throw error;
+      // At least one of the downloads was removed. Halving finds it.
+      if (ids.length === 1) this.rows.delete(ids[0]);
+      else for (const half of [ids.slice(0, ids.length / 2), ids.slice(ids.length / 2)]) await this.#update(half);
     }
   }
 

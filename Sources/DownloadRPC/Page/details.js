@@ -65,7 +65,6 @@ function versionFacts(record) {
   ]);
 }
 
-// Returns the number of connections with the reason why there are not more of them.
 function connections({ record }) {
   const attempt = record.attempts?.at(-1);
   if (!attempt) return "";
@@ -121,7 +120,7 @@ function updateButtons(box, { state, record }) {
   box.querySelector("[data-verb=resume]").textContent = state === "paused" ? "Resume" : "Retry";
 }
 
-// Shows the record of a download. `row` is its row of the list, with the measured speed.
+// `row` is the row of the list, with the measured speed.
 export async function show(box, id, row, actions) {
   const download = await call("GET", `/downloads/${id}`);
   const reason = download.state === "queued" ? queueReason(download, await call("GET", "/session")) : "";

@@ -37,10 +37,9 @@ const formatter = (options) => {
 export const time = formatter({ dateStyle: "medium", timeStyle: "medium" });
 export const clockTime = formatter({ timeStyle: "medium" });
 const day = formatter({ day: "numeric", month: "short", year: "2-digit" });
-const minute = formatter({ hour: "2-digit", minute: "2-digit" });
 
 // Returns the time of a date of today, and the day of another date.
-export const dayTime = (date) => (date?.toDateString() === new Date().toDateString() ? minute(date) : day(date));
+export const dayTime = (date) => (date?.toDateString() === new Date().toDateString() ? clockTime(date) : day(date));
 
 // Converts a time of a record, which is in seconds since 2001-01-01 UTC.
 export const recordTime = (seconds) => (seconds == null ? null : new Date((seconds + 978307200) * 1000));
@@ -52,10 +51,7 @@ export function percent(row) {
 
 export const timeLeft = (row) => (row.speed > 0 && row.total ? (row.total - row.received) / row.speed : Infinity);
 
-export const words = {
-  queued: "waiting", running: "running", waiting: "will try again", paused: "paused", completed: "finished",
-  failed: "failed", cancelled: "cancelled",
-};
+const words = { queued: "waiting", completed: "finished" };
 
 // Returns what a waiting download waits for: { kind, status, until }. `state` is the state with its data.
 export function waitReason(state) {
@@ -64,18 +60,17 @@ export function waitReason(state) {
   return { kind, status: data?.status ?? data?._0?.serverRefused?.status, until: recordTime(state.waiting.until) };
 }
 
-// Returns a text such as `503, next attempt in 9 min`.
-export function waitText({ kind, status, until }) {
-  const left = until ? (until - Date.now()) / 1000 : NaN;
+// Returns a text such as `503, again in 9 min`.
+function waitText({ kind, status, until }) {
+  const left = (until - Date.now()) / 1000;
   const when = left > 0 ? ` in ${span(left)}` : "";
-  if (kind === "network") return "waiting for the network";
-  if (kind === "schedule") return `will start${when || " at its time"}`;
-  return `${status ? `${status}, ` : ""}${kind === "server" ? "the server asked to wait, goes on" : "will try again"}${when}`;
+  const texts = { network: "waiting for the network", schedule: `will start${when || " at its time"}`, server: `${status}, the server asked to wait${when}` };
+  return texts[kind] ?? `${status ? `${status}, ` : ""}${when ? "again" : "will try again"}${when}`;
 }
 
 export function stateText(row) {
   if (row.state === "failed" && row.error) return `failed: ${row.error}`;
-  if (row.state === "waiting" && row.wait) return waitText(row.wait);
+  if (row.state === "waiting") return waitText(row.wait ?? {});
   if (row.state === "running" && row.phase) return row.phase === "verifying" ? "checking" : "finishing";
   return words[row.state] ?? row.state;
 }
@@ -120,7 +115,7 @@ export function element(name, fields = {}, ...children) {
   return node;
 }
 
-// A setting that this browser remembers. A browser may forbid the storage; then the setting lasts as long as the page.
+// Settings that the browser remembers, unless its user forbids that.
 export function remember(key, value) {
   try { localStorage.setItem(key, JSON.stringify(value)); } catch { /* forbidden */ }
 }

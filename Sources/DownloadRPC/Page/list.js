@@ -4,7 +4,7 @@
 import { bytes, changeIcon, dayTime, element, icon, percent, rate, setField, span, stateText, timeLeft } from "./format.js";
 
 const spacer = () => element("tr", { class: "space", "aria-hidden": "true" }, element("td"));
-// The roles are necessary, because browsers forget the meaning of a table whose layout is no table.
+// Roles are necessary, because browsers forget the meaning of a table whose layout is no table.
 const cell = (name, ...children) => element("td", { class: name, role: "cell" }, ...children);
 const dragged = "application/x-dlm";
 const idOf = (target) => Number(target.closest("tr")?.dataset.id);
@@ -32,6 +32,9 @@ export class List {
     this.above = spacer();
     this.below = spacer();
     body.append(this.above, this.below);
+    for (const [name, role] of [["thead, tbody", "rowgroup"], ["thead tr", "row"], ["th", "columnheader"]]) {
+      for (const node of this.table.querySelectorAll(name)) node.setAttribute("role", role);
+    }
     box.addEventListener("scroll", () => this.draw(), { passive: true });
     new ResizeObserver(() => this.draw()).observe(box);
     this.#listen();
@@ -48,7 +51,6 @@ export class List {
     this.draw();
   }
 
-  // Shows the first row. The focus stays where it is.
   top() {
     this.box.scrollTop = 0;
     this.#active = 0;
@@ -81,7 +83,7 @@ export class List {
     if (focused != null && document.activeElement === document.body) this.#nodes.get(focused)?.row.focus({ preventScroll: true });
   }
 
-  // Rows that leave the visible part are used again, and stay where they are if possible. Making and moving elements is slow.
+  // Elements of rows are used again, and in place if possible, because making and moving elements is slow.
   #release(id, node) {
     if (node.row.contains(document.activeElement)) document.activeElement.blur();
     this.#nodes.delete(id);
@@ -104,21 +106,17 @@ export class List {
       toggle: element("button", { type: "button", tabIndex: -1, class: "plain" }, icon("pause")),
     };
     node.name = cell("name", node.mark, node.title, " ", node.state);
-    node.track = element("div", { class: "track", role: "progressbar", "aria-valuemin": "0", "aria-valuemax": "100" }, node.fill);
+    node.track = element("div", { class: "track", role: "progressbar", "aria-label": "Progress" }, node.fill);
     node.row = element("tr", { role: "row", draggable: String(matchMedia("(pointer: fine)").matches) },
       cell("pick", node.box), node.name, cell("bar", node.track, node.text), node.size, node.speed, node.left, node.added, cell("act", node.toggle));
     return node;
   }
 
   #listen() {
-    const on = (kinds, run, options) => {
-      for (const kind of kinds.split(" ")) {
-        this.body.addEventListener(kind, (event) => {
-          const id = idOf(event.target);
-          if (id) run(event, id, this.#nodes.get(id));
-        }, options);
-      }
-    };
+    const on = (kind, run, options) => this.body.addEventListener(kind, (event) => {
+      const id = idOf(event.target);
+      if (id) run(event, id, this.#nodes.get(id));
+    }, options);
     on("focusin", (_, id) => { this.#active = this.rows.findIndex((row) => row.id === id); });
     on("change", ({ target }, id) => this.choose(id, target.checked));
     on("click", ({ target }, id, { row, verb }) => {
@@ -133,8 +131,9 @@ export class List {
       event.preventDefault();
       row.classList.add("over");
     });
-    on("dragleave drop", (_, __, { row }) => row.classList.remove("over"));
-    on("drop", (event, id) => {
+    on("dragleave", (_, __, { row }) => row.classList.remove("over"));
+    on("drop", (event, id, { row }) => {
+      row.classList.remove("over");
       const moved = Number(event.dataTransfer.getData(dragged));
       if (moved) this.actions.move(moved, id);
     });
@@ -142,20 +141,23 @@ export class List {
       event.preventDefault();
       this.openMenu(id, event.clientX, event.clientY);
     });
-    // Safari on phones sends no contextmenu event for a long press.
+    // Safari on phones sends no contextmenu event for a long press. The click that follows the press would open the details.
     let timer = null;
-    on("touchstart touchmove touchend touchcancel contextmenu", () => clearTimeout(timer), { passive: true });
-    on("touchstart", ({ touches: [touch] }, id) => { timer = setTimeout(() => this.openMenu(id, touch.clientX, touch.clientY), 550); }, { passive: true });
+    for (const kind of ["touchmove", "touchcancel", "contextmenu"]) on(kind, () => clearTimeout(timer), { passive: true });
+    on("touchend", (event) => { if (timer) clearTimeout(timer); else event.preventDefault(); });
+    on("touchstart", ({ touches: [touch] }, id) => {
+      clearTimeout(timer);
+      timer = setTimeout(() => { timer = null; this.openMenu(id, touch.clientX, touch.clientY); }, 550);
+    }, { passive: true });
   }
 
   openMenu(id, x, y) {
     const row = this.#nodes.get(id)?.row;
     if (!row) return;
     row.focus({ preventScroll: true });
-    this.actions.menu(id, x, y, row);
+    this.actions.menu(id, x, y);
   }
 
-  // Opens the menu of the row that has the focus, below the row's name.
   openCurrentMenu() {
     const node = this.#nodes.get(this.current?.id);
     if (!node) return;
@@ -182,7 +184,6 @@ export class List {
     set(node.text, progress);
     if (done == null) node.track.removeAttribute("aria-valuenow"); else setField(node.track, "aria-valuenow", done);
     setField(node.track, "aria-valuetext", progress);
-    setField(node.track, "aria-label", `Progress of ${row.name}`);
     set(node.size, row.total ?? row.received ? bytes(row.total ?? row.received) : "");
     set(node.speed, rate(row.speed));
     set(node.left, span(timeLeft(row)));
@@ -213,7 +214,6 @@ export class List {
     this.draw();
   }
 
-  // Moves the focus to a row, and scrolls until the row is visible.
   go(index) {
     if (!this.rows.length) return;
     this.#active = Math.max(0, Math.min(index, this.rows.length - 1));

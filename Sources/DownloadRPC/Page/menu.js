@@ -2,14 +2,6 @@
 
 import { element } from "./format.js";
 
-let close = null;
-
-function place(menu, x, y) {
-  const { width, height } = menu.getBoundingClientRect();
-  menu.style.left = `${Math.max(4, Math.min(x, innerWidth - width - 4))}px`;
-  menu.style.top = `${Math.max(4, Math.min(y, innerHeight - height - 4))}px`;
-}
-
 function moveBy(menu, key) {
   const items = [...menu.querySelectorAll("button:not(:disabled)")];
   const at = items.indexOf(document.activeElement);
@@ -18,38 +10,32 @@ function moveBy(menu, key) {
   return next != null;
 }
 
-// Shows a menu. `items` are { text, key, run, disabled }; null is a line between items. When the menu closes, the focus returns to
-// the element `from`.
-export function openMenu(items, x, y, label, from) {
-  close?.();
-  const end = (run) => {
-    close = null;
-    menu.remove();
+// Shows a menu. `items` are { text, key, run, disabled }; null is a line between items. At the end, the focus returns.
+export function openMenu(items, x, y, label) {
+  const from = document.activeElement;
+  const end = () => {
     removeEventListener("pointerdown", outside, true);
-    removeEventListener("resize", cancel);
-    if (from?.isConnected) from.focus({ preventScroll: true });
-    run?.();
+    menu.remove();
+    from.focus({ preventScroll: true });
   };
-  const cancel = () => end();
   const outside = (event) => { if (!menu.contains(event.target)) end(); };
-  const menu = element("div", { class: "menu", role: "menu", "aria-label": label }, ...items.map((item) => (item
-    ? element("button", { type: "button", role: "menuitem", tabIndex: -1, disabled: !!item.disabled, on: { click: () => end(item.run) } },
-      element("span", { text: item.text }), item.key ? element("kbd", { text: item.key, "aria-hidden": "true" }) : null)
-    : element("hr", { role: "separator" }))));
+  const menu = element("div", { class: "menu", role: "menu", "aria-label": label }, ...items.map((item) => (item ? element("button", {
+    type: "button", role: "menuitem", tabIndex: -1, disabled: !!item.disabled, on: { click: () => { end(); item.run(); } },
+  }, element("span", { text: item.text }), element("kbd", { text: item.key ?? "", "aria-hidden": "true" })) : element("hr"))));
+  menu.addEventListener("contextmenu", (event) => event.preventDefault());
   menu.addEventListener("keydown", (event) => {
     // The keys of the page do not act while a menu is open.
     event.stopPropagation();
-    if (event.key === "Escape" || event.key === "Tab") end();
-    else if (!moveBy(menu, event.key)) return;
-    event.preventDefault();
+    const isEnd = ["Escape", "Tab"].includes(event.key);
+    if (isEnd) end();
+    if (isEnd || moveBy(menu, event.key)) event.preventDefault();
   });
-  menu.addEventListener("contextmenu", (event) => event.preventDefault());
-  close = cancel;
   document.body.append(menu);
-  place(menu, x, y);
-  menu.querySelector("button:not(:disabled)")?.focus({ preventScroll: true });
+  const { width, height } = menu.getBoundingClientRect();
+  menu.style.left = `${Math.max(4, Math.min(x, innerWidth - width - 4))}px`;
+  menu.style.top = `${Math.max(4, Math.min(y, innerHeight - height - 4))}px`;
+  moveBy(menu, "Home");
   addEventListener("pointerdown", outside, true);
-  addEventListener("resize", cancel);
 }
 
 // Copies text. Pages that are not served over https or from this machine may not use navigator.clipboard.

@@ -1,5 +1,5 @@
 import { add, badLines, hasAddress, prepare, takeFiles } from "./add.js";
-import { Busy, call, Downloads, forgetSecret, Refused, setSecret, takeSecret } from "./api.js";
+import { Busy, call, Downloads, Refused, setSecret, takeSecret } from "./api.js";
 import { show as showDetails } from "./details.js";
 import { clockTime, element, icon, parseRate, rate, recall, remember, span, timeLeft } from "./format.js";
 import { List } from "./list.js";
@@ -15,7 +15,6 @@ let shown = null;
 let speeds = [];
 let isFollowing = false;
 
-// Cancelled downloads have a view of their own, which has a link only if there are any.
 const groups = {
   all: null, running: ["running"], waiting: ["queued", "waiting", "paused"], finished: ["completed"], failed: ["failed"], cancelled: ["cancelled"],
 };
@@ -23,7 +22,7 @@ const order = { running: 0, waiting: 1, queued: 2, paused: 3, failed: 4, cancell
 const isQueued = (row) => ["queued", "waiting", "paused"].includes(row.state);
 const isActive = (row) => ["running", "queued", "waiting"].includes(row.state);
 
-// MARK: The list. The filter is part of the page's address, so that users can save and share it.
+// The list. The filter is part of the page's address, so that users can save and share it.
 
 const address = () => new URLSearchParams(location.hash.slice(1));
 const filter = () => (address().get("state") in groups ? address().get("state") : "all");
@@ -59,7 +58,7 @@ function sortBy(name, sign = firstSign(name)) {
   draw();
 }
 
-// A click on a header sorts, a second click turns the order around, and a third click leads back to the order of the queue.
+// The third click on a header leads back to the order of the queue.
 const firstSign = (name) => (["name", "left"].includes(name) ? 1 : -1);
 function turnSort(name) {
   if (sortName === name && sortSign !== firstSign(name)) sortBy("");
@@ -112,7 +111,7 @@ function drawViews(counts) {
   $("clear").hidden = !counts.finished || !["all", "finished"].includes(filter());
 }
 
-// Returns the downloads on which the buttons and keys act: the chosen ones, else the row with the focus, else the shown details.
+// Buttons and keys act on the chosen downloads, else on the row with the focus, else on the shown details.
 function targets() {
   const ids = list.chosen.size ? [...list.chosen]
     : list.current && document.activeElement?.closest("#rows") ? [list.current.id] : shown != null ? [shown] : [];
@@ -133,8 +132,6 @@ function drawChosen() {
   $("all").indeterminate = count > 0 && count < list.rows.length;
 }
 
-// MARK: Actions.
-
 const list = new List($("list"), $("rows"), {
   open, chosen: drawChosen, menu: openRowMenu,
   perform: (verb, id) => act(verb, [known.get(id)]),
@@ -143,7 +140,6 @@ const list = new List($("list"), $("rows"), {
 
 const say = (text) => { $("live").textContent = text; };
 
-// Shows a message for some seconds, and announces it to screen readers.
 let noteTimer = null;
 function tell(text) {
   say(text);
@@ -184,7 +180,8 @@ function clearFinished() {
 function askToRemove(rows, title) {
   const files = rows.filter((row) => row.state === "completed");
   put("removing-title", title);
-  $("doomed").replaceChildren(...rows.slice(0, 20).map((row) => element("li", { text: row.name })), ...(rows.length > 20 ? [element("li", { text: `and ${rows.length - 20} more` })] : []));
+  const doomed = rows.slice(0, 20).map((row) => row.name).concat(rows[20] ? "…" : []);
+  $("doomed").replaceChildren(...doomed.map((text) => element("li", { text })));
   $("with-file").checked = false;
   $("with-file").parentElement.hidden = !files.length;
   put("with-file-text", files.length === 1 ? `Also delete the file ${files[0].path ?? files[0].name}` : `Also delete the ${files.length} finished files`);
@@ -218,7 +215,7 @@ function askForPriority(rows) {
 }
 
 function askForURL(row) {
-  askForText("New URL", `${row.name}. For a link that has expired. The download continues from the new address.`, "Address", row.url, async (url) => {
+  askForText("New URL", `${row.name}. For a link that has expired.`, "Address", row.url, async (url) => {
     await call("PATCH", `/downloads/${row.id}`, { url });
     if (fits.resume(row)) await perform("resume", [row]);
   });
@@ -229,7 +226,7 @@ const copyLines = (lines) => run(async () => {
   tell("Copied");
 });
 
-function openRowMenu(id, x, y, from) {
+function openRowMenu(id, x, y) {
   const isGroup = list.chosen.has(id) && list.chosen.size > 1;
   const rows = isGroup ? targets() : [known.get(id)];
   const paths = rows.map((row) => row.path).filter(Boolean);
@@ -238,19 +235,18 @@ function openRowMenu(id, x, y, from) {
   const verb = (name, text, key) => item(text, () => act(name, rows), !rows.some(fits[name]), key);
   openMenu([
     item("Details", () => open(id), isGroup, "Enter"), verb("pause", "Pause", "p"),
-    verb("resume", rows.some((row) => row.state === "paused") ? "Resume" : "Retry", "r"), null,
+    verb("resume", rows.some((row) => ["failed", "cancelled"].includes(row.state)) ? "Retry" : "Resume", "r"), null,
     item("Copy link", () => copyLines(rows.map((row) => row.url))), item("Copy path", () => copyLines(paths), !paths.length), null,
     item("Speed limit…", () => askForLimit(rows), isDone), item("Priority…", () => askForPriority(rows), isDone),
     item("New URL…", () => askForURL(rows[0]), isGroup || isDone), null, verb("cancel", "Cancel", "c"), verb("remove", "Remove…", "Delete"),
-  ], x, y, `Menu of ${names(rows)}`, from);
+  ], x, y, `Menu of ${names(rows)}`);
 }
 
 // Moves a download to the place before another in the queue. The places result from the priorities.
 async function moveBefore(id, target) {
-  if (sortName) return tell("The queue can be rearranged when the list is in the order of the queue");
   const rest = rowsIn("queued", "paused", "waiting").sort(inQueue).filter((row) => row.id !== id);
   const at = rest.findIndex((row) => row.id === target);
-  if (at < 0 || !isQueued(known.get(id))) return tell("Only waiting downloads have a place in the queue");
+  if (sortName || at < 0 || !isQueued(known.get(id))) return tell("Only waiting downloads can be moved, and only in queue order");
   const changes = [];
   const above = (row, next) => {
     const priority = next.priority + (row.id < next.id ? 0 : 1);
@@ -272,8 +268,6 @@ function step(by) {
   if (by > 0 && last !== row) run(() => call("PATCH", `/downloads/${row.id}`, { priority: last.priority - 1 }));
 }
 
-// MARK: Details.
-
 function open(id) {
   shown = id;
   $("details").hidden = false;
@@ -289,18 +283,14 @@ function close() {
   list.step(0);
 }
 
-function repair(id) {
-  return run(async () => {
-    const download = await call("GET", `/downloads/${id}`);
-    await call("POST", "/downloads", {
-      urls: [download.url], folder: download.folder, file: download.name, repair: true, ifExists: "overwrite", pieces: download.record.request.pieces,
-    });
-  });
-}
+const repair = (id) => run(async () => {
+  const { url, folder, name, record } = await call("GET", `/downloads/${id}`);
+  await call("POST", "/downloads", { urls: [url], folder, file: name, repair: true, ifExists: "overwrite", pieces: record.request.pieces });
+});
 
 async function actInDetails(verb, id) {
   const row = known.get(id);
-  if (!row) return;
+  if (!row) return close();
   const special = { limit: () => askForLimit([row]), url: () => askForURL(row), repair: () => repair(id) };
   await (special[verb]?.() ?? act(verb, [row]));
   refreshDetails();
@@ -310,8 +300,6 @@ async function refreshDetails() {
   if (shown == null) return;
   await run(() => showDetails($("details"), shown, known.get(shown), { close, act: actInDetails, isShown: (id) => shown === id }));
 }
-
-// MARK: Dialogs.
 
 // Shows a dialog. It closes after `submit`, unless `submit` fails or returns true.
 function openDialog(dialog, submit) {
@@ -341,7 +329,7 @@ async function openAdd(text = "") {
   await run(() => prepare(text, (url) => byURL.get(url)));
 }
 
-// Adds what the dialog has. Returns true if lines remain in the field.
+// Returns true if lines remain in the field.
 async function submitAdd(without) {
   const added = await add(without);
   say(added.length === 1 ? `${added[0].name} was added` : `${added.length} downloads were added`);
@@ -351,30 +339,25 @@ async function submitAdd(without) {
 function login(message = "") {
   openDialog($("login"), async () => {
     setSecret($("secret").value.trim());
-    try { await call("GET", "/session"); } catch (error) {
-      if (error instanceof Refused) forgetSecret();
-      throw error;
-    }
+    await call("GET", "/session");
     $("secret").value = "";
     begin();
   });
-  put("login-problem", message.includes("bearer") ? "" : message);
+  put("login-problem", message);
 }
 $("login").addEventListener("cancel", (event) => event.preventDefault());
-
-// MARK: Keys.
 
 const keys = [
   ["↑ ↓", "Move"], ["Home End", "First, last"], ["Space", "Choose"], ["Enter", "Details"], ["m", "Menu"], ["Esc", "Close"],
   ["a", "Add"], ["p", "Pause"], ["r", "Resume, retry"], ["c", "Cancel"], ["Delete", "Remove"], ["Shift+R", "Retry all failed"],
-  ["Alt+↑ ↓", "Earlier, later in the queue"], ["l", "Speed limit"], ["/", "Search"], ["1 – 6", "All, running, waiting, finished, failed, cancelled"],
+  ["Alt+↑ ↓", "Earlier, later in the queue"], ["l", "Speed limit"], ["/", "Search"], ["1 – 6", "The views"],
   ["Ctrl+A", "Choose all"], ["?", "Settings and keys"],
 ];
 $("key-list").replaceChildren(...keys.flatMap(([name, text]) => [element("dt", {}, element("kbd", { text: name })), element("dd", { text })]));
 
 const pressed = {
   a: () => openAdd(), p: () => act("pause"), r: () => act("resume"), c: () => act("cancel"), Delete: () => act("remove"),
-  R: () => retryAll(), l: () => $("limit").select(), "/": () => $("search").focus(), "?": () => $("help").showModal(),
+  R: () => retryAll(), l: () => $("limit").focus(), "/": () => $("search").focus(), "?": () => $("help").showModal(),
   m: () => list.openCurrentMenu(),
   ArrowDown: () => list.step(document.activeElement?.closest("#rows") ? 1 : 0), ArrowUp: () => list.step(-1),
   Home: () => list.go(0), End: () => list.go(list.rows.length - 1),
@@ -388,6 +371,7 @@ document.addEventListener("keydown", (event) => {
   if (document.querySelector("dialog[open]")) return;
   const isField = event.target.matches("input:not([type=checkbox]), textarea, select");
   if (isField) {
+    if (event.key === "Enter") event.target.blur();
     if (event.key !== "Escape") return;
     // Without this, the browser would empty the search field without an input event.
     event.preventDefault();
@@ -401,8 +385,6 @@ document.addEventListener("keydown", (event) => {
   const action = pressed[event.key];
   if (action) { event.preventDefault(); action(); }
 });
-
-// MARK: The rest of the page.
 
 async function setLimit() {
   const limit = parseRate($("limit").value);
@@ -419,7 +401,6 @@ $("retry").onclick = retryAll;
 $("clear").onclick = clearFinished;
 $("all").onchange = () => list.chooseAll($("all").checked);
 $("limit").onchange = () => run(setLimit);
-$("limit").onkeydown = (event) => { if (event.key === "Enter") $("limit").blur(); };
 $("order").onchange = () => sortBy($("order").value);
 for (const head of each("[data-sort]")) {
   head.firstChild.onclick = () => turnSort(head.dataset.sort);
@@ -441,7 +422,7 @@ $("search").oninput = () => {
 };
 addEventListener("hashchange", () => { takeSecret(); $("search").value = address().get("q") ?? ""; list.top(); list.chosen.clear(); draw(); });
 
-// Addresses and files that are pasted or dropped anywhere on the page open the dialog for adding downloads.
+// Addresses and files that are pasted or dropped anywhere open the dialog.
 addEventListener("paste", (event) => {
   if (event.target.matches?.("input, textarea")) return;
   const text = event.clipboardData.getData("text");
@@ -457,7 +438,7 @@ addEventListener("drop", async (event) => {
   if (files.length && $("adding").open) await takeFiles(files);
 });
 
-// MARK: Progress of all downloads.
+// Progress of all downloads.
 
 function drawChart() {
   const most = Math.max(...speeds, 1);
@@ -465,24 +446,18 @@ function drawChart() {
   $("chart").setAttribute("aria-label", `Speed of the last two minutes; at most ${rate(most) || "nothing"}`);
 }
 
-// The downloads that are under way, with those that ended since the page last saw none under way. Without these, the total
-// progress would fall whenever a download ends.
+// The downloads under way, and those that ended meanwhile. Without the latter, the total progress would fall at each end.
 const batch = new Set();
 
 function totals() {
-  const sum = { running: 0, active: 0, received: 0, total: 0 };
-  for (const row of known.values()) {
-    if (row.state === "running") sum.running++;
-    if (isActive(row)) { sum.active++; batch.add(row.id); }
-  }
-  if (!sum.active) batch.clear();
-  for (const id of batch) {
-    const row = known.get(id);
-    if (!row?.total || !(isActive(row) || row.state === "completed")) continue;
-    sum.received += row.state === "completed" ? row.total : row.received;
-    sum.total += row.total;
-  }
-  return sum;
+  const active = [...known.values()].filter(isActive);
+  if (!active.length) batch.clear();
+  for (const { id } of active) batch.add(id);
+  const counted = [...batch].map((id) => known.get(id)).filter((row) => row?.total && (isActive(row) || row.state === "completed"));
+  const sum = (value) => counted.reduce((all, row) => all + value(row), 0);
+  return {
+    running: rowsIn("running").length, total: sum((row) => row.total), received: sum((row) => (row.state === "completed" ? row.total : row.received)),
+  };
 }
 
 let iconPercent = null;
@@ -506,25 +481,22 @@ function drawTotals(speed) {
   drawChart();
 }
 
-// Fetches the progress once a second while the page is visible. A page in the background fetches it every five seconds, for its
-// title and icon, and only while a download runs.
-let failures = 0;
+// A page in the background fetches the progress every five seconds, for its title and icon, and only while a download runs.
 async function tick() {
   const isWanted = !document.hidden || rowsIn("running").length > 0;
   if (isWanted && isFollowing && !$("login").open && !isOffline && downloads.mayAsk) {
     try {
       drawTotals(await downloads.progress());
-      failures = 0;
       if (shown != null && !document.hidden && isActive(known.get(shown) ?? {})) await refreshDetails();
     } catch (error) {
       // The stream of events reports the problem, but it may notice a dead connection later.
-      if (!(error instanceof Busy) && ++failures === 2) downloads.reconnect();
+      if (!error.status && !(error instanceof Busy)) downloads.reconnect();
     }
   }
   setTimeout(tick, document.hidden ? 5000 : 1000);
 }
 
-// MARK: Problems. What the page shows is marked as old until the server answers again.
+// Problems. The list is marked as old until the server answers again.
 
 let isOffline = false;
 
@@ -560,7 +532,7 @@ on("offline", () => {
   refresh();
 });
 
-// MARK: Notices. Downloads that end within two seconds share one notice.
+// Notices. Downloads that end within two seconds share one notice.
 
 let ended = [];
 const canNotify = () => window.Notification?.permission === "granted" && recall("dlm-notify") === true;
@@ -584,7 +556,7 @@ $("notify").onchange = async () => {
   const isWanted = $("notify").checked;
   remember("dlm-notify", isWanted && await window.Notification?.requestPermission() === "granted");
   $("notify").checked = canNotify();
-  put("notify-problem", isWanted && !canNotify() ? "The browser permits this page no notices. It may need https, or a page of this machine." : "");
+  put("notify-problem", isWanted && !canNotify() ? "The browser permits no notices here. It may need https." : "");
 };
 
 async function begin() {

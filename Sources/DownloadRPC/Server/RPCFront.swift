@@ -13,6 +13,7 @@ struct RPCFront: Sendable {
     let routes: Routes
     let metrics: Metrics
     let folders: FolderRule
+    let preview: FilePreview
 
     func answer(_ request: ControlRequest) async -> ControlAnswer {
         let named = request.headers["host"]
@@ -121,6 +122,11 @@ struct RPCFront: Sendable {
 
     private func ownRoute(_ request: ControlRequest) async -> ControlAnswer {
         if request.path == ["v1", "folders"], request.method == "GET" { return folderList }
+        if request.path == ["v1", "probe"], request.method == "POST" {
+            do { return ControlAnswer(body: .whole(try await preview.document(request.body).data)) } catch {
+                return .refusal(error is WireProblem ? 400 : 502, RPCError(error).message, request)
+            }
+        }
         return await routes.answer(request)
     }
 

@@ -42,16 +42,20 @@ package final class RPCServer: Sendable {
     /// - Parameters:
     ///   - service: The downloads of all sessions of the store.
     ///   - identifier: The name of the session, for messages.
+    ///   - probe: Asks a server about a file.
     package static func start(
         _ service: any DownloadService, _ configuration: RPCConfiguration, identifier: String,
-        time: any TimeSource = SystemTime(), report: @escaping @Sendable (String) -> Void
+        time: any TimeSource = SystemTime(), probe: @escaping FilePreview.Probe,
+        report: @escaping @Sendable (String) -> Void
     ) async throws(DownloadError) -> RPCServer {
-        try await start(service, configuration, identifier: identifier, limits: limits, time: time, report: report)
+        try await start(
+            service, configuration, identifier: identifier, limits: limits, time: time, probe: probe, report: report)
     }
 
     static func start(
         _ service: any DownloadService, _ configuration: RPCConfiguration, identifier: String, limits: ControlLimits,
-        time: any TimeSource, report: @escaping @Sendable (String) -> Void = { _ in }
+        time: any TimeSource, probe: @escaping FilePreview.Probe,
+        report: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws(DownloadError) -> RPCServer {
         let secret = try RPCSecret.load(from: configuration.stateFolder)
         let rule = RequestRule(
@@ -64,7 +68,8 @@ package final class RPCServer: Sendable {
         let front = RPCFront(
             access: AccessRule(configuration), gate: gate, rpc: JSONRPC(session: session, gate: gate),
             routes: Routes(service: guarded, identifier: identifier, limits: limits, time: time),
-            metrics: Metrics(guarded, secret: secret, time: time, counter: counter), folders: rule.folders)
+            metrics: Metrics(guarded, secret: secret, time: time, counter: counter), folders: rule.folders,
+            preview: FilePreview(rule: rule, probe: probe))
         let hub = SocketHub()
         let notifier = Notifier(follower, session, hub)
         let upgrade = SocketUpgrade(access: front.access, rpc: front.rpc, hub: hub, limits: limits)

@@ -8,6 +8,7 @@ actor Notifier {
     private let hub: SocketHub
     private var task: Task<Void, Never>?
     private var retrying = RetryingDownloads()
+    private var beginning = BeginningDownloads()
 
     init(_ follower: LogFollower, _ session: Aria2Session, _ hub: SocketHub) {
         self.follower = follower
@@ -31,9 +32,12 @@ actor Notifier {
 
     private func report(_ event: LoggedEvent) async {
         let isRetry = retrying.isRetry(event)
+        let neverStarted = beginning.neverStarted(event)
         guard hub.isHeard, !isRetry, let notification = Aria2Notification(event.kind) else { return }
         let gid = await session.gids.gid(of: event.id)
-        hub.broadcast(String(decoding: notification.message(gid).data, as: UTF8.self))
+        for notification in neverStarted ? [.start, notification] : [notification] {
+            hub.broadcast(String(decoding: notification.message(gid).data, as: UTF8.self))
+        }
     }
 }
 
@@ -49,6 +53,26 @@ struct RetryingDownloads {
             return false
         }
         return ids.remove(event.id) != nil && event.kind == .started
+    }
+}
+
+/// The downloads that have not started since they were added. Clients expect the start of a download before its end.
+struct BeginningDownloads {
+    private var ids: Set<DownloadID> = []
+    private static let mostIDs = 10_000
+
+    /// Records an event, and returns whether it is the end of a download that never started.
+    mutating func neverStarted(_ event: LoggedEvent) -> Bool {
+        switch event.kind {
+        case .added:
+            if ids.count < Self.mostIDs { ids.insert(event.id) }
+            return false
+        case .completed, .failed: return ids.remove(event.id) != nil
+        case .started, .removed:
+            ids.remove(event.id)
+            return false
+        case .resumed, .restarted, .waiting, .paused, .cancelled, .changed: return false
+        }
     }
 }
 

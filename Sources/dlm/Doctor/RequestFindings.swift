@@ -125,7 +125,7 @@ struct RequestFindings {
             validators.etag.map { "ETag \($0.fieldValue) (weak)" },
             validators.lastModified.map { "Last-Modified \($0)" },
         ].compactMap(\.self).joined(separator: ", ")
-        if !areUsed { return .ok(Self.section, "validator", weak.isEmpty ? "none" : weak) }
+        if !areUsed, !weak.isEmpty { return .ok(Self.section, "validator", weak) }
         if validators.lastModifiedIsStrong, validators.etag == nil {
             return .warning(
                 Self.section, "validator", "\(weak) (strong)",

@@ -15,10 +15,8 @@ enum SessionFindings {
             return .ok(section, "store", "\(health.path): empty; filled with the first download")
         }
         let count = health.downloads.map { $0 == 1 ? "1 download" : "\($0) downloads" } ?? "? downloads"
-        let version =
-            schema == health.newestSchema ? "schema \(schema)" : "schema \(schema), brought up to date when it is used"
         let checked = health.isChecked ? "its content is intact" : "too large to be checked quickly"
-        return .ok(section, "store", "\(health.path): \(count), \(Units.size(bytes)), \(version); \(checked)")
+        return .ok(section, "store", "\(health.path): \(count), \(Units.size(bytes)), schema \(schema); \(checked)")
     }
 
     static func rescues(_ health: StoreHealth) -> [Finding] {

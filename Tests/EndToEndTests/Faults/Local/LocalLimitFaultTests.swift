@@ -44,7 +44,7 @@ extension EndToEnd {
                 let result = try await ChildProcess(launch).result()
                 try trial.judge(result, errors: [1])
                 guard result.ending != .exited(0) else { return }
-                #expect(limit < 40 && result.stderr.contains("ulimit -n"), "\(result.stderr)")
+                #expect(limit < 32 && result.stderr.contains("ulimit -n"), "\(result.stderr)")
                 try await trial.expectRecovery()
             }
         }

@@ -1,60 +1,53 @@
 import GRDB
 
-/// The schema of the store, with one step for each version. Steps are appended and never edited, so that old stores can
-/// always be opened. If a stored JSON value gains a field that is not optional, a step must write the field into the
-/// old rows. The request is an exception, because any field may be missing in a `RequestDocument`.
-enum Migrations {
-    /// The number that marks the file as dlm's (`PRAGMA application_id`): "dlm1" in ASCII.
-    static let applicationID = 0x646C_6D31
+/// The schema of the store. If a stored JSON value gains a field that is not optional, old rows must get the field in a
+/// new version. The request is an exception, because any field may be missing in a `RequestDocument`.
+enum Schema {
+    /// The number that marks the file as dlm's (`PRAGMA application_id`): "dlms" in ASCII.
+    static let applicationID = 0x646C_6D73
+    /// The number of the programs before the first release: "dlm1" in ASCII.
+    private static let unreleasedID = 0x646C_6D31
+    static let version = 1
 
-    static let steps: [String] = [version1, version2, version3, version4, version5, version6, version7, version8]
-
-    /// The version that has the tables `list`, `item` and `done`.
-    static let firstWithItems = 6
-
-    /// Brings the store to the newest schema. Any number of processes may do so at the same moment.
-    static func run(on db: Database) throws {
-        if try number("user_version", of: db) == steps.count, try number("application_id", of: db) == applicationID {
+    /// Makes the tables if there are none. Any number of processes may do so at the same moment.
+    static func make(in db: Database) throws {
+        if try number("user_version", of: db) == version, try number("application_id", of: db) == applicationID {
             return
         }
         // The version is read again under the write lock, because another process may create the schema between two
         // reads.
         try db.inTransaction(.immediate) {
-            for (index, step) in steps.enumerated().dropFirst(try version(of: db)) {
-                try db.execute(sql: step)
-                try db.execute(sql: "PRAGMA user_version = \(index + 1)")
+            if try known(in: db) == nil {
+                try db.execute(sql: tables)
+                try db.execute(sql: "PRAGMA user_version = \(version)")
             }
             return .commit
         }
     }
 
-    /// Throws if the file is a database of another program. The number is read last: the step that creates the first
-    /// table also sets the number, so a store that another process is creating is not taken for foreign.
+    /// Throws if the file is a database of another program. The number is read last: the statement that creates the
+    /// first table also sets the number, so a store that another process is creating is not taken for foreign.
     static func requireStore(_ db: Database) throws {
         let isEmpty = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0
-        guard try isEmpty || number("application_id", of: db) == applicationID else { throw Refusal.foreign }
+        let id = try number("application_id", of: db)
+        if id == unreleasedID { throw Refusal.unreleased }
+        guard isEmpty || id == applicationID else { throw Refusal.foreign }
     }
 
-    /// Returns the number of steps that a store has taken. Returns nil for an empty file; the next process that opens
-    /// the file turns it into a store.
+    /// Returns the version of the store. Returns nil for an empty file; the next process that opens the file turns it
+    /// into a store. Throws if the file is not a store, or has a newer schema.
     static func known(in db: Database) throws -> Int? {
-        let version = try version(of: db)
-        return version == 0 ? nil : version
-    }
-
-    /// Returns the number of steps that the store has taken. Throws if the file is not a store, or has a newer schema.
-    private static func version(of db: Database) throws -> Int {
         try requireStore(db)
-        let version = try number("user_version", of: db)
-        guard version <= steps.count else { throw Refusal.newer(version) }
-        return version
+        let known = try number("user_version", of: db)
+        guard known <= version else { throw Refusal.newer(known) }
+        return known == 0 ? nil : known
     }
 
     /// Throws if a newer program has changed the schema since the store was opened. What is added then could be
     /// something that the newer schema already has, and only the newer program would find it.
     static func requireUnchanged(_ db: Database) throws {
-        let version = try number("user_version", of: db)
-        guard version <= steps.count else { throw Refusal.becameNewer(version) }
+        let known = try number("user_version", of: db)
+        guard known <= version else { throw Refusal.becameNewer(known) }
     }
 
     private static func number(_ pragma: String, of db: Database) throws -> Int {
@@ -65,14 +58,20 @@ enum Migrations {
     enum Refusal: Error {
         case newer(Int)
         case becameNewer(Int)
+        case unreleased
         case foreign
         case notRegular
         case danglingLink
     }
 
+    private static let tables = downloads + events + others + lists
+
     /// Values that queries use have columns; other values are in JSON. `request` lacks the values that have columns of
     /// their own. `created` and `updated` are milliseconds since 1970. With AUTOINCREMENT an id is never used again.
-    private static let version1 = """
+    /// There is an index for each query that must be fast with a million downloads. The condition of the index
+    /// `downloadEnded` uses OR: with IN, SQLite makes a table for each row that it writes, which was a third of the cost
+    /// of a save.
+    private static let downloads = """
         PRAGMA application_id = \(applicationID);
         CREATE TABLE download (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -96,13 +95,22 @@ enum Migrations {
             completed TEXT
         );
         CREATE INDEX downloadByDestination ON download (folder, url);
-        CREATE INDEX downloadActive ON download (session, priority DESC)
-            WHERE state IN ('queued', 'running', 'waiting');
+        CREATE INDEX downloadQueued ON download (session, priority DESC) WHERE state = 'queued';
+        CREATE INDEX downloadPaused ON download (session, stateDetail)
+            WHERE state = 'paused' AND session IS NOT NULL;
+        CREATE INDEX downloadByState ON download (state);
+        CREATE INDEX downloadEnded ON download (updated)
+            WHERE state = 'completed' OR state = 'failed' OR state = 'cancelled';
         """
 
-    /// The log of events, which triggers write, and an index for each query that must be fast with a million downloads.
-    /// The times of events are milliseconds since 1970.
-    private static let version2 = """
+    /// The log of events. Its times are milliseconds since 1970. A row with a `batch` stands for one event of each
+    /// download that `batch` lists; the last of these events has the cursor `seq`.
+    ///
+    /// Triggers write the log, except for additions: the statement that adds rows logs them, too (``logAdded``), which
+    /// is faster for many rows. A change of state is logged with the time of the row. For a trigger that asks for the
+    /// time, SQLite would copy each page before it changes the page (``RowWriter``). The row of a small file changes
+    /// from `queued` to `completed` directly, but the log still has the event of its start, from `intent`.
+    private static let events = """
         CREATE TABLE event (
             seq INTEGER PRIMARY KEY AUTOINCREMENT,
             time INTEGER NOT NULL,
@@ -114,14 +122,15 @@ enum Migrations {
             state TEXT,
             stateDetail TEXT,
             received INTEGER NOT NULL,
-            total INTEGER
+            total INTEGER,
+            batch TEXT
         );
-        CREATE TRIGGER downloadAdded AFTER INSERT ON download BEGIN
-            \(log("'added'", session: "NEW.session"));
-        END;
         CREATE TRIGGER downloadMoved AFTER UPDATE OF state, received ON download
         WHEN NEW.state <> OLD.state OR (NEW.received < OLD.received AND NEW.state = 'running') BEGIN
-            \(log(kindOfMove, session: "coalesce(NEW.session, OLD.session)"));
+            INSERT INTO event (time, kind, download, name, url, session, state, stateDetail, received, total)
+            SELECT updated, 'started', id, fileName, NEW.url, session, 'running', NULL, 0, total
+            FROM intent WHERE id = NEW.id AND OLD.state = 'queued' AND NEW.state <> 'running';
+            \(log(kindOfMove, time: "NEW.updated", session: "coalesce(NEW.session, OLD.session)"));
         END;
         CREATE TRIGGER downloadChanged AFTER UPDATE OF url, priority ON download
         WHEN NEW.url <> OLD.url OR NEW.priority <> OLD.priority BEGIN
@@ -135,50 +144,24 @@ enum Migrations {
         CREATE TRIGGER downloadRemoved AFTER DELETE ON download BEGIN
             \(log("'removed'", row: "OLD", state: "NULL, NULL", session: "OLD.session"));
         END;
-        DROP INDEX downloadActive;
-        CREATE INDEX downloadQueued ON download (session, priority DESC) WHERE state = 'queued';
-        CREATE INDEX downloadPaused ON download (session, stateDetail)
-            WHERE state = 'paused' AND session IS NOT NULL;
-        CREATE INDEX downloadEnded ON download (updated) WHERE state IN ('completed', 'failed', 'cancelled');
-        CREATE INDEX downloadByState ON download (state);
         """
 
-    /// The host profiles by origin, for the number of connections; `learned` is in milliseconds since 1970. The
-    /// condition of the index `downloadEnded` uses OR now. With IN, SQLite makes a table for each row that it writes,
-    /// which was a third of the cost of a save. Additions are logged by the statement that adds rows (``logAdded``),
-    /// which is faster than a trigger for many rows. A change of state is logged with the time of the row. For a
-    /// trigger that asks for the time, SQLite would copy each page before it changes the page (``RowWriter``).
-    private static let version3 = """
+    /// `host` has the host profiles by origin, for the number of connections; `learned` is in milliseconds since 1970.
+    /// `hook` has the due hooks (``SQLiteDownloadStore/takeHook(session:)``), each with the record at the end of the
+    /// download, because the download may be resumed or removed before its hook runs. `intent` has the small files that
+    /// are about to get their names (``IntentRow``).
+    private static let others = """
         CREATE TABLE host (
             origin TEXT PRIMARY KEY,
             best INTEGER NOT NULL,
             cap INTEGER,
             learned INTEGER NOT NULL
         ) WITHOUT ROWID;
-        DROP TRIGGER downloadAdded;
-        DROP TRIGGER downloadMoved;
-        CREATE TRIGGER downloadMoved AFTER UPDATE OF state, received ON download
-        WHEN NEW.state <> OLD.state OR (NEW.received < OLD.received AND NEW.state = 'running') BEGIN
-            \(log(kindOfMove, time: "NEW.updated", session: "coalesce(NEW.session, OLD.session)"));
-        END;
-        DROP INDEX downloadEnded;
-        CREATE INDEX downloadEnded ON download (updated)
-            WHERE state = 'completed' OR state = 'failed' OR state = 'cancelled';
-        """
-
-    /// The due hooks (``SQLiteDownloadStore/takeHook(session:)``). Each row has the record at the end of the download,
-    /// because the download may be resumed or removed before its hook runs.
-    private static let version4 = """
         CREATE TABLE hook (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             session TEXT NOT NULL,
             record TEXT NOT NULL
         );
-        """
-
-    /// The small files that are about to get their names (``IntentRow``). The row of such a file changes from `queued`
-    /// to `completed` directly, but the log still has the event of its start.
-    private static let version5 = """
         CREATE TABLE intent (
             id INTEGER PRIMARY KEY,
             session TEXT NOT NULL,
@@ -187,14 +170,6 @@ enum Migrations {
             resume TEXT NOT NULL,
             updated INTEGER NOT NULL
         );
-        DROP TRIGGER downloadMoved;
-        CREATE TRIGGER downloadMoved AFTER UPDATE OF state, received ON download
-        WHEN NEW.state <> OLD.state OR (NEW.received < OLD.received AND NEW.state = 'running') BEGIN
-            INSERT INTO event (time, kind, download, name, url, session, state, stateDetail, received, total)
-            SELECT updated, 'started', id, fileName, NEW.url, session, 'running', NULL, 0, total
-            FROM intent WHERE id = NEW.id AND OLD.state = 'queued' AND NEW.state <> 'running';
-            \(log(kindOfMove, time: "NEW.updated", session: "coalesce(NEW.session, OLD.session)"));
-        END;
         """
 
     /// The downloads of a list, in tables to which a whole batch is written without JSON, triggers or indexes of
@@ -203,11 +178,14 @@ enum Migrations {
     /// An `item` is queued, or it is completed and has a row in `done`. When an item gets any other state, it becomes a
     /// row of `download` with the same id (``ItemPromotion``), and `done.isMoved` is set. The row of the item stays for
     /// the log of events. The items of one `list` have the ids `first` to `last`, and `list.queued` is the number of
-    /// items without a row in `done`. `item.hash` is ``ItemHash`` of the URL. `done.started` and `done.ended` are
-    /// seconds since 2001, as in `attempts`. A row of `event` with a `batch` stands for one event of each download that
-    /// `batch` lists; the last of these events has the cursor `seq`. `itemIntent` has the items that are about to get
-    /// their names (``ItemIntents``).
-    private static let version6 = """
+    /// items without a row in `done`. `done.started` and `done.ended` are
+    /// seconds since 2001, as in `attempts`. `itemIntent` has the items that are about to get their names
+    /// (``ItemIntents``).
+    ///
+    /// An index by `item.hash` finds items by their URLs. The number of the segment of the index (``ItemSegments``)
+    /// precedes the lower 40 bits of ``ItemHash``. `itemSegment.items` is the number of items that were added to the
+    /// segment, and `filter` is its ``HashFilter``, or NULL.
+    private static let lists = """
         CREATE TABLE list (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             session TEXT,
@@ -253,27 +231,13 @@ enum Migrations {
             session TEXT NOT NULL,
             items TEXT NOT NULL
         );
-        ALTER TABLE event ADD COLUMN batch TEXT;
-        """
-
-    /// The segments of the index by which items are found (``ItemSegments``). In `item.hash`, the number of the segment
-    /// precedes the lower 40 bits of the hash. `itemSegment.items` is the number of items that were added to the segment
-    /// since this step, and of those that were there before it. `filter` is its ``HashFilter``, or NULL.
-    private static let version7 = """
-        DROP INDEX itemByHash;
-        UPDATE item SET hash = hash & 0xFFFFFFFFFF;
-        CREATE INDEX itemByHash ON item (hash);
         CREATE TABLE itemSegment (
             id INTEGER PRIMARY KEY,
             items INTEGER NOT NULL,
             filter BLOB
         );
-        INSERT INTO itemSegment (id, items) SELECT 0, count(*) FROM item;
+        INSERT INTO itemSegment (id, items) VALUES (0, 0);
         """
-
-    /// In version 7 only a full segment had a filter. Now a segment that is not full may have one, and a program that
-    /// does not add its new items to the filter must not open the store.
-    private static let version8 = "UPDATE itemSegment SET filter = NULL WHERE items < 32768;"
 
     private static let kindOfMove = """
         CASE WHEN NEW.state = OLD.state THEN 'restarted' WHEN NEW.state = 'queued' THEN 'resumed'

@@ -1,0 +1,38 @@
+import DownloadControl
+import DownloadCore
+import Foundation
+
+/// What a download would get, for a person who is about to add it: the answer to `POST /v1/probe`.
+package struct FilePreview: Sendable {
+    package typealias Probe = @Sendable (DownloadRequest) async throws -> ProbedRequest
+
+    let rule: RequestRule
+    let probe: Probe
+
+    /// - Parameter body: `{"url": "...", "folder": "..."}`.
+    /// - Throws: ``WireProblem`` for a request that is not permitted, or the error with which a download would fail.
+    func document(_ body: Data) async throws -> JSONValue {
+        guard let fields = JSONValue(body)?.fields, let text = fields["url"]?.text else {
+            throw WireProblem("give a JSON object with a url")
+        }
+        let parsed: (url: SourceURL, credential: Credential?)
+        switch SourceURL.parse(text) {
+        case .success(let found): parsed = found
+        case .failure(let failure): throw WireProblem(failure, text)
+        }
+        var request = DownloadRequest(
+            url: parsed.url, destination: Destination(folder: fields["folder"]?.text ?? rule.folders.standard))
+        request.credential = parsed.credential
+        request = try rule.checked(request)
+        let probed = try await probe(request)
+        guard let abilities = probed.abilities, let last = probed.steps.last else {
+            throw probed.error ?? .unexpected("the server did not answer")
+        }
+        let path = FileNaming.path(request.destination.folder, abilities.name)
+        return [
+            "version": .integer(1), "url": .string(last.text), "name": .string(abilities.name),
+            "size": abilities.total.map { .integer($0) } ?? .null, "resumable": .bool(abilities.ranges != .ignored),
+            "exists": .bool(FileStatus.of(path) != nil),
+        ]
+    }
+}
