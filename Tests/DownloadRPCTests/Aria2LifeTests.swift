@@ -163,6 +163,19 @@ struct Aria2LifeTests {
         #expect(added.count == 1)
         _ = try await bench.waitForStatus(added[0], "complete")
         #expect(try sha256(of: bench.folder("downloads/sub/m.bin")) == Self.content.sha256)
+        let body: JSONValue = [
+            "metalink": .string(document), "folder": .string(bench.folder("downloads/own")), "priority": .integer(3),
+        ]
+        let own = try await bench.ask(
+            "POST", "/v1/downloads", String(decoding: body.data, as: UTF8.self), fields: [bench.bearer])
+        #expect(own.status == 200, "\(own.text)")
+        for await _ in bench.ticks where bench.folder.exists("downloads/own/sub/m.bin") { break }
+        #expect(try sha256(of: bench.folder("downloads/own/sub/m.bin")) == Self.content.sha256)
+        let request = try #require(try await bench.manager.snapshots(.all).last?.record.request)
+        #expect(request.checksum?.digest == Self.content.sha256 && request.mirrors.count == 1 && request.priority == 3)
+        #expect(request.size == 3_000_000)
+        let bad = #"{"metalink":"<html/>","folder":"\#(bench.folder("downloads"))"}"#
+        #expect(try await bench.ask("POST", "/v1/downloads", bad, fields: [bench.bearer]).status == 400)
         for text in ["%%%", "aGFsbG8="] {
             #expect(try await bench.call("aria2.addMetalink", .string(text)).status == 400)
         }

@@ -190,6 +190,7 @@ def main():
             opened = {(shape, scheme): pictures.page(shape, scheme) for shape in SHAPES for scheme in ("light", "dark")}
             for page in opened.values():
                 rows(page, 3)
+                wait("all", lambda: "+" not in page.locator("[data-count=all]").inner_text(), 60)
             bench.stop()
             for (shape, scheme), page in opened.items():
                 page.get_by_text("does not answer").wait_for()

@@ -12,7 +12,7 @@ package struct ControlRequest: Sendable {
     package let authority: String?
     /// The version in the field `Dlm-Api`, as it was written.
     package let version: String?
-    package let body: Data
+    package private(set) var body: Data
     package let headers: HTTPHeaders
     /// The address of the client, as the kernel knows it; nil on a Unix socket.
     package let peer: SocketAddress?
@@ -44,6 +44,15 @@ package struct ControlRequest: Sendable {
             query[pair[0]] = pair.count > 1 ? pair[1] : ""
         }
         self.query = query
+    }
+}
+
+extension ControlRequest {
+    /// Returns the request with another body.
+    package func with(_ body: Data) -> ControlRequest {
+        var request = self
+        request.body = body
+        return request
     }
 }
 

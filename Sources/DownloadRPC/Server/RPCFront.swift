@@ -127,7 +127,10 @@ struct RPCFront: Sendable {
                 return .refusal(error is WireProblem ? 400 : 502, RPCError(error).message, request)
             }
         }
-        return await routes.answer(request)
+        guard request.path == ["v1", "downloads"], request.method == "POST" else { return await routes.answer(request) }
+        do { return await routes.answer(try MetalinkBody.expanded(request.body).map(request.with) ?? request) } catch {
+            return .refusal(400, RPCError(error).message, request)
+        }
     }
 
     /// The answer to `GET /v1/folders`: the permitted folders for downloads, and their free space in bytes.
