@@ -3,7 +3,7 @@
 Usage: ariang.py PROGRAM [NAME...]
 The program is dlm, or aria2c: then the same steps go to aria2 itself. With names, only these sessions run.
 
-The sessions are data. The calls, their parameters and the lists of keys are those of AriaNg 1.3.x (src/scripts/services/
+The sessions are data. The calls, their parameters and the lists of keys are those of AriaNg (src/scripts/services/
 aria2RpcService.js and aria2TaskService.js), of webui-aria2 109903f (src/js/services/rpc and src/js/ctrls) and of aria2.js.
 A session has a name, the transports over which it runs, and steps. A step has:
 
@@ -114,8 +114,7 @@ SESSIONS = json.loads(r"""
         "known": "the size of an option without an effect is shown as it was given"},
       {"do": "the defaults that the form shows", "call": "aria2.getOption", "params": ["$later"], "want": {
         "max-download-limit": "=0", "max-upload-limit": "=0", "split": "digits", "min-split-size": "digits",
-        "max-connection-per-server": "digits", "force-save": "=false"},
-        "known": "getOption leaves out max-upload-limit, min-split-size and force-save"},
+        "max-connection-per-server": "digits", "force-save": "=false"}},
       {"do": "change one value", "call": "aria2.changeOption", "params": ["$gid", {"max-download-limit": "500K"}], "want": "=OK"},
       {"do": "change one value", "call": "aria2.changeOption", "params": ["$gid", {"max-upload-limit": "0"}], "want": "=OK"},
       {"do": "change one value", "call": "aria2.changeOption", "params": ["$gid", {"force-save": "true"}], "want": "=OK"},
@@ -165,7 +164,7 @@ SESSIONS = json.loads(r"""
       {"do": "press «start»", "call": "aria2.unpause", "params": ["$a"], "want": "=$a"},
       {"do": "wait", "call": "aria2.tellStatus", "params": ["$a"], "until": {"status": "active"}},
       {"do": "drag an active one", "call": "aria2.changePosition", "params": ["$a", 0, "POS_SET"],
-        "error": "not found in the waiting queue", "known": "the answer is a position"},
+        "error": "not found in the waiting queue"},
       {"do": "remove an active one", "call": "aria2.forceRemove", "params": ["$a"], "want": "=$a"},
       {"event": ["aria2.onDownloadStop", "$a"]},
       {"do": "wait", "call": "aria2.tellStatus", "params": ["$a"], "until": {"status": "removed", "errorCode": "31"}},
@@ -186,7 +185,7 @@ SESSIONS = json.loads(r"""
         "out": "retry $n.bin", "header": ["X-Retry: one", "X-More: two"], "max-download-limit": "2M", "split": "2"}],
         "want": "gid", "save": {"old": ""}},
       {"event": ["aria2.onDownloadError", "$old"]},
-      {"heard": ["aria2.onDownloadStart", "$old"], "known": "a download that fails at once has no onDownloadStart"},
+      {"heard": ["aria2.onDownloadStart", "$old"]},
       {"do": "wait", "call": "aria2.tellStatus", "params": ["$old"], "until": {"status": "error", "errorCode": "3"}},
       {"do": "the error in words", "call": "aria2.tellStatus", "params": ["$old"], "want": {"errorMessage": "~.+",
         "totalLength": "=0", "files": [{"path": "text"}]}},
@@ -252,7 +251,7 @@ SESSIONS = json.loads(r"""
       {"do": "its options that come from the settings", "call": "aria2.getOption", "params": ["$gid"], "want": {"split": "=4",
         "max-tries": "=3"}},
       {"do": "a number, which aria2 ignores", "call": "aria2.changeGlobalOption", "params": [{"max-concurrent-downloads": 5}],
-        "want": "=OK", "known": "a value that is no text is an error"},
+        "want": "=OK"},
       {"do": "an option that only a download has, which aria2 ignores", "call": "aria2.changeGlobalOption", "params": [{
         "out": "x", "max-tries": "3"}], "want": "=OK", "known": "out, gid and checksum are errors in changeGlobalOption"},
       {"do": "a size is shown in bytes", "call": "aria2.changeGlobalOption", "params": [{"min-split-size": "2M",
@@ -321,15 +320,14 @@ SESSIONS = json.loads(r"""
         "max-tries": 0, "min-split-size": "20M", "no-proxy": "", "out": "web $n.bin", "proxy-method": "get", "quiet": false,
         "referer": "", "remote-time": false, "retry-wait": 0, "reuse-uri": true, "seed-ratio": 0, "seed-time": 0, "split": 5,
         "stream-piece-selector": "default", "timeout": 60, "use-head": false, "user-agent": "aria2/1.37.0"}]],
-        "want": [["=OK"]], "known": "options that only a new download can have are errors, even with the value of the download"},
+        "want": [["=OK"]], "known": "options that only a new download can have are errors"},
       {"do": "save them: all values are texts", "call": "multicall", "params": [
         ["aria2.changeOption", "$a", {"allow-overwrite": "true", "auto-file-renaming": "true", "check-certificate": "true",
         "conditional-get": "false", "connect-timeout": "60", "continue": "true", "dir": "$dir", "max-connection-per-server": "2",
         "max-tries": "5", "out": "web $n.bin", "remote-time": "false", "retry-wait": "0", "split": "5", "timeout": "60"}]],
-        "want": [["=OK"]], "known": "options that only a new download can have are errors, even with the value of the download"},
+        "want": [["=OK"]], "known": "options that only a new download can have are errors"},
       {"do": "its options", "call": "aria2.getOption", "params": ["$a"], "want": "texts", "save": {"same": ""}},
-      {"do": "save them without a change", "call": "aria2.changeOption", "params": ["$a", "$same"], "want": "=OK",
-        "known": "options that only a new download can have are errors, even with the value of the download"},
+      {"do": "save them without a change", "call": "aria2.changeOption", "params": ["$a", "$same"], "want": "=OK"},
       {"do": "resume", "call": "multicall", "params": [["aria2.unpause", "$a"]], "until": {"0.0": "$a"}},
       {"do": "wait", "call": "aria2.tellStatus", "params": ["$a"], "until": {"status": "active"}},
       {"do": "the settings of a running one", "call": "multicall", "params": [["aria2.changeOption", "$a", {"bt-max-peers": "55",

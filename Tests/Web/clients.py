@@ -22,22 +22,6 @@ import xmlrpc.client
 
 from bench import Bench, Files, Server, wait
 
-NIL = "a <nil/> is a parameter of the wrong type; aria2 skips it"
-FAULT = "failures in system.multicall have the members code and message, not faultCode and faultString"
-# Checks that fail today, with the reason. A check that passes although it is named here is reported, so that its line is removed.
-EXPECTED = {
-    "out with a folder": "the folder in `out` becomes part of `dir`, in tellStatus and in getOption",
-    "aria2-rpc-client: getVersion": "the package cannot read the field `dlm`, which aria2's answer has not",
-    "XML: <nil/> in place of the options": NIL,
-    "XML: <nil/> in place of the position": NIL,
-    "XML: <nil/> in place of the keys": NIL,
-    "py-ztj-aria2rpc: addUri": NIL,
-    "XML: system.multicall": FAULT,
-    "xmlrpc.client: multicall": FAULT,
-    "aria2rpc: multicall": FAULT,
-    "ariarpc with XML: multicall": FAULT,
-}
-
 # Checks that fail only sometimes.
 SOMETIMES = {
     "the size is known when there are bytes": "right after the start, completedLength is above 0 while totalLength is still 0",
@@ -111,11 +95,9 @@ class Report:
             return None
         except Exception as error:  # noqa: BLE001, a client may raise anything
             result, problem = None, f"{type(error).__name__}: {str(error)[:300]}"
-        reason = None if self.aria2 else EXPECTED.get(name) or EXPECTED.get(what) or SOMETIMES.get(what)
+        reason = None if self.aria2 else SOMETIMES.get(what)
         if problem is None:
             self.passed += 1
-            if reason and what not in SOMETIMES:
-                print(f"passes now, remove it from EXPECTED: {name}")
         elif reason:
             self.known.append(name)
             print(f"known: {name}: {problem} ({reason})", flush=True)
