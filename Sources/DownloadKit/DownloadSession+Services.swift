@@ -18,23 +18,14 @@ extension DownloadSession {
     ///   - hooks: runs the programs of downloads that have ended. Without a runner, the programs wait for another
     ///     session.
     ///   - notice: reports a problem that no caller is waiting to hear about, as text for the user.
+    ///   - transport: is given the libcurl transport, and returns the transport to use instead.
     /// - Throws: ``DownloadError`` if the store cannot be opened.
     package static func open(
         _ configuration: SessionConfiguration,
         environment: [String: String] = ProcessInfo.processInfo.environment,
         startBackground: (@Sendable () async throws -> Void)? = nil,
-        hooks: (any HookRunner)? = nil, notice: @escaping @Sendable (String) -> Void = { _ in }
-    ) async throws -> DownloadRouter {
-        try await open(
-            configuration, environment: environment, startBackground: startBackground, hooks: hooks, notice: notice,
-            transport: { $0 })
-    }
-
-    /// - Parameter transport: is given the libcurl transport, and returns the transport to use instead.
-    package static func open(
-        _ configuration: SessionConfiguration, environment: [String: String],
-        startBackground: (@Sendable () async throws -> Void)? = nil, hooks: (any HookRunner)?,
-        notice: @escaping @Sendable (String) -> Void, transport: @escaping @Sendable (any Transport) -> any Transport
+        hooks: (any HookRunner)? = nil, notice: @escaping @Sendable (String) -> Void = { _ in },
+        transport: @escaping @Sendable (any Transport) -> any Transport = { $0 }
     ) async throws -> DownloadRouter {
         let registry = SessionRegistry(stateFolder: configuration.stateFolder, time: configuration.time)
         let manager = try SessionAssembly(
@@ -79,11 +70,9 @@ extension DownloadSession {
     }
 
     /// Returns the sessions of a store, without opening the store: the live sessions and connections to them.
-    package static func sessions(stateFolder: String) -> any SessionDirectory {
-        sessions(stateFolder: stateFolder, time: SystemTime())
-    }
-
-    package static func sessions(stateFolder: String, time: any TimeSource) -> any SessionDirectory {
+    package static func sessions(
+        stateFolder: String, time: any TimeSource = SystemTime()
+    ) -> any SessionDirectory {
         let registry = SessionRegistry(stateFolder: stateFolder, time: time)
         return StoreSessions(registry, stateFolder, startBackground: nil, time: time)
     }
@@ -96,13 +85,7 @@ extension DownloadSession {
     /// - Throws: ``DownloadError``.
     package static func document(
         _ request: DownloadRequest, largest: Int,
-        environment: [String: String] = ProcessInfo.processInfo.environment
-    ) async throws -> [UInt8] {
-        try await document(request, largest: largest, environment: environment, time: SystemTime())
-    }
-
-    package static func document(
-        _ request: DownloadRequest, largest: Int, environment: [String: String], time: any TimeSource
+        environment: [String: String] = ProcessInfo.processInfo.environment, time: any TimeSource = SystemTime()
     ) async throws -> [UInt8] {
         let transport = try CurlTransport(environment: environment)
         defer { transport.shutdown() }
@@ -140,11 +123,7 @@ extension DownloadSession {
     }
 
     /// Checks a store, if there is one. The check of a large store takes a few seconds.
-    package static func storeHealth(stateFolder: String) -> StoreHealth {
-        storeHealth(stateFolder: stateFolder, time: SystemTime())
-    }
-
-    package static func storeHealth(stateFolder: String, time: any TimeSource) -> StoreHealth {
+    package static func storeHealth(stateFolder: String, time: any TimeSource = SystemTime()) -> StoreHealth {
         StoreCheck.health(ofStoreIn: stateFolder, time)
     }
 
@@ -162,13 +141,8 @@ extension DownloadSession {
     /// - Parameter environment: Names the certificate authorities to trust and the home folder.
     /// - Throws: ``DownloadError`` if libcurl cannot be loaded.
     package static func probe(
-        _ request: DownloadRequest, environment: [String: String] = ProcessInfo.processInfo.environment
-    ) async throws -> ProbedRequest {
-        try await probe(request, environment: environment, time: SystemTime())
-    }
-
-    package static func probe(
-        _ request: DownloadRequest, environment: [String: String], time: any TimeSource
+        _ request: DownloadRequest, environment: [String: String] = ProcessInfo.processInfo.environment,
+        time: any TimeSource = SystemTime()
     ) async throws -> ProbedRequest {
         let transport = try CurlTransport(environment: environment)
         defer { transport.shutdown() }
