@@ -7,7 +7,7 @@ extension Rule {
     static let largeTypes: [String: String] = [
         "DownloadRequest": options, "GetCommand": options, "SettingArguments": options,
         "ShowDocument": document, "ListDocument": document, "EventDocument": document, "FinishedDocument": document,
-        "WireDownload": document, "DownloadRow": row, "ResumeData": row,
+        "DownloadRow": row, "ResumeData": row,
     ]
 
     private static let options = "each property is an option"

@@ -29,6 +29,10 @@ extension NameCase {
             (#"attachment; filename="=?UTF-8?Q?a=2Etxt?=""#, "a.txt", nil),
             (#"attachment; filename="=?utf-8?B?5Lit5paH?= =?UTF-8?b?LnR4dA==?=""#, "中文.txt", nil),
             (#"attachment; filename="=?UTF-8?B?5Lg=?= =?UTF-8?B?rQ==?=.txt""#, "中.txt", nil),
+            (
+                #"attachment; filename="=?UTF-8?B?5Lit?= =?ISO-8859-1?Q?=E9?= =?UTF-8?Q?z?= =?UTF-8?Q?!?= b""#,
+                "中éz! b", nil
+            ),
             (#"attachment; filename==?ISO-8859-1?Q?na=EFve_1?=.txt"#, "naïve 1.txt", nil),
             (#"attachment; filename="=?UTF-8?Q?..=2F..=2Fa.txt?=""#, "../../a.txt", "a.txt"),
             (#"attachment; filename="=?koi8-r?Q?a?= b""#, "=?koi8-r?Q?a?= b", nil),

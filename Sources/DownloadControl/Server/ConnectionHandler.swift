@@ -114,6 +114,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
                     Self.wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: .continue))), promise: nil)
             }
         case .body(var piece):
+            waitsSince = .now()
             if body.readableBytes + piece.readableBytes > server.limits.bodySize { return refuse(.bodyTooLarge) }
             body.writeBuffer(&piece)
         case .end: answer()

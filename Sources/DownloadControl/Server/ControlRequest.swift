@@ -5,6 +5,8 @@ import NIOHTTP1
 /// A request that has arrived whole.
 package struct ControlRequest: Sendable {
     package let method: String
+    /// The target as it was sent, without its query.
+    package let target: String
     /// The parts of the path between the slashes, percent-decoded.
     package let path: [String]
     package let query: [String: String]
@@ -22,6 +24,7 @@ package struct ControlRequest: Sendable {
         peer: SocketAddress? = nil
     ) {
         self.method = method
+        self.target = String(target.prefix { $0 != "?" })
         self.version = version
         self.body = body
         self.headers = headers

@@ -103,7 +103,7 @@ private enum EncodedWords {
     static func decoded(_ text: String) -> String {
         var (result, rest) = ("", Substring(text))
         // A character may be divided between two words, so their bytes are joined before they are decoded.
-        var (bytes, set) = ([UInt8](), "")
+        var (bytes, set, followsWord) = ([UInt8](), "", false)
         func flush() {
             result += set == "utf-8" ? String(decoding: bytes, as: UTF8.self) : ContentDisposition.latin1(bytes)
             bytes = []
@@ -112,16 +112,17 @@ private enum EncodedWords {
             let between = rest[..<start]
             guard let word = word(rest[start...]) else {
                 flush()
+                followsWord = false
                 result += rest[...start]
                 rest = rest[rest.utf8.index(after: start)...]
                 continue
             }
-            if bytes.isEmpty || set != word.set || !between.allSatisfy(\.isWhitespace) {
-                flush()
-                result += between
-            }
+            // White space between two words is not part of the text (RFC 2047 section 6.2).
+            let isJoined = followsWord && between.allSatisfy(\.isWhitespace)
+            if !isJoined || set != word.set { flush() }
+            if !isJoined { result += between }
             bytes += word.bytes
-            (set, rest) = (word.set, word.rest)
+            (set, rest, followsWord) = (word.set, word.rest, true)
         }
         flush()
         return result + rest

@@ -28,8 +28,8 @@ package struct Metalink: Sendable, Equatable {
     }
 
     package let files: [File]
-    /// Sentences about the elements that were ignored because they have no usable value, such as an empty `<size>`. Each sentence names the
-    /// line. There are at most ``mostSkipped`` sentences.
+    /// Sentences about the elements that were ignored because they have no usable value, such as an empty `<size>`. Each
+    /// sentence names the line. There are at most ``mostSkipped`` sentences.
     package let skipped: [String]
 
     /// The greatest size of a document in bytes. A larger file is surely no Metalink document.

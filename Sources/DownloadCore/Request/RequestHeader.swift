@@ -30,7 +30,7 @@ public struct RequestHeader: Sendable, Equatable {
     package var changesFraming: Bool {
         switch name.lowercased() {
         case "content-length", "transfer-encoding": true
-        case "connection": !["close", "keep-alive"].contains(value?.lowercased())
+        case "connection": !["", "close", "keep-alive"].contains(value?.lowercased())
         default: false
         }
     }

@@ -171,8 +171,16 @@ extension SessionManager {
         FaultPoint.reached("removing")
         report { $0.forget(ids) }
         for record in removed { broadcaster.send(.didRemove(DownloadSnapshot(record: record))) }
-        for record in removed { try DownloadRemoval.deleteFiles(of: record, deletesFile: deletesFile) }
+        var failure: DownloadError?
+        for record in removed {
+            do throws(DownloadError) {
+                try DownloadRemoval.deleteFiles(of: record, deletesFile: deletesFile)
+            } catch {
+                failure = failure ?? error
+            }
+        }
         await fill()
+        if let failure { throw failure }
     }
 
     // MARK: Questions

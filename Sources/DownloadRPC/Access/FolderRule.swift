@@ -50,7 +50,7 @@ struct FolderRule: Sendable {
         let top = dlm_open_folder(root)
         guard top >= 0 else {
             // The permitted folder does not exist yet, so no symbolic link can lead out of it.
-            if errno == ENOENT { return try checked(parts.reduce(Self.realAsFarAsItExists(root), FileNaming.path)) }
+            if errno == ENOENT { return try checked(parts.reduce(try Self.realAsFarAsItExists(root), FileNaming.path)) }
             throw WireProblem("folder: \(root): \(String(cString: strerror(errno)))")
         }
         defer { close(top) }
@@ -106,10 +106,13 @@ struct FolderRule: Sendable {
     }
 
     /// Resolves the symbolic links in the part of the path that exists.
-    private static func realAsFarAsItExists(_ path: String) -> String {
+    private static func realAsFarAsItExists(_ path: String) throws(WireProblem) -> String {
         if let real = real(path) { return real }
+        guard FileStatus.of(path) == nil else {
+            throw WireProblem("folder: \(path) is a link to a folder that does not exist")
+        }
         let (parent, name) = ((path as NSString).deletingLastPathComponent, (path as NSString).lastPathComponent)
-        return parent == path ? path : FileNaming.path(realAsFarAsItExists(parent), name)
+        return parent == path ? path : FileNaming.path(try realAsFarAsItExists(parent), name)
     }
 
     private static func real(_ path: String) -> String? {

@@ -61,12 +61,14 @@ extension Aria2Session {
     /// the download again. dlm pauses and resumes it, so that it continues where it was.
     func changeOption(_ parameters: Parameters) async throws -> JSONValue {
         let found = try await snapshot(try parameters.text(0))
-        // Clients send all options back that `getOption` has answered.
         let known = self.options(of: found.record)
-        let options = try parameters.fields(1).filter { Self.joined($0.value) != known[$0.key] }
+        let options = try parameters.fields(1)
+        // Clients send all options back that `getOption` has answered.
+        let isChanged = { (name: String) in options[name].map(Self.joined) != known[name] }
+        guard options.keys.contains(where: isChanged) else { return "OK" }
         let draft = try Aria2Draft(options, folder: folders.standard, url: found.record.request.url)
         // A download that exists is always continued.
-        if let fixed = draft.fixedOptions.first(where: { $0 != "continue" }) {
+        if let fixed = draft.fixedOptions.first(where: { $0 != "continue" && isChanged($0) }) {
             throw Aria2Draft.problem(fixed, "It cannot be changed after the download was added.")
         }
         guard !found.record.state.kind.isEnded else { throw RPCError("Cannot change option for GID#\(gid(found))") }

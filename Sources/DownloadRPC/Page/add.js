@@ -22,8 +22,6 @@ const isAddress = (text) => /^(https?|ftps?|sftp):\/\/[^\s/]/i.test(text) && URL
 
 const givenLines = () => $("urls").value.split("\n").map((line, index) => ({ url: line.trim(), number: index + 1 })).filter(({ url }) => url && !url.startsWith("#"));
 
-// Files.
-
 function readMetalink(name, text) {
   const files = [...new DOMParser().parseFromString(text, "application/xml").getElementsByTagNameNS("*", "file")];
   if (!files.length) throw new Error(`${name}: not a Metalink document`);
@@ -50,7 +48,7 @@ function append(text) {
   $("urls").value = [$("urls").value.trim(), text.trim()].filter(Boolean).join("\n");
 }
 
-// The preview. The server looks at the addresses when the user stops typing.
+// The server looks at the addresses when the user stops typing.
 
 function folder() {
   const below = $("below").value.trim().replace(/^\/+|\/+$/g, "");
@@ -99,14 +97,13 @@ function refresh() {
 }
 
 function tellRoom() {
-  const free = Number($("folder").selectedOptions[0]?.dataset.free);
+  const known = $("folder").selectedOptions[0]?.dataset.free;
+  const free = known ? Number(known) : Infinity;
   const wanted = [...givenLines().map(({ url }) => probeOf(url)), ...documents].reduce((sum, one) => sum + (one?.size ?? 0), 0);
   $("room").classList.toggle("bad", wanted > free);
-  $("room").textContent = !free ? "The folder will be created when it is needed."
+  $("room").textContent = !known ? "The folder will be created when it is needed."
     : `${bytes(free)} free` + (!wanted ? "" : wanted > free ? `, ${bytes(wanted - free)} too little` : `, ${bytes(free - wanted)} after this`);
 }
-
-// Adding.
 
 function reportLines(found, message) {
   bad = [...bad, ...found.map(({ number }) => number)];
@@ -127,7 +124,7 @@ function checkLines(lines) {
   reportLines(wrong, `${wrong.length === 1 ? "Line" : "Lines"} ${numbers}: “${wrong[0].url.slice(0, 80)}” is not an address such as https://example.org/file. Nothing was added.`);
 }
 
-// Returns the fields of the request without the addresses. Fields without a value are left out.
+// Returns the fields of the request without the addresses.
 function options() {
   const value = (id) => $(id).value.trim() || undefined;
   const headers = $("headers").value.split("\n").filter((line) => line.trim()).map((line) => /^\s*([^:\s]+):\s*(.*?)\s*$/.exec(line)?.slice(1));
@@ -145,7 +142,7 @@ async function addLines(lines, shared) {
     return (await call("POST", "/downloads", { ...shared, urls: lines.map(({ url }) => url) })).downloads;
   } catch (error) {
     // The server names the address that it refuses, but not the line.
-    const wrong = lines.find(({ url }) => error.message.includes(url));
+    const wrong = lines.filter(({ url }) => error.message.includes(url)).sort((one, other) => other.url.length - one.url.length)[0];
     if (!wrong || lines.length === 1) throw error;
     reportLines([wrong], `Line ${wrong.number}: ${error.message}. Nothing was added.`);
   }
@@ -169,7 +166,7 @@ export async function add(without = []) {
   if (shared.file && lines.length + documents.length > 1) throw new Error("A name can be given only for a single address");
   checkLines(lines);
   const added = lines.length ? await addLines(lines, shared) : [];
-  // What was added leaves the dialog at once, so that it is not added again after a failure.
+  // What was added leaves the dialog, so that it is not added again after a failure.
   $("urls").value = $("urls").value.split("\n").filter((_, index) => without.includes(index + 1)).join("\n");
   for (; documents.length; documents.shift(), drawPreview()) added.push(...await addDocument(documents[0], shared));
   remember(key, Object.fromEntries(remembered.map((id) => [id, $(id).value])));

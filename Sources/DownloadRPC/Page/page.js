@@ -22,7 +22,7 @@ const order = { running: 0, waiting: 1, queued: 2, paused: 3, failed: 4, cancell
 const isQueued = (row) => ["queued", "waiting", "paused"].includes(row.state);
 const isActive = (row) => ["running", "queued", "waiting"].includes(row.state);
 
-// The list. The filter is part of the page's address, so that users can save and share it.
+// The filter is part of the page's address, so that users can save and share it.
 
 const address = () => new URLSearchParams(location.hash.slice(1));
 const filter = () => (address().get("state") in groups ? address().get("state") : "all");
@@ -73,7 +73,7 @@ function drawSort() {
   $("order").value = sortName;
 }
 
-// All rows in the order of the last drawing. Sorting an array that is nearly sorted is fast.
+// All rows in the order of the last drawing. Sorting nearly sorted rows is fast.
 let ordered = [];
 function sortedRows() {
   if (ordered.length !== known.size || ordered.some((row) => known.get(row.id) !== row)) ordered = [...known.values()];

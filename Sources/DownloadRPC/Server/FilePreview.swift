@@ -1,13 +1,22 @@
 import DownloadControl
 import DownloadCore
 import Foundation
+import Synchronization
 
 /// What a download would get, for a person who is about to add it: the answer to `POST /v1/probe`.
-package struct FilePreview: Sendable {
+package final class FilePreview: Sendable {
     package typealias Probe = @Sendable (DownloadRequest) async throws -> ProbedRequest
 
     let rule: RequestRule
     let probe: Probe
+    private let running = Atomic(0)
+    /// The greatest number of servers that are asked at the same time. Each question has a thread and descriptors.
+    static let most = 8
+
+    init(rule: RequestRule, probe: @escaping Probe) {
+        self.rule = rule
+        self.probe = probe
+    }
 
     /// - Parameter body: `{"url": "...", "folder": "..."}`.
     /// - Throws: ``WireProblem`` for a request that is not permitted, or the error with which a download would fail.
@@ -24,6 +33,11 @@ package struct FilePreview: Sendable {
             url: parsed.url, destination: Destination(folder: fields["folder"]?.text ?? rule.folders.standard))
         request.credential = parsed.credential
         request = try rule.checked(request)
+        guard running.add(1, ordering: .relaxed).oldValue < Self.most else {
+            running.subtract(1, ordering: .relaxed)
+            throw DownloadError.sessionUnavailable(.badExchange("", message: "too many servers are asked; try again"))
+        }
+        defer { running.subtract(1, ordering: .relaxed) }
         let probed = try await probe(request)
         guard let abilities = probed.abilities, let last = probed.steps.last else {
             throw probed.error ?? .unexpected("the server did not answer")

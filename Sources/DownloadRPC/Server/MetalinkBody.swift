@@ -10,9 +10,21 @@ enum MetalinkBody {
         guard var fields = JSONValue(body)?.fields, let text = fields.removeValue(forKey: "metalink")?.text else {
             return nil
         }
-        let groups = try Metalink(Array(text.utf8), name: "metalink").files.map { try group(of: $0, fields) }
-        return JSONValue.object(["groups": .array(groups)]).data
+        for name in ["urls", "groups", "mirrors"] where fields[name] != nil {
+            throw WireProblem("\(name): not possible together with metalink")
+        }
+        guard fields["folder"]?.text != nil else { throw WireProblem("folder: missing") }
+        let brief = fields.removeValue(forKey: "brief")
+        let files = try Metalink(Array(text.utf8), name: "metalink").files
+        // Each file gets a copy of the other fields.
+        guard files.count * JSONValue.object(fields).data.count <= largest else {
+            throw WireProblem("metalink: too many files for so long fields; give it without them")
+        }
+        let groups = JSONValue.array(try files.map { try group(of: $0, fields) })
+        return JSONValue.object(["groups": groups].merging(brief.map { ["brief": $0] } ?? [:]) { $1 }).data
     }
+
+    private static let largest = 16 << 20
 
     private static func group(of file: Metalink.File, _ fields: [String: JSONValue]) throws -> JSONValue {
         var (file, group) = (file, fields)

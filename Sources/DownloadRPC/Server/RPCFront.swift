@@ -78,7 +78,9 @@ struct RPCFront: Sendable {
 
     /// Calls aria2's methods. Only POST is accepted, because a link or a picture on any page could send a GET.
     private func callMethods(_ request: ControlRequest) async -> ControlAnswer {
-        if request.headers.contains(name: "Sec-WebSocket-Key") { return refusedSocket(request) }
+        if request.headers.contains(name: "Sec-WebSocket-Key"), request.target == SocketUpgrade.path {
+            return refusedSocket(request)
+        }
         guard request.method == "POST" else {
             return .refusal(405, "call aria2's RPC by POST, or over a WebSocket", request)
         }

@@ -68,10 +68,10 @@ struct BeginningDownloads {
             if ids.count < Self.mostIDs { ids.insert(event.id) }
             return false
         case .completed, .failed: return ids.remove(event.id) != nil
-        case .started, .removed:
+        case .started, .removed, .cancelled:
             ids.remove(event.id)
             return false
-        case .resumed, .restarted, .waiting, .paused, .cancelled, .changed: return false
+        case .resumed, .restarted, .waiting, .paused, .changed: return false
         }
     }
 }

@@ -21,12 +21,16 @@ final class SocketHub: Sendable {
     /// The greatest number of WebSockets at the same time. The limit leaves connections for other clients.
     static let most = 32
 
-    /// Makes room for another WebSocket. If there are too many, the oldest one that has not sent the secret is closed.
+    /// Makes room for another WebSocket. If there are too many, the oldest one that has not sent the secret is closed:
+    /// of a stranger, or else of a program on this machine, which hears without the secret.
     /// - Returns: False if there are too many, and all of them have sent the secret.
     func makeRoom() -> Bool {
         let (hasRoom, close) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
             if state.entries.count < Self.most { return (true, nil) }
-            guard let oldest = state.entries.filter({ !$0.value.isAuthorized }).keys.min() else { return (false, nil) }
+            let silent = state.entries.filter { !$0.value.isAuthorized }
+            guard let oldest = silent.filter({ !$0.value.hears }).keys.min() ?? silent.keys.min() else {
+                return (false, nil)
+            }
             return (true, state.entries.removeValue(forKey: oldest)?.close)
         }
         close?()

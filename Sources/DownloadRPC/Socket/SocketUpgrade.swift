@@ -13,6 +13,7 @@ struct SocketUpgrade: Sendable {
 
     static let longestMessage = 1 << 20
     static let version = "13"
+    static let path = "/jsonrpc"
     private static let mostFrames = 64
 
     func upgrader(_ gate: EventLoopGate) -> any HTTPServerProtocolUpgrader & Sendable {
@@ -37,7 +38,7 @@ struct SocketUpgrade: Sendable {
 
     func permits(_ head: HTTPRequestHead) -> Bool {
         let hosts = head.headers["host"]
-        return head.uri.prefix { $0 != "?" } == "/jsonrpc" && access.answersTo(hosts)
+        return head.uri.prefix { $0 != "?" } == Self.path && access.answersTo(hosts)
             && head.headers["sec-websocket-version"] == [Self.version]
             && access.permits(head.headers["origin"], host: hosts) && hub.makeRoom()
     }

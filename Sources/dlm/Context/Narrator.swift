@@ -233,7 +233,10 @@ private final class ToldRequests: Sendable {
         let record = event.snapshot.record
         switch event {
         case .didStart, .didChange: break
-        default: return nil
+        case .didPause, .didCancel, .didRemove, .didComplete, .didFail:
+            requests.withLock { $0[record.id] = nil }
+            return nil
+        case .didAdd, .didRestart, .willRetry, .didPostpone, .didResume: return nil
         }
         return requests.withLock { requests in
             let last = requests[record.id]
