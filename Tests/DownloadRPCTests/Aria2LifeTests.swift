@@ -174,8 +174,18 @@ struct Aria2LifeTests {
         let request = try #require(try await bench.manager.snapshots(.all).last?.record.request)
         #expect(request.checksum?.digest == Self.content.sha256 && request.mirrors.count == 1 && request.priority == 3)
         #expect(request.size == 3_000_000)
-        let bad = #"{"metalink":"<html/>","folder":"\#(bench.folder("downloads"))"}"#
-        #expect(try await bench.ask("POST", "/v1/downloads", bad, fields: [bench.bearer]).status == 400)
+        let files = (0..<400).map { "<file name='\($0)'><url>http://127.0.0.1:9/\($0)</url></file>" }.joined()
+        let long = JSONValue.array([["X-Long", .string(String(repeating: "h", count: 100_000))]])
+        let bad: [[String: JSONValue]] = [
+            ["metalink": "<html/>"], ["metalink": .string(document), "urls": ["http://127.0.0.1:9/lost"]],
+            ["metalink": .string("<metalink>\(files)</metalink>"), "headers": long],
+        ]
+        for fields in bad {
+            let body = JSONValue.object(fields.merging(["folder": .string(bench.folder("downloads"))]) { $1 })
+            let answer = try await bench.ask(
+                "POST", "/v1/downloads", String(decoding: body.data, as: UTF8.self), fields: [bench.bearer])
+            #expect(answer.status == 400, "\(answer.text.prefix(500))")
+        }
         for text in ["%%%", "aGFsbG8="] {
             #expect(try await bench.call("aria2.addMetalink", .string(text)).status == 400)
         }

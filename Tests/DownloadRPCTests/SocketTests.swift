@@ -142,6 +142,23 @@ struct SocketTests {
         await bench.end()
     }
 
+    @Test("A WebSocket of a stranger makes room before that of a program on this machine")
+    func strangersFirst() async throws {
+        let bench = try await RPCBench()
+        let own = try RawWebSocket(bench.port)
+        #expect(await own.status() == 101)
+        var strangers: [RawWebSocket] = []
+        for _ in 0..<SocketHub.most {
+            let stranger = try RawWebSocket(bench.port, fields: ["Origin: moz-extension://b"])
+            #expect(await stranger.status() == 101)
+            strangers.append(stranger)
+        }
+        #expect(await strangers[0].isClosed())
+        own.send("still there", opcode: 9)
+        #expect(await own.message(with: "still there") != nil)
+        await bench.end()
+    }
+
     @Test("Clients that send half a request, and wait, leave room for one with a request")
     func manyHalves() async throws {
         let bench = try await RPCBench()

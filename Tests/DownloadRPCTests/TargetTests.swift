@@ -304,6 +304,30 @@ struct TargetTests {
         await bench.end()
     }
 
+    @Test("Only a few servers are asked for a preview at the same time")
+    func manyPreviews() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let configuration = RPCConfiguration(folders: [folder.path], stateFolder: folder("state"))
+        let rule = RequestRule(folders: FolderRule(configuration), permitsPrivateHosts: true)
+        let (asked, gate) = (Observed(0), Observed(false))
+        let preview = FilePreview(rule: rule) { _ in
+            asked.update { $0 += 1 }
+            _ = await gate.wait { $0 }
+            return ProbedRequest()
+        }
+        let body = Data(#"{"url":"http://127.0.0.1:9/x"}"#.utf8)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<FilePreview.most { group.addTask { _ = try? await preview.document(body) } }
+            #expect(await asked.wait { $0 == FilePreview.most })
+            await #expect(throws: DownloadError.self) { try await preview.document(body) }
+            #expect(asked.value == FilePreview.most)
+            gate.update { $0 = true }
+        }
+        await #expect(throws: DownloadError.self) { try await preview.document(body) }
+        #expect(asked.value == FilePreview.most + 1)
+    }
+
     @Test("A finished file outside of the permitted folders is not deleted")
     func deletion() async throws {
         let bench = try await RPCBench()

@@ -144,6 +144,31 @@ struct WireTests {
         await bench.end()
     }
 
+    @Test("changeOption keeps the unchanged partner of a changed option: name and password, split and connections")
+    func partners() async throws {
+        let bench = try await RPCBench()
+        let server = try FaultServer.serving(Content(seed: 1, size: 1000))
+        defer { server.stop() }
+        let gid = try #require(
+            try await bench.call(
+                "aria2.addUri", [.string(server.url())],
+                [
+                    "pause": "true", "http-user": "bob", "http-passwd": "old", "split": "8",
+                    "max-connection-per-server": "3",
+                ]
+            ).result)
+        for options: JSONValue in [
+            ["http-user": "bob", "http-passwd": "new"], ["split": "16", "max-connection-per-server": "3"],
+        ] {
+            #expect(try await bench.call("aria2.changeOption", gid, options).result == "OK")
+        }
+        #expect(try await bench.call("aria2.unpause", gid).status == 200)
+        _ = try await bench.waitForStatus(gid, "complete")
+        #expect(server.log.entries.allSatisfy { $0.request["authorization"] == "Basic Ym9iOm5ldw==" })
+        #expect(try await bench.manager.snapshots(.all).map(\.record.request.connections) == [3])
+        await bench.end()
+    }
+
     @Test("multicall answers a success with an array and a failure with an object, and cannot call itself")
     func multicall() async throws {
         let bench = try await RPCBench()

@@ -238,6 +238,19 @@ extension EndToEnd {
             }
         }
 
+        @Test("If the server sends no ranges, no line promises that a download can be continued")
+        func oneTruth() async throws {
+            let reply = FaultReply(content, lastModified: "Tue, 14 Nov 2023 22:13:20 GMT").with {
+                $0.ranges = .ignored
+            }
+            try await withDlm({ _ in reply }) { sandbox, server in
+                let lines = try await sandbox.run("doctor", server.url("/a"), "--json").findings()
+                #expect(lines.named("ranges").first?.advice?.contains("starts over") == true, "\(lines)")
+                #expect(lines.named("validator").first?.detail.hasPrefix("Last-Modified") == true, "\(lines)")
+                #expect(lines.allSatisfy { $0.advice?.contains("can be continued") != true }, "\(lines)")
+            }
+        }
+
         @Test("Each redirect is reported, and a redirect loop gives exit status 7")
         func redirects() async throws {
             let script: FaultServer.Handler = { [content] request in

@@ -19,7 +19,7 @@ extension Aria2Session {
     }
 
     private func resume(_ id: DownloadID) async throws {
-        let overrides = pending.removeValue(forKey: id) ?? RequestOverrides()
+        let overrides = pending.removeValue(forKey: id)?.overrides ?? RequestOverrides()
         _ = try await service.resume([id], overrides: overrides)
     }
 

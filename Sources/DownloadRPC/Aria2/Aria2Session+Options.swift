@@ -79,7 +79,10 @@ extension Aria2Session {
         remember(given[found.id, default: Self.options(of: found.record.request)].merging(changed) { $1 }, of: found.id)
         guard draft.resumption != RequestOverrides() else { return "OK" }
         if found.record.state.kind == .paused {
-            pending[found.id] = draft.resumption
+            // The options of earlier calls wait, too.
+            let all = (pending[found.id]?.options ?? [:]).merging(options) { $1 }
+            let draft = try Aria2Draft(all, folder: folders.standard, url: found.record.request.url)
+            pending[found.id] = (all, draft.resumption)
         } else {
             _ = try await service.change([found.id], .pause)
             _ = try await service.resume([found.id], overrides: draft.resumption)

@@ -15,7 +15,7 @@ actor Aria2Session {
     /// again.
     var given: [DownloadID: [String: JSONValue]] = [:]
     /// The options that `changeOption` has set for paused downloads. They are applied when the download is resumed.
-    var pending: [DownloadID: RequestOverrides] = [:]
+    var pending: [DownloadID: (options: [String: JSONValue], overrides: RequestOverrides)] = [:]
     /// The former GIDs of downloads that were added again and have other GIDs now. A client removes the old result by
     /// its former GID afterwards.
     var superseded: Set<GID> = []
