@@ -178,9 +178,8 @@ enum Schema {
     /// An `item` is queued, or it is completed and has a row in `done`. When an item gets any other state, it becomes a
     /// row of `download` with the same id (``ItemPromotion``), and `done.isMoved` is set. The row of the item stays for
     /// the log of events. The items of one `list` have the ids `first` to `last`, and `list.queued` is the number of
-    /// items without a row in `done`. `done.started` and `done.ended` are
-    /// seconds since 2001, as in `attempts`. `itemIntent` has the items that are about to get their names
-    /// (``ItemIntents``).
+    /// items without a row in `done`. `done.started` and `done.ended` are seconds since 2001, as in `attempts`.
+    /// `itemIntent` has the items that are about to get their names (``ItemIntents``).
     ///
     /// An index by `item.hash` finds items by their URLs. The number of the segment of the index (``ItemSegments``)
     /// precedes the lower 40 bits of ``ItemHash``. `itemSegment.items` is the number of items that were added to the

@@ -23,7 +23,7 @@ struct StarvedPoolTests {
         let transport = try CurlTransport(environment: [:])
         defer { transport.shutdown() }
         let disk = DiskWriter(pool: BufferPool())
-        let file = try PartialFile.open(folder: folder.path, name: "file", mode: .create)
+        let file = try PartialFile.open(folder: folder.path, name: "file", mode: .create, followsLinks: true)
         let url = try SourceURL.parse(server.url()).get().url
         let record = DownloadRecord(
             id: 1, request: DownloadRequest(url: url, destination: Destination(folder: folder.path)), created: Date())

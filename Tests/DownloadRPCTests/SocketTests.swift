@@ -161,14 +161,13 @@ struct SocketTests {
 
     @Test("Clients that send half a request, and wait, leave room for one with a request")
     func manyHalves() async throws {
-        let bench = try await RPCBench()
+        var limits = RPCServer.limits
+        // Longer than the limit of this test, so that no half request makes room by timing out.
+        limits.request = .seconds(600)
+        let bench = try await RPCBench(limits: limits)
         let halves = try (0..<100).map { _ in try RawClient(port: bench.port, reads: false) }
         for client in halves { client.send("POST /jsonrpc HTTP/1.1\r\nHost: 127.0.0.1\r\n") }
-        let clock = ContinuousClock()
-        let start = clock.now
         #expect(try await bench.call("aria2.getVersion").status == 200)
-        // Each half request would time out after 10 s.
-        #expect(clock.now - start < .seconds(9))
         for client in halves { client.close() }
         await bench.end()
     }

@@ -60,14 +60,16 @@ struct TargetTests {
     func laterLink() async throws {
         let bench = try await RPCBench()
         let server = try FaultServer { _ in
-            FaultReply(Content(seed: 1, size: 100_000)).with { $0.cut = .stall(after: 50_000) }
+            FaultReply(Content(seed: 1, size: 8 << 20)).with { $0.cut = .stall(after: 4 << 20) }
         }
         defer { server.stop() }
+        let small = try FaultServer.serving(Content(seed: 2, size: 1000))
+        defer { small.stop() }
         let (root, other) = (bench.folder("downloads"), bench.folder("other"))
         func link(_ name: String) throws {
             try FileManager.default.createSymbolicLink(atPath: "\(root)/\(name)", withDestinationPath: other)
         }
-        func add(_ folder: String, _ pause: JSONValue) async throws -> JSONValue {
+        func add(_ folder: String, _ pause: JSONValue, from server: FaultServer) async throws -> JSONValue {
             try #require(
                 try await bench.call(
                     "aria2.addUri", [.string(server.url("/\(UUID())"))],
@@ -76,14 +78,14 @@ struct TargetTests {
         }
         // The folder does not exist yet; the last part of the path exists, or does not.
         for folder in ["new", "above/new"] {
-            let gid = try await add(folder, "true")
+            let gid = try await add(folder, "true", from: small)
             try link(String(folder.prefix { $0 != "/" }))
             #expect(try await bench.call("aria2.unpause", gid).status == 200)
             let status = try await bench.waitForStatus(gid, "error")
             #expect(status["errorMessage"]?.text?.contains("\(root)/\(folder)") == true, "\(status)")
         }
         // The download has begun, and the folder is replaced while it is paused.
-        let gid = try await add("begun", "false")
+        let gid = try await add("begun", "false", from: server)
         for await _ in bench.ticks where bench.folder.exists("downloads/begun/a.bin.part") { break }
         #expect(try await bench.call("aria2.forcePause", gid).status == 200)
         _ = try await bench.waitForStatus(gid, "paused")
@@ -92,7 +94,12 @@ struct TargetTests {
         let before = try FileManager.default.attributesOfItem(atPath: "\(other)/begun/a.bin.part")
         #expect(try await bench.call("aria2.unpause", gid).status == 200)
         _ = try await bench.waitForStatus(gid, "error")
-        #expect(try await bench.call("aria2.removeDownloadResult", gid).status == 400)
+        // A removal goes on after a file that it cannot delete.
+        let whole = try await add("whole", "false", from: small)
+        _ = try await bench.waitForStatus(whole, "complete")
+        let ids = Array(try await bench.manager.snapshots(.all).map(\.id).suffix(2))
+        await #expect(throws: DownloadError.self) { try await bench.manager.remove(ids, deletesFile: true) }
+        #expect(!bench.folder.exists("downloads/whole/a.bin"))
         let after = try FileManager.default.attributesOfItem(atPath: "\(other)/begun/a.bin.part")
         #expect(before[.modificationDate] as? Date == after[.modificationDate] as? Date)
         #expect(try FileManager.default.contentsOfDirectory(atPath: other) == ["begun"])
@@ -304,6 +311,20 @@ struct TargetTests {
         await bench.end()
     }
 
+    @Test("A permitted folder that is a link to a folder that does not exist is refused when a download is added")
+    func danglingRoot() async throws {
+        let bench = try await RPCBench {
+            $0.folders = [($0.stateFolder as NSString).deletingLastPathComponent + "/link"]
+        }
+        let root = bench.folder("link")
+        try FileManager.default.createSymbolicLink(atPath: root, withDestinationPath: bench.folder("missing"))
+        let answer = try await bench.call("aria2.addUri", ["http://127.0.0.1:9/x"], ["pause": "true"])
+        #expect(answer.status == 400 && answer.error?.contains("does not exist") == true, "\(answer)")
+        try make(bench.folder("missing"))
+        #expect(try await bench.call("aria2.addUri", ["http://127.0.0.1:9/x"], ["pause": "true"]).status == 200)
+        await bench.end()
+    }
+
     @Test("Only a few servers are asked for a preview at the same time")
     func manyPreviews() async throws {
         let folder = try TemporaryFolder()
@@ -320,7 +341,7 @@ struct TargetTests {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<FilePreview.most { group.addTask { _ = try? await preview.document(body) } }
             #expect(await asked.wait { $0 == FilePreview.most })
-            await #expect(throws: DownloadError.self) { try await preview.document(body) }
+            await #expect(throws: FilePreview.TooMany.self) { try await preview.document(body) }
             #expect(asked.value == FilePreview.most)
             gate.update { $0 = true }
         }

@@ -88,11 +88,13 @@ package enum FileStatus {
         throw errno == ELOOP && !followsLinks ? .fileFailed(.folderMoved, path: path) : .file(errno, "open", path: path)
     }
 
-    /// Makes the folder and its missing parents, as ``makeFolder(_:)`` does, but not through symbolic links.
-    package static func makeFolderWithoutLinks(_ path: String) throws(DownloadError) {
-        close(try openMaking(path))
+    /// Makes the folder and its missing parents, and syncs their names, so that they survive a loss of power. Without
+    /// `followsLinks`, no part of the path may be a symbolic link.
+    package static func makeFolder(_ path: String, followsLinks: Bool) throws(DownloadError) {
+        if followsLinks { try makeFolder(path) } else { close(try openMaking(path)) }
     }
 
+    /// Opens a folder that is not reached through symbolic links, after it was made with its missing parents.
     private static func openMaking(_ path: String) throws(DownloadError) -> Int32 {
         do { return try openFolder(path, followsLinks: false) } catch .fileFailed(.folderMissing, _) {
             guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
@@ -102,13 +104,12 @@ package enum FileStatus {
             defer { close(parent) }
             let isMade = mkdirat(parent, String(path[path.index(after: slash)...]), 0o777) == 0
             guard isMade || errno == EEXIST else { throw .file(errno, "mkdir", path: path) }
-            if isMade { fsync(parent) }
+            if isMade, fsync(parent) != 0 { throw .file(errno, "fsync", path: path) }
             return try openFolder(path, followsLinks: false)
         }
     }
 
-    /// Makes the folder and its missing parents, and syncs their names, so that they survive a loss of power.
-    package static func makeFolder(_ path: String) throws(DownloadError) {
+    private static func makeFolder(_ path: String) throws(DownloadError) {
         if make(path) || errno == EEXIST { return try requireFolder(path) }
         guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
             throw .file(errno, "mkdir", path: path)

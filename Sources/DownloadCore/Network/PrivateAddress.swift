@@ -4,7 +4,7 @@ import Foundation
 /// multicast addresses, and reserved addresses (RFC 6890), but not those for documentation.
 package enum PrivateAddress {
     /// The reason why a connection to such an address is refused.
-    package static let refusal = "this machine, or in a private network; see rpc-private-hosts"
+    package static let refusal = "this machine, or in a private network"
 
     /// Returns whether a text is a numeric address that is not in the public internet. The text may have a zone
     /// (`fe80::1%eth0`) or brackets. Returns false for a name.

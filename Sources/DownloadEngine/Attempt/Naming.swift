@@ -201,7 +201,7 @@ final class Naming: AttemptPhase {
     @inline(never)
     private func makeFolder() async throws(DownloadError) {
         try await context.disk.onWriter { [folder = folder, followsLinks = followsLinks] () throws(DownloadError) in
-            if followsLinks { try FileStatus.makeFolder(folder) } else { try FileStatus.makeFolderWithoutLinks(folder) }
+            try FileStatus.makeFolder(folder, followsLinks: followsLinks)
         }
     }
 

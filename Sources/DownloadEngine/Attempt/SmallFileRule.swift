@@ -16,6 +16,7 @@ enum SmallFileRule {
                 folder: place.folder, fileName: place.fileName, ifExists: place.ifExists,
                 createsFolders: place.createsFolders))
         plain.destination.takesServerName = place.takesServerName
+        plain.destination.followsLinks = place.followsLinks
         plain.headers = request.headers
         if http.method == nil, http.body == nil, http.acceptsCompressed == nil { plain.boxedHTTP = request.boxedHTTP }
         plain.credential = request.credential

@@ -15,7 +15,7 @@ extension PartialFile {
     /// Renames the file with the final name to its partial name and opens it. Throws `.replaced` if the file does not
     /// have the given identity. After an error, the file has its final name again.
     package static func adopt(
-        folder: String, name: String, _ identity: FileIdentity, followsLinks: Bool = true
+        folder: String, name: String, _ identity: FileIdentity, followsLinks: Bool
     ) throws(DownloadError) -> PartialFile {
         let path = FileNaming.path(folder, FileNaming.partial(name))
         let folderDescriptor = try FileStatus.openFolder(folder, followsLinks: followsLinks)

@@ -76,7 +76,7 @@ package final class PartialFile: SegmentTarget, Sendable {
 
     /// Opens and locks the partial file of `name` in `folder`.
     package static func open(
-        folder: String, name: String, mode: Mode, followsLinks: Bool = true, time: any TimeSource = SystemTime()
+        folder: String, name: String, mode: Mode, followsLinks: Bool, time: any TimeSource = SystemTime()
     ) throws(DownloadError) -> PartialFile {
         let path = FileNaming.path(folder, FileNaming.partial(name))
         // The lock is checked through a read-only descriptor first. Opening the file for writing and closing it again

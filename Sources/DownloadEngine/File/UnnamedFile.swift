@@ -8,12 +8,13 @@ final class UnnamedFile: Sendable {
     /// A folder that is kept open, so that its path can be checked later.
     final class Folder: Sendable {
         let path: String
+        /// Whether the folder was opened through symbolic links, if its path has any.
+        let followsLinks: Bool
         let descriptor: Int32
 
-        init(_ path: String) throws(DownloadError) {
-            self.path = path
-            descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            guard descriptor >= 0 else { throw .file(errno, "open", path: path) }
+        init(_ path: String, followsLinks: Bool) throws(DownloadError) {
+            (self.path, self.followsLinks) = (path, followsLinks)
+            descriptor = try FileStatus.openFolder(path, followsLinks: followsLinks)
         }
 
         deinit { close(descriptor) }

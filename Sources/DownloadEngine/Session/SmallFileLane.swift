@@ -113,9 +113,12 @@ final class SmallFileLane: Sendable {
         throws(DownloadError) -> UnnamedFile.Folder
     {
         // The check that the path still leads to this folder is made later, when the files have their names.
-        if let folder = folders[destination.folder] { return folder }
-        if destination.createsFolders { try FileStatus.makeFolder(destination.folder) }
-        let folder = try UnnamedFile.Folder(destination.folder)
+        let followsLinks = destination.followsLinks
+        if let folder = folders[destination.folder], folder.followsLinks == followsLinks { return folder }
+        if destination.createsFolders {
+            try FileStatus.makeFolder(destination.folder, followsLinks: followsLinks)
+        }
+        let folder = try UnnamedFile.Folder(destination.folder, followsLinks: followsLinks)
         folders[destination.folder] = folder
         return folder
     }

@@ -61,7 +61,7 @@ struct RequestRule: Sendable {
         }
         // Only numeric addresses are checked here. The transport checks the addresses of host names and redirects.
         if !permitsPrivateHosts, PrivateAddress.contains(url.host) {
-            throw WireProblem("url: \(url.host): \(PrivateAddress.refusal)")
+            throw WireProblem("url: \(url.host): \(PrivateAddress.refusal); see rpc-private-hosts")
         }
     }
 

@@ -8,8 +8,8 @@ enum Aria2Document {
         # aria2's RPC
 
         `dlm daemon start --rpc` answers aria2's JSON-RPC 2.0 at `/jsonrpc`, by POST and over a WebSocket, and its XML-RPC at
-        `/rpc`, so that programs made for aria2 work with dlm: AriaNg, aria2p, browser extensions. How the server is reached and protected, and how a browser
-        extension hands downloads over, is in [web.md](web.md).
+        `/rpc`, so that programs made for aria2 work with dlm: AriaNg, aria2p, browser extensions. How the server is reached and
+        protected, and how a browser extension hands downloads over, is in [web.md](web.md).
 
         This page is made from the tables in the program; a test fails when it is stale.
 

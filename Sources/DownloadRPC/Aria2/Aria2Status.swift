@@ -126,7 +126,14 @@ struct Aria2Status: Sendable {
         }
     }
 
-    private var errorMessage: String { record.state.error?.description ?? "" }
+    private var errorMessage: String {
+        let text = record.state.error?.description ?? ""
+        guard record.request.network.refusesPrivateAddresses == true,
+            case .networkFailed(.connect, let diagnosis)? = record.state.error, diagnosis.errno == 0
+        else { return text }
+        // The library does not know the setting for which it refused a private address.
+        return "\(text); see rpc-private-hosts"
+    }
 
     static func code(of error: DownloadError) -> Int {
         switch error {

@@ -3,7 +3,7 @@ import DownloadCore
 import Foundation
 import Synchronization
 
-/// What a download would get, for a person who is about to add it: the answer to `POST /v1/probe`.
+/// A preview of a download that a person is about to add: the answer to `POST /v1/probe`.
 package final class FilePreview: Sendable {
     package typealias Probe = @Sendable (DownloadRequest) async throws -> ProbedRequest
 
@@ -13,13 +13,16 @@ package final class FilePreview: Sendable {
     /// The greatest number of servers that are asked at the same time. Each question has a thread and descriptors.
     static let most = 8
 
+    struct TooMany: Error {}
+
     init(rule: RequestRule, probe: @escaping Probe) {
         self.rule = rule
         self.probe = probe
     }
 
     /// - Parameter body: `{"url": "...", "folder": "..."}`.
-    /// - Throws: ``WireProblem`` for a request that is not permitted, or the error with which a download would fail.
+    /// - Throws: ``WireProblem`` for a request that is not permitted, ``TooMany``, or the error with which a download
+    ///   would fail.
     func document(_ body: Data) async throws -> JSONValue {
         guard let fields = JSONValue(body)?.fields, let text = fields["url"]?.text else {
             throw WireProblem("give a JSON object with a url")
@@ -35,7 +38,7 @@ package final class FilePreview: Sendable {
         request = try rule.checked(request)
         guard running.add(1, ordering: .relaxed).oldValue < Self.most else {
             running.subtract(1, ordering: .relaxed)
-            throw DownloadError.sessionUnavailable(.badExchange("", message: "too many servers are asked; try again"))
+            throw TooMany()
         }
         defer { running.subtract(1, ordering: .relaxed) }
         let probed = try await probe(request)

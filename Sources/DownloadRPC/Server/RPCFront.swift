@@ -92,13 +92,11 @@ struct RPCFront: Sendable {
     /// Answers a client that asked for a WebSocket and did not get one.
     private func refusedSocket(_ request: ControlRequest) -> ControlAnswer {
         guard request.headers["sec-websocket-version"] == [SocketUpgrade.version] else {
-            var answer = ControlAnswer.refusal(426, "this server speaks version 13 of WebSocket", request)
-            answer.headers.add(name: "Sec-WebSocket-Version", value: SocketUpgrade.version)
-            return answer
+            return .refusal(
+                426, "this server speaks version 13 of WebSocket", request,
+                fields: ["Sec-WebSocket-Version": SocketUpgrade.version])
         }
-        var answer = ControlAnswer.refusal(503, "too many WebSockets are open", request)
-        answer.headers.add(name: "Retry-After", value: "10")
-        return answer
+        return .refusal(503, "too many WebSockets are open", request, fields: ["Retry-After": "10"])
     }
 
     private func withSecret(
@@ -111,27 +109,33 @@ struct RPCFront: Sendable {
         switch await gate.judge(given, from: SecretGate.client(request.peer), or: other) {
         case .granted: return await body()
         case .refused:
-            var answer = ControlAnswer.refusal(
-                401, "give the secret as a bearer token; it is in the file rpc-secret of the state folder", request)
-            answer.headers.add(name: "WWW-Authenticate", value: "Bearer")
-            return answer
+            return .refusal(
+                401, "give the secret as a bearer token; it is in the file rpc-secret of the state folder", request,
+                fields: ["WWW-Authenticate": "Bearer"])
         case .tooMany:
-            var answer = ControlAnswer.refusal(429, "too many wrong secrets; wait a minute", request)
-            answer.headers.add(name: "Retry-After", value: "\(SecretGate.span.components.seconds)")
-            return answer
+            let seconds = "\(SecretGate.span.components.seconds)"
+            return .refusal(429, "too many wrong secrets; wait a minute", request, fields: ["Retry-After": seconds])
         }
     }
 
     private func ownRoute(_ request: ControlRequest) async -> ControlAnswer {
         if request.path == ["v1", "folders"], request.method == "GET" { return folderList }
         if request.path == ["v1", "probe"], request.method == "POST" {
-            do { return ControlAnswer(body: .whole(try await preview.document(request.body).data)) } catch {
-                return .refusal(error is WireProblem ? 400 : 502, RPCError(error).message, request)
-            }
+            return await answerPreview(request)
         }
         guard request.path == ["v1", "downloads"], request.method == "POST" else { return await routes.answer(request) }
         do { return await routes.answer(try MetalinkBody.expanded(request.body).map(request.with) ?? request) } catch {
             return .refusal(400, RPCError(error).message, request)
+        }
+    }
+
+    private func answerPreview(_ request: ControlRequest) async -> ControlAnswer {
+        do {
+            return ControlAnswer(body: .whole(try await preview.document(request.body).data))
+        } catch is FilePreview.TooMany {
+            return .refusal(503, "too many servers are being asked", request, fields: ["Retry-After": "10"])
+        } catch {
+            return .refusal(error is WireProblem ? 400 : 502, RPCError(error).message, request)
         }
     }
 
@@ -149,8 +153,13 @@ struct RPCFront: Sendable {
 }
 
 extension ControlAnswer {
-    static func refusal(_ status: Int, _ message: String, _ request: ControlRequest) -> ControlAnswer {
+    static func refusal(
+        _ status: Int, _ message: String, _ request: ControlRequest, fields: HTTPHeaders = [:]
+    ) -> ControlAnswer {
         let text = request.method == "HEAD" ? "" : message + "\n"
-        return ControlAnswer(status: status, contentType: "text/plain; charset=utf-8", body: .whole(Data(text.utf8)))
+        var answer = ControlAnswer(
+            status: status, contentType: "text/plain; charset=utf-8", body: .whole(Data(text.utf8)))
+        answer.headers = fields
+        return answer
     }
 }

@@ -18,7 +18,6 @@ final class SocketHandler: ChannelDuplexHandler {
     /// Whether the client receives notifications. Programs on this machine receive them at once, other clients after a
     /// call with the secret.
     private let hears: Bool
-    private var isAuthorized = false
     private var number: Int?
     /// The timer that ends the connection if the client has not sent the secret by then.
     private var deadline: Scheduled<Void>?
@@ -110,8 +109,7 @@ final class SocketHandler: ChannelDuplexHandler {
 
     private func finish(_ reply: JSONRPC.Reply) {
         guard let context else { return }
-        if reply.isAuthorized, !isAuthorized, let number {
-            isAuthorized = true
+        if reply.isAuthorized, let number {
             self.deadline?.cancel()
             hub.authorize(number)
         }

@@ -4,8 +4,9 @@ import Glibc
 
 /// The state that this process inherits from its caller: resource limits, the umask and the home folder.
 enum Surroundings {
-    /// The number of free file descriptors that dlm needs for its threads, the store, the control API and a few
-    /// connections. Some libraries end the process when they get no descriptor for their event queues.
+    /// The number of free file descriptors that dlm needs for its threads, the store and a few connections. Some
+    /// libraries end the process when they get no descriptor for their event queues. With 20, a file over eight
+    /// connections and a list were fetched; the control API may be missing then.
     static let descriptorsNeeded = 20
 
     /// Removes the user's own permissions from the umask, so that new files are open to their own user. Otherwise the

@@ -37,16 +37,16 @@ struct FileStatusTests {
     func folders() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        try FileStatus.makeFolder(folder("a/b/c"))
-        try FileStatus.makeFolder(folder("a/b/c"))
-        try FileStatus.makeFolder(folder("a/b/d/"))
+        try FileStatus.makeFolder(folder("a/b/c"), followsLinks: true)
+        try FileStatus.makeFolder(folder("a/b/c"), followsLinks: true)
+        try FileStatus.makeFolder(folder("a/b/d/"), followsLinks: true)
         #expect(folder.names(in: "a/b") == ["c", "d"])
         try folder.write("x", to: "file")
-        #expect(throws: DownloadError.self) { try FileStatus.makeFolder(folder("file")) }
-        #expect(throws: DownloadError.self) { try FileStatus.makeFolder(folder("file/below")) }
+        #expect(throws: DownloadError.self) { try FileStatus.makeFolder(folder("file"), followsLinks: true) }
+        #expect(throws: DownloadError.self) { try FileStatus.makeFolder(folder("file/below"), followsLinks: true) }
         try FileManager.default.createSymbolicLink(atPath: folder("link"), withDestinationPath: "a")
-        try FileStatus.makeFolder(folder("link"))
-        try FileStatus.makeFolder(folder("link/e"))
+        try FileStatus.makeFolder(folder("link"), followsLinks: true)
+        try FileStatus.makeFolder(folder("link/e"), followsLinks: true)
         #expect(folder.names(in: "a") == ["b", "e"])
         try FileStatus.syncFolder(folder("a"))
         #expect(throws: DownloadError.fileFailed(.folderMissing, path: folder("none"))) {

@@ -35,7 +35,7 @@ final class AttemptBench: Sendable {
     /// Returns a record as an earlier attempt left it, with `part` of the content on disk.
     func record(with part: Range<Int64>, of content: Content, validators: Validators) async throws -> DownloadRecord {
         var record = try await record()
-        let file = try PartialFile.open(folder: folder.path, name: "file.bin", mode: .create)
+        let file = try PartialFile.open(folder: folder.path, name: "file.bin", mode: .create, followsLinks: true)
         content.bytes(part).withUnsafeBytes { file.write($0, at: part.lowerBound) }
         file.unlock()
         record.fileName = "file.bin"

@@ -130,7 +130,7 @@ struct CrashTests {
         var other: PartialFile?
         let id = try await bench.takeOver(try bench.request()) { record in
             try Self.leave(.half, &record, in: bench.folder)
-            other = try PartialFile.open(folder: bench.folder.path, name: "file.bin", mode: .reopen)
+            other = try PartialFile.open(folder: bench.folder.path, name: "file.bin", mode: .reopen, followsLinks: true)
         }
         #expect(try await bench.ending(of: id).failure?.reason == "locked")
         other?.unlock()
@@ -143,7 +143,7 @@ struct CrashTests {
     static func leave(_ point: Point, _ record: inout DownloadRecord, in folder: TemporaryFolder) throws {
         record.fileName = "file.bin"
         if point == .beforePartial { return }
-        let file = try PartialFile.open(folder: folder.path, name: "file.bin", mode: .create)
+        let file = try PartialFile.open(folder: folder.path, name: "file.bin", mode: .create, followsLinks: true)
         defer { file.unlock() }
         let onDisk: Int64 =
             switch point {

@@ -48,7 +48,7 @@ struct MisplacedPartTests {
         let bench = try AttemptBench()
         let validators = Validators(etag: EntityTag(opaque: "v1"))
         var record = try await bench.record(with: 0..<300_000, of: small, validators: validators)
-        let file = try PartialFile.open(folder: bench.folder.path, name: "file.bin", mode: .reopen)
+        let file = try PartialFile.open(folder: bench.folder.path, name: "file.bin", mode: .reopen, followsLinks: true)
         small.bytes(500_000 + shift..<700_000 + shift).withUnsafeBytes { file.write($0, at: 500_000) }
         file.unlock()
         record.resume.written.insert(500_000..<700_000)

@@ -99,7 +99,7 @@ struct NeverMixTests {
         #expect(bench.folder.names() == ["file.bin.part"])
         let version = try #require(record.resume.validators.etag.flatMap { UInt64($0.opaque) })
         let content = Content(seed: version, size: 20_000_000)
-        let file = try PartialFile.open(folder: bench.folder.path, name: "file.bin", mode: .reopen)
+        let file = try PartialFile.open(folder: bench.folder.path, name: "file.bin", mode: .reopen, followsLinks: true)
         #expect(!record.resume.written.isEmpty)
         for range in record.resume.written.ranges { #expect(try file.read(range) == content.bytes(range), "\(range)") }
     }
@@ -142,7 +142,7 @@ struct NeverMixTests {
         #expect(outcome == .stopped)
         #expect(after.resume.written == ByteRanges([0..<600_000]))
         #expect(after.resume.validators.etag?.opaque == "a")
-        let file = try PartialFile.open(folder: bench.folder.path, name: "file.bin", mode: .reopen)
+        let file = try PartialFile.open(folder: bench.folder.path, name: "file.bin", mode: .reopen, followsLinks: true)
         #expect(try file.read(0..<600_000) == Self.old.bytes(0..<600_000))
         #expect(bench.freeBuffers() == 8)
     }
@@ -221,7 +221,7 @@ struct NeverMixTests {
         #expect(outcome == .failed(.unexpected("full"), retryAfter: nil))
         #expect(after.resume.written == ByteRanges([0..<600_000]))
         #expect(after.resume.validators == validators)
-        let file = try PartialFile.open(folder: bench.folder.path, name: "file.bin", mode: .reopen)
+        let file = try PartialFile.open(folder: bench.folder.path, name: "file.bin", mode: .reopen, followsLinks: true)
         #expect(try file.read(0..<600_000) == Self.old.bytes(0..<600_000))
         #expect(bench.freeBuffers() == 8)
     }

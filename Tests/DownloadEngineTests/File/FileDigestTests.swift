@@ -22,7 +22,7 @@ struct FileDigestTests {
     func outOfOrder(looksOften: Bool) async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let file = try PartialFile.open(folder: folder.path, name: "a", mode: .create)
+        let file = try PartialFile.open(folder: folder.path, name: "a", mode: .create, followsLinks: true)
         let digest = try #require(FileDigest(of: file, checksum: Self.right, queue: queue))
         if looksOften { file.notifyWrites { [weak digest] in digest?.advance() } }
         for start in [3, 0, 4, 1, 2] as [Int64] { write(start * 1_000_000..<(start + 1) * 1_000_000, file) }
@@ -33,7 +33,7 @@ struct FileDigestTests {
     func mismatch() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let file = try PartialFile.open(folder: folder.path, name: "a", mode: .create)
+        let file = try PartialFile.open(folder: folder.path, name: "a", mode: .create, followsLinks: true)
         write(0..<4_999_999, file)
         [UInt8](arrayLiteral: 1).withUnsafeBytes { file.write($0, at: 4_999_999) }
         let digest = try #require(FileDigest(of: file, checksum: Self.right, queue: queue))
@@ -62,7 +62,7 @@ struct FileDigestTests {
     func algorithms(text: String) async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let file = try PartialFile.open(folder: folder.path, name: "a", mode: .create)
+        let file = try PartialFile.open(folder: folder.path, name: "a", mode: .create, followsLinks: true)
         Array("abc".utf8).withUnsafeBytes { file.write($0, at: 0) }
         let checksum = try #require(Checksum(text))
         let digest = try #require(FileDigest(of: file, checksum: checksum, queue: queue))
@@ -73,7 +73,7 @@ struct FileDigestTests {
     func empty() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let file = try PartialFile.open(folder: folder.path, name: "a", mode: .create)
+        let file = try PartialFile.open(folder: folder.path, name: "a", mode: .create, followsLinks: true)
         let checksum = Checksum(algorithm: .sha256, digest: Content.empty.sha256)
         let digest = try #require(FileDigest(of: file, checksum: checksum, queue: queue))
         #expect(try await digest.verify(total: 0))
@@ -83,7 +83,7 @@ struct FileDigestTests {
     func unwanted() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let file = try PartialFile.open(folder: folder.path, name: "a", mode: .create)
+        let file = try PartialFile.open(folder: folder.path, name: "a", mode: .create, followsLinks: true)
         write(0..<5_000_000, file)
         let digest = try #require(FileDigest(of: file, checksum: Self.right, queue: queue))
         let asked = Observed(0)
@@ -104,7 +104,7 @@ struct FileDigestTests {
     func unreadable() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let file = try PartialFile.open(folder: folder.path, name: "a", mode: .create)
+        let file = try PartialFile.open(folder: folder.path, name: "a", mode: .create, followsLinks: true)
         write(0..<1000, file)
         let digest = try #require(FileDigest(of: file, checksum: Self.right, queue: queue))
         await #expect(throws: DownloadError.self) { try await digest.verify(total: 5_000_000) }

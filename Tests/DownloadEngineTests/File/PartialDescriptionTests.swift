@@ -12,7 +12,7 @@ struct PartialDescriptionTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        file = try PartialFile.open(folder: folder.path, name: "a.bin", mode: .create)
+        file = try PartialFile.open(folder: folder.path, name: "a.bin", mode: .create, followsLinks: true)
         let bytes = [UInt8](repeating: 1, count: 100)
         bytes.withUnsafeBytes { file.write($0, at: 0) }
         try file.sync()

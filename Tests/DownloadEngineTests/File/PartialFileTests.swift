@@ -14,7 +14,7 @@ struct PartialFileTests {
     }
 
     private func create(_ folder: TemporaryFolder, _ name: String = "a.bin") throws -> PartialFile {
-        try PartialFile.open(folder: folder.path, name: name, mode: .create)
+        try PartialFile.open(folder: folder.path, name: name, mode: .create, followsLinks: true)
     }
 
     private func write(_ text: String, _ file: PartialFile, at offset: Int64) {
@@ -58,15 +58,15 @@ struct PartialFileTests {
             let mine = try #require(FileStatus.of(folder("a.bin"))).identity
             try folder.write("theirs", to: "b.bin")
             #expect(throws: DownloadError.fileFailed(.replaced, path: folder("b.bin.part"))) {
-                try PartialFile.adopt(folder: folder.path, name: "b.bin", mine)
+                try PartialFile.adopt(folder: folder.path, name: "b.bin", mine, followsLinks: true)
             }
             #expect(folder.names() == ["a.bin", "b.bin"])
             try FileManager.default.createSymbolicLink(atPath: folder("c.bin"), withDestinationPath: "a.bin")
             #expect(throws: DownloadError.self) {
-                try PartialFile.adopt(folder: folder.path, name: "c.bin", mine)
+                try PartialFile.adopt(folder: folder.path, name: "c.bin", mine, followsLinks: true)
             }
             #expect(folder.names() == ["a.bin", "b.bin", "c.bin"])
-            let file = try PartialFile.adopt(folder: folder.path, name: "a.bin", mine)
+            let file = try PartialFile.adopt(folder: folder.path, name: "a.bin", mine, followsLinks: true)
             #expect(folder.names() == ["a.bin.part", "b.bin", "c.bin"])
             #expect(file.identity.isSame(as: mine))
         }
@@ -117,7 +117,9 @@ struct PartialFileTests {
             let isOver = Observed(false)
             Thread.detachNewThread { while !isOver.value { _ = PartialFile.isLocked(path) } }
             defer { isOver.update { $0 = true } }
-            for _ in 0..<200 { try PartialFile.open(folder: folder.path, name: "a.bin", mode: .reopen).unlock() }
+            for _ in 0..<200 {
+                try PartialFile.open(folder: folder.path, name: "a.bin", mode: .reopen, followsLinks: true).unlock()
+            }
         }
     }
 
@@ -133,7 +135,7 @@ struct PartialFileTests {
             default: #expect(mkfifo(path, 0o600) == 0)
             }
             let error = #expect(throws: DownloadError.self) {
-                try PartialFile.open(folder: folder.path, name: "a.bin", mode: .reopen)
+                try PartialFile.open(folder: folder.path, name: "a.bin", mode: .reopen, followsLinks: true)
             }
             guard case .fileFailed(let failure, path)? = error else {
                 Issue.record("\(String(describing: error))")
@@ -147,11 +149,11 @@ struct PartialFileTests {
     func missing(mode: PartialFile.Mode) throws {
         try with { folder in
             #expect(throws: DownloadError.fileFailed(.folderMissing, path: folder("none"))) {
-                try PartialFile.open(folder: folder("none"), name: "a.bin", mode: mode)
+                try PartialFile.open(folder: folder("none"), name: "a.bin", mode: mode, followsLinks: true)
             }
             guard mode == .reopen else { return }
             #expect(throws: DownloadError.fileFailed(.folderMissing, path: folder("a.bin.part"))) {
-                try PartialFile.open(folder: folder.path, name: "a.bin", mode: mode)
+                try PartialFile.open(folder: folder.path, name: "a.bin", mode: mode, followsLinks: true)
             }
         }
     }
@@ -161,10 +163,10 @@ struct PartialFileTests {
         try with { folder in
             let first = try create(folder)
             #expect(throws: DownloadError.fileFailed(.locked, path: first.path)) {
-                try PartialFile.open(folder: folder.path, name: "a.bin", mode: .reopen)
+                try PartialFile.open(folder: folder.path, name: "a.bin", mode: .reopen, followsLinks: true)
             }
             first.unlock()
-            let second = try PartialFile.open(folder: folder.path, name: "a.bin", mode: .reopen)
+            let second = try PartialFile.open(folder: folder.path, name: "a.bin", mode: .reopen, followsLinks: true)
             #expect(second.identity == first.identity)
         }
     }

@@ -22,7 +22,7 @@ struct WriterWatchTests {
     func noticed() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let file = try PartialFile.open(folder: folder.path, name: "a", mode: .create)
+        let file = try PartialFile.open(folder: folder.path, name: "a", mode: .create, followsLinks: true)
         append("ours", to: file)
         try write(file.path)
         #expect(!file.isWrittenByOthers)
@@ -46,7 +46,9 @@ struct WriterWatchTests {
     func apart() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let files = try ["a", "b", "c"].map { try PartialFile.open(folder: folder.path, name: $0, mode: .create) }
+        let files = try ["a", "b", "c"].map {
+            try PartialFile.open(folder: folder.path, name: $0, mode: .create, followsLinks: true)
+        }
         for file in files { file.watchWriters() }
         try write(files[1].path)
         #expect(files.map(\.isWrittenByOthers) == [false, true, false])
@@ -56,10 +58,11 @@ struct WriterWatchTests {
     func attemptsAtOnce() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let first = Observed<PartialFile?>(try PartialFile.open(folder: folder.path, name: "a", mode: .create))
+        let first = Observed<PartialFile?>(
+            try PartialFile.open(folder: folder.path, name: "a", mode: .create, followsLinks: true))
         for _ in 0..<3000 {
             first.value?.unlock()
-            let next = try PartialFile.open(folder: folder.path, name: "a", mode: .reopen)
+            let next = try PartialFile.open(folder: folder.path, name: "a", mode: .reopen, followsLinks: true)
             DispatchQueue.concurrentPerform(iterations: 2) { number in
                 if number == 0 { first.update { $0 = nil } } else { next.watchWriters() }
             }
@@ -72,16 +75,17 @@ struct WriterWatchTests {
     func attempts() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        var first: PartialFile? = try PartialFile.open(folder: folder.path, name: "a", mode: .create)
+        var first: PartialFile? = try PartialFile.open(
+            folder: folder.path, name: "a", mode: .create, followsLinks: true)
         first?.watchWriters()
         if let first { append("ours", to: first) }
         first?.unlock()
-        let second = try PartialFile.open(folder: folder.path, name: "a", mode: .reopen)
+        let second = try PartialFile.open(folder: folder.path, name: "a", mode: .reopen, followsLinks: true)
         second.watchWriters()
         first = nil
         #expect(!second.isWrittenByOthers)
         second.unlock()
-        let third = try PartialFile.open(folder: folder.path, name: "a", mode: .reopen)
+        let third = try PartialFile.open(folder: folder.path, name: "a", mode: .reopen, followsLinks: true)
         third.watchWriters()
         #expect(!third.isWrittenByOthers)
         try write(third.path)

@@ -29,7 +29,7 @@ final class WriterBench: Sendable {
     deinit { folder.remove() }
 
     func file(_ name: String = "file") throws -> PartialFile {
-        try PartialFile.open(folder: folder.path, name: name, mode: .create)
+        try PartialFile.open(folder: folder.path, name: name, mode: .create, followsLinks: true)
     }
 
     func writer(

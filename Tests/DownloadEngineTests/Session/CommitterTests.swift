@@ -25,7 +25,7 @@ struct CommitterTests {
             let request = DownloadRequest(url: url, destination: Destination(folder: folder.path))
             var record = try await store.add([request], session: "own")[0].record
             record.move(to: .running)
-            let file = try PartialFile.open(folder: folder.path, name: name, mode: .create)
+            let file = try PartialFile.open(folder: folder.path, name: name, mode: .create, followsLinks: true)
             Array(name.utf8).withUnsafeBytes { file.write($0, at: 0) }
             record.fileName = name
             record.resume.total = Int64(name.utf8.count)

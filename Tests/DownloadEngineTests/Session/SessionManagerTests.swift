@@ -67,7 +67,7 @@ struct SessionManagerTests {
             .reply(asked.number == 1 ? reply : reply.with { $0.cut = .stall(after: 1000 + Overlap.joined) })
         }
         let id = try await bench.takeOver(try bench.request("/a")) { record in
-            let file = try PartialFile.open(folder: bench.folder.path, name: "a", mode: .create)
+            let file = try PartialFile.open(folder: bench.folder.path, name: "a", mode: .create, followsLinks: true)
             for range in [0..<100_000, 150_000..<1_000_000] as [Range<Int64>] {
                 content.bytes(range).withUnsafeBytes { file.write($0, at: range.lowerBound) }
             }
