@@ -4,7 +4,7 @@ import DownloadCore
 struct AddedRun {
     let run: RequestList.Run
     let urls: [SourceURL]
-    /// The hashes of the URLs; see ``ItemHash``.
+    /// The hashes of the URLs; see ``URLHash``.
     let hashes: [Int64]
 
     private init(_ run: RequestList.Run, urls: [SourceURL], hashes: [Int64]) {
@@ -14,7 +14,7 @@ struct AddedRun {
     /// Divides the requests into runs, in order.
     static func runs(of requests: RequestList) -> [AddedRun] {
         requests.runs.flatMap { run -> [AddedRun] in
-            let hashes = run.urls.map { ItemHash.of($0.string) }
+            let hashes = run.urls.map { URLHash.of($0.string) }
             var starts = [0]
             // Two different URLs with the same hash divide the run, too, which does no harm.
             var known = Set<Int64>(minimumCapacity: hashes.count)
@@ -31,9 +31,6 @@ struct AddedRun {
 
     /// The request that the downloads share. Its URL may be the URL of a download outside of this run.
     var request: DownloadRequest { run.request }
-
-    /// The URLs as a JSON array.
-    var json: String { JSONWriter.text { json in json.array(urls) { $0.value($1.string) } } }
 
     /// Returns the downloads whose indices satisfy `condition`.
     func filter(_ condition: (Int) -> Bool) -> AddedRun {

@@ -1,8 +1,7 @@
 import DownloadCore
 import Foundation
 
-/// The result of a completed item (``ItemAdding``), in columns. Encoding the result as JSON would cost as much as
-/// fetching the file.
+/// The result of a small file, in columns of `detail`. Encoding the result as JSON would cost as much as fetching the file.
 struct DoneRow: Sendable {
     private let file: SmallFile
     private let ended: Date
@@ -11,28 +10,29 @@ struct DoneRow: Sendable {
     var record: DownloadRecord { file.record }
     var updated: Int64 { DownloadRow.milliseconds(ended) }
 
-    /// Returns nil if the download has something for which there is no column, or has not ended.
+    /// Returns nil if the download has something for which there is no column, or a hook, or has not ended.
     init?(_ file: SmallFile) {
-        guard let completed = file.completed, let ended = file.ended, file.entry.common.attempts.isEmpty,
-            completed.bytes == file.size, completed.identity.inode <= UInt64(Int64.max)
+        guard let completed = file.completed, let ended = file.ended, completed.bytes == file.size,
+            completed.identity.inode <= UInt64(Int64.max), file.entry.common.request.hooks == nil,
+            FileNaming.isPath(completed.path, of: file.name, in: file.entry.common.request.destination.folder)
         else { return nil }
         self.file = file
         self.ended = ended
     }
 
     static let insertion = """
-        INSERT OR IGNORE INTO done (id, isMoved, fileName, bytes, inode, born, modified, etag, etagIsWeak,
-            lastModified, lastModifiedIsStrong, contentType, acceptsRanges, hasFinalURL, started, ended, updated,
-            metrics)
-        VALUES (?1, 0, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
+        INSERT OR REPLACE INTO detail (state, received, total, isFinishing, id, priority, fileName, bytes, inode, born,
+            modified, etag, etagIsWeak, lastModified, lastModifiedIsStrong, contentType, acceptsRanges, hasFinalURL,
+            started, ended, updated, metrics, attempts)
+        VALUES ('completed', ?4, ?4, 0, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)
         """
 
-    /// Writes the row with ``insertion``. The item must exist. Returns false if the item has become a row of `download`,
-    /// or is already completed.
-    func write(_ statement: inout RowStatement) throws -> Bool {
+    /// Writes the row with ``insertion``. The download must belong to the session that saves the file.
+    func write(_ statement: inout RowStatement) throws {
         // Always there (see `init`). A copy of it in the row would make each copy of the row slower.
-        guard let completed = file.completed else { return false }
+        guard let completed = file.completed else { return }
         statement.bind(id)
+        statement.bind(file.entry.priority)
         statement.bind(file.name)
         statement.bind(completed.bytes)
         statement.bind(Int64(completed.identity.inode))
@@ -49,6 +49,9 @@ struct DoneRow: Sendable {
         statement.bind(file.written.timeIntervalSinceReferenceDate)
         statement.bind(updated)
         statement.bind(file.metrics.map { metrics in JSONWriter.text { $0.array(metrics.writeElements) } })
-        return try statement.execute()
+        let earlier = file.entry.common.attempts
+        statement.bind(
+            earlier.isEmpty ? nil : JSONWriter.attempts(earlier.suffix(DownloadRecord.attemptsKept - 1)))
+        _ = try statement.execute()
     }
 }

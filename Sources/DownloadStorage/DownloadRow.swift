@@ -1,7 +1,8 @@
 import DownloadCore
 import Foundation
 
-/// The columns of one download. They are encoded by the caller, so that the transaction only binds values.
+/// The columns of one download, with its result as JSON (compare ``DoneRow``). They are encoded by the caller, so that the
+/// transaction only binds values.
 struct DownloadRow: Sendable {
     let id: DownloadID
     let session: String?
@@ -17,16 +18,26 @@ struct DownloadRow: Sendable {
     let attempts: String?
     let completed: String?
     let place: Place
-    let request: String
     /// The record for a hook that is due when the row has been saved; nil if no hook is due.
     let hook: String?
 
-    /// The parts of the request that have columns of their own.
-    struct Place: Sendable {
+    /// The request, and its parts that have columns of their own.
+    struct Place: Sendable, Equatable {
         let url: String
         let folder: String
         let askedName: String?
+        let document: String
         let priority: Int
+        let rateLimit: Int64?
+
+        init(_ request: DownloadRequest, coder: RequestCoder) throws {
+            url = request.url.string
+            folder = request.destination.folder
+            askedName = request.destination.fileName
+            document = try coder.encode(request)
+            priority = request.priority
+            rateLimit = request.rateLimit.map { Int64($0) }
+        }
     }
 
     init(_ record: DownloadRecord, coder: RequestCoder) throws {
@@ -46,10 +57,7 @@ struct DownloadRow: Sendable {
         attempts =
             record.attempts.isEmpty ? nil : JSONWriter.attempts(record.attempts.suffix(DownloadRecord.attemptsKept))
         completed = record.completed.map { JSONWriter.object($0.write) }
-        place = Place(
-            url: asked.url.string, folder: asked.destination.folder, askedName: asked.destination.fileName,
-            priority: asked.priority)
-        request = try coder.encode(asked)
+        place = try Place(asked, coder: coder)
         hook = try asked.hooks == nil ? nil : DueHook(record).map { try JSONText.encode($0.record) }
     }
 

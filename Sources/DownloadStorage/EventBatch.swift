@@ -1,7 +1,7 @@
 import DownloadCore
 import GRDB
 
-/// A row of the log with the same event for many items (``ItemAdding``). Each event has its own cursor, and the row has
+/// A row of the log with the same event for many downloads. Each event has its own cursor, and the row has
 /// the last of these cursors.
 struct EventBatch {
     let kind: LoggedEvent.Kind
@@ -10,7 +10,7 @@ struct EventBatch {
     /// The time in milliseconds since 1970.
     let time: Int64
 
-    /// Logs the event for these items, in this order.
+    /// Logs the event for these downloads, in this order.
     func log(_ ids: [DownloadID], _ db: Database) throws {
         guard let first = ids.first else { return }
         let statement = try db.cachedStatement(
@@ -24,16 +24,17 @@ struct EventBatch {
         ])
     }
 
-    /// Returns the items of the events of a row, in order, with their URLs, requested names, file names and sizes.
+    /// Returns the downloads of the events of a row, in order, with their URLs, requested names, file names and sizes.
     /// - Parameters:
     ///   - first: The index of the first event.
     ///   - count: The number of events. A reader of the log asks for few at a time, and a row may have thousands.
     static func items(_ batch: String, from first: Int, count: Int, _ db: Database) throws -> [Row] {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT value, item.url, list.askedName, done.fileName, done.bytes
+                SELECT value, download.url, request.askedName, detail.fileName, detail.total
                 FROM (SELECT key, value FROM json_each(?) WHERE key >= ? ORDER BY key LIMIT ?)
-                    LEFT JOIN item ON item.id = value LEFT JOIN list ON list.id = item.list LEFT JOIN done ON done.id = value
+                    LEFT JOIN download ON download.id = value LEFT JOIN request ON request.id = download.request
+                    LEFT JOIN detail ON detail.id = value
                 ORDER BY key
                 """)
         return try Row.fetchAll(statement, arguments: [batch, first, count])
@@ -65,21 +66,9 @@ struct EventBatch {
             .execute(arguments: [head ?? 0, text, last])
     }
 
-    /// Deletes the items that have become rows of `download` and that no event of the log needs any more. Then deletes
-    /// the lists and the segments that have no items left.
-    static func forgetItems(_ db: Database) throws {
+    /// Deletes the rows of removed downloads that no event of the log needs any more.
+    static func forgetRemoved(_ db: Database) throws {
         let first = try db.cachedStatement(sql: "SELECT min(download) FROM event WHERE batch IS NOT NULL")
-        let end = try DownloadID.fetchOne(first) ?? .max
-        try db.cachedStatement(
-            sql: "DELETE FROM item WHERE id IN (SELECT id FROM done WHERE isMoved = 1 AND id < ?)"
-        ).execute(arguments: [end])
-        try db.cachedStatement(sql: "DELETE FROM done WHERE isMoved = 1 AND id < ?").execute(arguments: [end])
-        try db.cachedStatement(
-            sql: """
-                DELETE FROM list WHERE last < ? AND queued = 0
-                    AND NOT EXISTS (SELECT 1 FROM item WHERE item.id BETWEEN list.first AND list.last)
-                """
-        ).execute(arguments: [end])
-        try ItemSegments(db: db).forget()
+        try Details(db: db).forget(before: try DownloadID.fetchOne(first) ?? .max)
     }
 }

@@ -30,9 +30,6 @@ struct HookRows {
         return due
     }
 
-    /// The statement that inserts the hook of a download that is about to end in the store. No row is inserted if the
-    /// store already has the download in this end state, or if another session owns the download.
-    static let insertDue = """
-        INSERT INTO hook (session, record) SELECT session, ?1 FROM download WHERE id = ?2 AND session IS ?3 AND state <> ?4
-        """
+    /// The statement that inserts the hook of a download that is about to end in the store.
+    static let insertion = "INSERT INTO hook (session, record) VALUES (?, ?)"
 }

@@ -10,12 +10,14 @@ struct OwnedRows {
     /// The time of the transaction.
     let now: Date
     private var ownership: DownloadOwnership
+    private var writer: RowWriter
 
-    /// First copies the intents of dead sessions to the rows of their downloads (``IntentRow``).
+    /// First writes the intents of dead sessions to the rows of their downloads (``Intents``).
     init(_ db: Database, coder: RequestCoder, ownership: DownloadOwnership, now: Date) throws {
         var ownership = ownership
-        try IntentRow.settle(db) { ownership.isDead($0) }
+        try Intents.settle(db, coder: coder) { ownership.isDead($0) }
         self.db = db
+        writer = try RowWriter(db, coder: coder)
         self.coder = coder
         self.ownership = ownership
         self.now = now
@@ -30,7 +32,7 @@ struct OwnedRows {
 
     mutating func claim(_ ids: [DownloadID], includingCompleted: Bool) throws -> [ClaimedDownload] {
         var claimed: [ClaimedDownload] = []
-        for found in try promoted(ids) {
+        for found in try StoredRows(db: db, coder: coder).stored(ids) {
             let record = found.record
             if !isFree(found) {
                 claimed.append(.running(record))
@@ -48,13 +50,10 @@ struct OwnedRows {
 
     /// - Parameter deleting: Called with each record before its row is deleted.
     mutating func remove(_ ids: [DownloadID], deleting: (DownloadRecord) -> Void) throws -> [DownloadRecord] {
-        let found = try permitted(ids)
-        let statement = try db.cachedStatement(sql: "DELETE FROM download WHERE id = ?")
-        return try found.map { download in
-            deleting(download.record)
-            try statement.execute(arguments: [download.record.id])
-            return download.record
-        }
+        let found = try permitted(ids).map(\.record)
+        for record in found { deleting(record) }
+        try Details(db: db).remove(found.map(\.id), at: DownloadRow.milliseconds(now))
+        return found
     }
 
     mutating func change(_ ids: [DownloadID], _ change: DownloadChange) throws -> [ChangedRecord] {
@@ -65,27 +64,28 @@ struct OwnedRows {
             guard record.apply(change, for: session, at: now) else {
                 return ChangedRecord(record: record, didChange: false)
             }
-            try replace(download.record, by: record)
+            try check(writer.update(DownloadRow(record, coder: coder), ownedBy: download.record.session), record)
             return ChangedRecord(record: record, didChange: true)
         }
     }
 
     /// Writes the record as queued for the session, or as paused if `holdsBack` is true.
-    func hand(_ old: DownloadRecord, holdsBack: Bool = false) throws -> DownloadRecord {
+    /// - Parameter isDamaged: Whether everything in the store is replaced by the record.
+    mutating func hand(
+        _ old: DownloadRecord, isDamaged: Bool = false, holdsBack: Bool = false
+    ) throws -> DownloadRecord {
         var record = old
         record.queue(for: session, at: now, holdsBack: holdsBack)
-        try replace(old, by: record)
+        try check(
+            isDamaged
+                ? writer.update(DownloadRow(record, coder: coder), ownedBy: old.session)
+                : writer.queue(record, ownedBy: old.session), record)
         return record
-    }
-
-    private func promoted(_ ids: [DownloadID]) throws -> [StoredDownload] {
-        try ItemPromotion.promote(ids, db)
-        return try StoredRows(db: db, coder: coder).stored(ids)
     }
 
     /// Returns the downloads. Throws if another live session runs or owns one of them.
     private mutating func permitted(_ ids: [DownloadID]) throws -> [StoredDownload] {
-        let found = try promoted(ids)
+        let found = try StoredRows(db: db, coder: coder).stored(ids)
         for download in found {
             if let holder = ownership.foreignHolder(of: download.kind, owner: download.record.session) {
                 throw DownloadError.sessionUnavailable(.ownedElsewhere(download.record.id, session: holder))
@@ -94,12 +94,9 @@ struct OwnedRows {
         return found
     }
 
-    private func replace(_ old: DownloadRecord, by record: DownloadRecord) throws {
-        var writer = try RowWriter(db)
-        guard try writer.update(DownloadRow(record, coder: coder), ownedBy: old.session) else {
-            // The transaction has read the owner, so the update fails only if the column `session` has a value that is
-            // not a text.
-            throw StoredDownload.failure(record.id, .session)
-        }
+    /// Throws if a record was not written. The transaction has read the owner, so this only happens if the column
+    /// `session` has a value that is not a text.
+    private func check(_ isWritten: Bool, _ record: DownloadRecord) throws {
+        if !isWritten { throw StoredDownload.failure(record.id, .session) }
     }
 }

@@ -13,6 +13,11 @@ struct RowAdding {
     private var session: String { owned.session }
     private var now: Date { owned.now }
 
+    /// The number of rows that one statement inserts. With a statement for each row, a million lines took a quarter
+    /// longer. `OR FAIL` saves a journal of the statement, which would take twice as long; the transaction undoes
+    /// everything if a statement fails.
+    private static let rowsAtOnce = 50
+
     /// - Parameter count: The number of downloads that will be added.
     init(_ owned: OwnedRows, count: Int) {
         self.owned = owned
@@ -22,7 +27,6 @@ struct RowAdding {
     /// Adds the downloads of a run, or adopts or joins those that exist.
     mutating func add(_ run: AddedRun) throws {
         var found = try find(run)
-        found.merge(try ItemAdding(db: db).find(run, coder)) { $0.record.id > $1.record.id ? $0 : $1 }
         // The body of a request is not stored, so the store cannot know whether a running download sends the same body.
         // A request with a body, or with another method than GET, therefore joins no running download.
         if !run.request.isPlain { found = found.filter { owned.isFree($0.value) } }
@@ -43,72 +47,106 @@ struct RowAdding {
     /// Gives a known download to the session, or joins it if a live session works on it.
     private mutating func adopt(_ known: StoredDownload, for request: DownloadRequest) throws -> AddedDownload {
         if !owned.isFree(known) { return AddedDownload(kind: .joined, record: known.record) }
-        try ItemPromotion.promote([known.record.id], db)
         var record = known.record
         record.request = request
         record.request.keepDescription(of: known.record)
-        return AddedDownload(kind: .adopted, record: try owned.hand(record, holdsBack: request.startsPaused))
+        return AddedDownload(
+            kind: .adopted,
+            record: try owned.hand(record, isDamaged: known.damage != nil, holdsBack: request.startsPaused))
     }
 
     /// Looks for downloads with the same URL, folder and requested name. Returns the newest such download for the index
     /// of each URL that has one.
     private func find(_ run: AddedRun) throws -> [Int: StoredDownload] {
         let place = run.request.destination
-        let places = try places(run)
-        if places.isEmpty { return [:] }
+        let hasAny = try db.cachedStatement(sql: "SELECT 1 FROM download LIMIT 1")
+        if try Int.fetchOne(hasAny) == nil { return [:] }
         let statement = try db.cachedStatement(
             sql: """
-                SELECT \(RowReader.columns), place FROM (SELECT key AS place, value AS wanted FROM json_each(?))
-                CROSS JOIN download INDEXED BY downloadByDestination
-                WHERE folder = ? AND url = wanted AND askedName IS ?
+                SELECT \(StoredColumns.all), place FROM (SELECT key AS place, value AS wanted FROM json_each(?))
+                CROSS JOIN download INDEXED BY downloadByHash ON download.hash = wanted
+                CROSS JOIN request ON request.id = download.request LEFT JOIN detail ON detail.id = download.id
+                WHERE detail.state IS NOT 'removed' AND request.folder = ? AND request.askedName IS ?
                 """)
-        let urls = JSONWriter.text { json in json.array(places) { $0.value(run.urls[$1].string) } }
-        let rows = try Row.fetchCursor(statement, arguments: [urls, place.folder, place.fileName])
         var found: [Int: StoredDownload] = [:]
-        while let row = try rows.next() {
-            let download = try StoredDownload(row, coder: coder)
-            let index = places[row[RowReader.Column.allCases.count] as Int]
-            if let other = found[index], other.record.id > download.record.id { continue }
-            found[index] = download
+        for search in try HashSegments(db: db).searches(run.hashes) {
+            let keys = JSONWriter.text { json in
+                json.array(search.places) { $0.value(search.segment.key(run.hashes[$1])) }
+            }
+            let rows = try Row.fetchCursor(statement, arguments: [keys, place.folder, place.fileName])
+            while let row = try rows.next() {
+                let index = search.places[row[RowReader.Column.allCases.count] as Int]
+                guard String.fromDatabaseValue(row[RowReader.Column.url.rawValue]) == run.urls[index].string else {
+                    continue
+                }
+                let download = try StoredDownload(row, coder: coder)
+                if let other = found[index], other.record.id > download.record.id { continue }
+                found[index] = download
+            }
         }
         return found
     }
 
-    /// Returns the indices of the URLs to look up. Mostly the folder has items only, or a few other downloads, and then
-    /// reading their URLs takes less time than looking up each URL. With one other download in the folder, a million
-    /// lines took 5.0 s instead of 5.6 (medians of 5 rounds in turn).
-    private func places(_ run: AddedRun) throws -> [Int] {
-        let statement = try db.cachedStatement(sql: "SELECT url FROM download WHERE folder = ? LIMIT ?")
-        let known = try String.fetchAll(statement, arguments: [run.request.destination.folder, run.urls.count + 1])
-        if known.count > run.urls.count { return Array(run.urls.indices) }
-        if known.isEmpty { return [] }
-        let set = Set(known)
-        return run.urls.indices.filter { set.contains(run.urls[$0].string) }
+    /// Inserts the downloads with one `request`, and returns the number of the first one. The other numbers follow it.
+    private func insert(_ run: AddedRun) throws -> DownloadID {
+        let (request, count, time) = (run.request, run.urls.count, DownloadRow.milliseconds(now))
+        if count == 0 { return 0 }
+        let first = try takeNumbers(count)
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO request (session, priority, folder, askedName, created, document, first, last, queued)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        ).execute(arguments: [
+            session, request.priority, request.destination.folder, request.destination.fileName, time,
+            try coder.encode(request), first, first + DownloadID(count) - 1, count,
+        ])
+        let row = db.lastInsertedRowID
+        let segment = try HashSegments(db: db).take(run.hashes)
+        var index = 0
+        for rows in [Self.rowsAtOnce, 1] where count - index >= rows {
+            let values = Array(repeating: "(?, ?, ?, ?)", count: rows).joined(separator: ", ")
+            let sql: String = "INSERT OR FAIL INTO download (id, request, hash, url) VALUES \(values)"
+            var statement = try RowStatement(db, sql: sql)
+            while count - index >= rows {
+                for index in index..<index + rows {
+                    statement.bind(first + DownloadID(index))
+                    statement.bind(row)
+                    statement.bind(segment.key(run.hashes[index]))
+                    statement.bind(run.urls[index].string)
+                }
+                _ = try statement.execute()
+                index += rows
+            }
+        }
+        let ids = (0..<count).map { first + DownloadID($0) }
+        if request.startsPaused { try hold(ids) }
+        if count == 1 || request.startsPaused {
+            for id in ids { try EventLog(db: db).note("added", of: id, at: time) }
+        } else {
+            try EventBatch(kind: .added, state: .queued, session: session, time: time).log(ids, db)
+        }
+        return first
     }
 
-    /// Inserts the rows and returns the first id. The other ids follow it.
-    private func insert(_ run: AddedRun) throws -> DownloadID {
-        if run.urls.isEmpty { return 0 }
-        let request = run.request
-        if ItemAdding.takes(run) {
-            return try ItemAdding(db: db).insert(
-                run, try coder.encode(request), session: session, at: DownloadRow.milliseconds(now))
-        }
+    /// Records that new downloads are paused.
+    private func hold(_ ids: [DownloadID]) throws {
+        try Details(db: db).make(ids)
+        guard let first = ids.first, let last = ids.last else { return }
+        let state = DownloadState.paused(.user)
+        try db.cachedStatement(sql: "UPDATE OR FAIL detail SET state = ?, stateDetail = ? WHERE id BETWEEN ? AND ?")
+            .execute(arguments: [state.kind.rawValue, try DownloadRow.detail(of: state), first, last])
+    }
+
+    /// Takes numbers from the sequence of `download`. Returns the first number.
+    private func takeNumbers(_ count: Int) throws -> DownloadID {
+        let sequence = try db.cachedStatement(sql: "SELECT seq FROM sqlite_sequence WHERE name = 'download'")
+        let last = try DownloadID.fetchOne(sequence)
         let statement = try db.cachedStatement(
-            sql: """
-                INSERT INTO download
-                    (session, state, stateDetail, priority, folder, askedName, url, created, updated, request)
-                SELECT ?, ?, ?, ?, ?, ?, value, ?, ?, ? FROM json_each(?)
-                """)
-        let time = DownloadRow.milliseconds(now)
-        let state = DownloadRecord(adding: request, id: 0, to: session, at: now).state
-        try statement.execute(arguments: [
-            session, state.kind.rawValue, try DownloadRow.detail(of: state), request.priority,
-            request.destination.folder, request.destination.fileName, time, time, try coder.encode(request), run.json,
-        ])
-        let last = db.lastInsertedRowID
-        let first = last - DownloadID(run.urls.count) + 1
-        try db.cachedStatement(sql: Schema.logAdded).execute(arguments: [first, last])
-        return first
+            sql: last == nil
+                ? "INSERT INTO sqlite_sequence (seq, name) VALUES (?, 'download')"
+                : "UPDATE sqlite_sequence SET seq = ? WHERE name = 'download'")
+        try statement.execute(arguments: [(last ?? 0) + DownloadID(count)])
+        return (last ?? 0) + 1
     }
 }

@@ -5,18 +5,13 @@ import GRDB
 /// A reader for the columns of one row. It checks every value, because SQLite stores whatever a user or another program
 /// writes to a column.
 struct RowReader {
-    /// The columns, in the order of ``columns``.
+    /// The columns, in the order of ``StoredColumns/all``.
     enum Column: Int, CaseIterable {
         case id, session, state, priority, folder, askedName, fileName, url, speed, isFinishing, created, updated
         case request, stateDetail, resume, attempts, completed
+        case bytes, inode, born, modified, etag, etagIsWeak, lastModified, lastModifiedIsStrong
+        case contentType, acceptsRanges, hasFinalURL, started, ended, metrics
     }
-
-    /// The columns that a SELECT must list. They are written out, because making the list from the names of the cases
-    /// needs reflection, which takes a millisecond.
-    static let columns = """
-        id, session, state, priority, folder, askedName, fileName, url, speed, isFinishing, created, updated, \
-        request, stateDetail, resume, attempts, completed
-        """
 
     /// A column that could not be read.
     struct Damage: Error {

@@ -1,6 +1,6 @@
 import DownloadCore
 
-/// Rows that an index finds among a million others. The queries name the index. Otherwise SQLite, which has no
+/// Rows of `detail` that an index finds among a million others. The queries name the index. Otherwise SQLite, which has no
 /// statistics here, would choose the index of all states.
 struct RowSet: CustomStringConvertible {
     let table: String
@@ -9,17 +9,26 @@ struct RowSet: CustomStringConvertible {
     let condition: String
 
     private init(_ index: String, _ condition: String) {
-        table = "download INDEXED BY \(index)"
+        table = "detail \(index)"
         self.condition = condition
     }
 
     /// The text that follows FROM in a query.
     var description: String { "\(table) WHERE \(condition)" }
 
-    static let queued = RowSet("downloadQueued", "state = 'queued'")
-    static let atWork = RowSet("downloadByState", "state IN ('running', 'waiting')")
-    static let paused = RowSet("downloadPaused", "state = 'paused'")
-    static let ended = RowSet("downloadEnded", "(state = 'completed' OR state = 'failed' OR state = 'cancelled')")
+    private static func byState(_ condition: String) -> RowSet {
+        RowSet("INDEXED BY detailByState", "\(condition) AND detail.state <> 'completed'")
+    }
 
-    static func state(_ kind: DownloadState.Kind) -> RowSet { RowSet("downloadByState", "state = '\(kind.rawValue)'") }
+    static let queued = RowSet("INDEXED BY detailQueued", "detail.state = 'queued'")
+    static let atWork = byState("detail.state IN ('running', 'waiting')")
+    static let paused = RowSet("INDEXED BY detailPaused", "detail.state = 'paused'")
+    static let removed = byState("detail.state = 'removed'")
+    /// Completed downloads have no index, because it would cost each file more than a query saves.
+    static let ended = RowSet("NOT INDEXED", "detail.state IN ('completed', 'failed', 'cancelled')")
+
+    static func state(_ kind: DownloadState.Kind) -> RowSet {
+        kind == .completed
+            ? RowSet("NOT INDEXED", "detail.state = 'completed'") : byState("detail.state = '\(kind.rawValue)'")
+    }
 }

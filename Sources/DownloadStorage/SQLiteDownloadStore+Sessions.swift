@@ -12,13 +12,13 @@ extension SQLiteDownloadStore {
             let isForeground = owner.map(SessionIdentifier.isForeground) ?? true
             let move = SessionMove(owner: owner, to: .paused(.interrupted), heir: isForeground ? nil : owner)
             try await self.move(.atWork, move, ifDead: true)
-            if isForeground { try await self.move(.queued, move, ifDead: true, includesItems: true) }
+            if isForeground { try await self.move(.queued, move, ifDead: true, includesRequests: true) }
         }
     }
 
     package func requeue(session: String) async throws {
         // The intents of the session's predecessor.
-        try await write { db in try IntentRow.settle(db) { $0 == session } }
+        try await write { [coder] db in try Intents.settle(db, coder: coder) { $0 == session } }
         var move = SessionMove(owner: session, to: .queued, heir: session)
         try await self.move(.atWork, move)
         for reason in DownloadState.PauseReason.allCases where DownloadState.paused(reason).goesOnAlone {
@@ -29,7 +29,7 @@ extension SQLiteDownloadStore {
 
     package func pauseQueued(session: String, reason: DownloadState.PauseReason) async throws {
         let heir = SessionIdentifier.isForeground(session) ? nil : session
-        try await move(.queued, SessionMove(owner: session, to: .paused(reason), heir: heir), includesItems: true)
+        try await move(.queued, SessionMove(owner: session, to: .paused(reason), heir: heir), includesRequests: true)
     }
 
     package func queuedCount(session: String) async throws -> Int {
@@ -43,38 +43,28 @@ extension SQLiteDownloadStore {
             let isOnly = try Bool.fetchOne(ends, arguments: [session]) ?? false
             let statement = try db.cachedStatement(
                 sql: "SELECT count(*) FROM \(RowSet.queued)\(isOnly ? "" : " AND session = ?")")
-            let items = try db.cachedStatement(
-                sql: "SELECT sum(queued) FROM list INDEXED BY listQueued WHERE queued > 0 AND session = ?")
+            let others = try db.cachedStatement(
+                sql: "SELECT sum(queued) FROM request INDEXED BY requestQueued WHERE queued > 0 AND session = ?")
             return (try Int.fetchOne(statement, arguments: isOnly ? [] : [session]) ?? 0)
-                + (try Int.fetchOne(items, arguments: [session]) ?? 0)
+                + (try Int.fetchOne(others, arguments: [session]) ?? 0)
         }
     }
 
     package func removeEnded(before date: Date, limit: Int) async throws -> [DownloadRecord] {
-        @Sendable func old(_ db: Database) throws -> [DownloadID] {
-            let arguments: StatementArguments = [DownloadRow.milliseconds(date), max(0, limit)]
-            let items = try db.cachedStatement(
-                sql: "SELECT id FROM done WHERE isMoved = 0 AND updated < ? ORDER BY id LIMIT ?")
-            try ItemPromotion.promote(try DownloadID.fetchAll(items, arguments: arguments), db)
-            let statement = try db.cachedStatement(
-                sql: "SELECT id FROM \(RowSet.ended) AND updated < ? ORDER BY updated, id LIMIT ?")
-            return try DownloadID.fetchAll(statement, arguments: arguments)
-        }
+        let (end, now) = (DownloadRow.milliseconds(date), DownloadRow.milliseconds(time.date))
         // Usually nothing is old enough, and a read does not wait for other processes.
         let hasAny = try await perform { db in
             let statement = try db.cachedStatement(
-                sql: """
-                    SELECT EXISTS (SELECT 1 FROM \(RowSet.ended) AND updated < ?1)
-                        OR EXISTS (SELECT 1 FROM done WHERE isMoved = 0 AND updated < ?1)
-                    """)
-            return try Bool.fetchOne(statement, arguments: [DownloadRow.milliseconds(date)]) ?? false
+                sql: "SELECT EXISTS (SELECT 1 FROM \(RowSet.ended) AND updated < ?)")
+            return try Bool.fetchOne(statement, arguments: [end]) ?? false
         }
         if !hasAny { return [] }
-        return try await write { [self] db in
-            let ids = try old(db)
+        return try await write { [coder] db in
+            let statement = try db.cachedStatement(
+                sql: "SELECT id FROM \(RowSet.ended) AND updated < ? ORDER BY updated, id LIMIT ?")
+            let ids = try DownloadID.fetchAll(statement, arguments: [end, max(0, limit)])
             let records = try StoredRows(db: db, coder: coder).stored(ids).map(\.record)
-            let statement = try db.cachedStatement(sql: "DELETE FROM download WHERE id = ?")
-            for id in ids { try statement.execute(arguments: [id]) }
+            try Details(db: db).remove(ids, at: now)
             return records
         }
     }
@@ -83,19 +73,19 @@ extension SQLiteDownloadStore {
     /// that long. So the rows are moved in steps, and other processes have a turn between two steps.
     /// - Parameters:
     ///   - ifDead: Whether to stop if the session is alive.
-    ///   - includesItems: Whether queued items of the session become rows first.
+    ///   - includesRequests: Whether queued downloads without a row of `detail` get one first.
     private func move(
-        _ rows: RowSet, _ move: SessionMove, ifDead: Bool = false, includesItems: Bool = false
+        _ rows: RowSet, _ move: SessionMove, ifDead: Bool = false, includesRequests: Bool = false
     ) async throws {
         while true {
             let began = time.now
-            let count = try await write { [isAlive, time] db in
+            let count = try await write { [coder, isAlive, time] db in
                 if ifDead, let owner = move.owner {
                     if isAlive(owner) { return 0 }
-                    try IntentRow.settle(db) { $0 == owner }
+                    try Intents.settle(db, coder: coder) { $0 == owner }
                 }
-                if includesItems, let owner = move.owner {
-                    try ItemPromotion.promoteQueued(of: owner, limit: SessionMove.rowsAtOnce, db)
+                if includesRequests, let owner = move.owner {
+                    try Details(db: db).makeQueued(of: owner, limit: SessionMove.rowsAtOnce)
                 }
                 return try move.step(rows, db, at: time.date)
             }
@@ -117,7 +107,7 @@ extension SQLiteDownloadStore {
         let orphan = try db.cachedStatement(
             sql: "SELECT 1 FROM \(RowSet.queued) AND session IS NULL LIMIT 1")
         if try Int.fetchOne(orphan) != nil { owners.insert(nil) }
-        for queue in ["\(RowSet.queued)", "list INDEXED BY listQueued WHERE queued > 0"] {
+        for queue in ["\(RowSet.queued)", "request INDEXED BY requestQueued WHERE queued > 0"] {
             let next = try db.cachedStatement(
                 sql: "SELECT session FROM \(queue) AND session > ? AND session < x'' ORDER BY session LIMIT 1")
             var last = ""

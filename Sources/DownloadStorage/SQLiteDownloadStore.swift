@@ -71,7 +71,7 @@ package final class SQLiteDownloadStore: DownloadStore {
             try DoneRow(file).map { .done($0) } ?? .whole(try DownloadRow(file.record, coder: coder))
         }
             + files.finishing.map { file in
-                try IntentRow(file).map { .intent($0) } ?? .whole(try DownloadRow(file.finishing, coder: coder))
+                try Intent(file).map { .intent($0) } ?? .whole(try DownloadRow(file.finishing, coder: coder))
             }
     }
 
@@ -93,8 +93,8 @@ package final class SQLiteDownloadStore: DownloadStore {
     }
 
     /// Runs `body`, which only reads, in one transaction. All its statements see the same state of the database.
-    /// Otherwise another process could turn an item into a row of `download` between two statements. The statements
-    /// would then find this download in neither table.
+    /// Otherwise another process could give a download a row of `detail` between two statements, which would then find
+    /// the download neither with nor without the row.
     func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try await perform { db in try db.transaction(.deferred) { try body(db) } }
     }

@@ -10,8 +10,7 @@ import Synchronization
 final class SaveCommitter: Sendable {
     enum SavedRow: Sendable {
         case whole(DownloadRow)
-        case intent(IntentRow)
-        /// A completed download, which may be in the table `item` (``ItemAdding``) instead of the table `download`.
+        case intent(Intent)
         case done(DoneRow)
     }
 
@@ -33,7 +32,7 @@ final class SaveCommitter: Sendable {
     private let coder: RequestCoder
     private let time: any TimeSource
     private let state: Mutex<State>
-    private let intents = Mutex(IntentBook())
+    private let intents = Mutex(Intents())
     private static let interval = Duration.milliseconds(5)
     private static let burst = 8
 
@@ -89,30 +88,25 @@ final class SaveCommitter: Sendable {
     /// Writes the rows of a group. Returns the lost ids of each call.
     private func write(_ group: [Call], to db: Database) throws -> [Set<DownloadID>] {
         if group.allSatisfy(\.rows.isEmpty) { return group.map { _ in [] } }
-        var book = intents.withLock(\.self)
+        var intents = self.intents.withLock(\.self)
         let lost = try db.immediately(durably: group.contains(where: \.isDurable)) {
-            var writer = try RowWriter(db)
-            var items = try SavedItems(db)
-            var lost = try group.map { call in
+            var writer = try RowWriter(db, coder: coder)
+            var files = try SavedFiles(db)
+            let lost = try group.map { call in
                 var lost: Set<DownloadID> = []
-                try items.look(at: call.rows.compactMap { if case .done(let row) = $0 { row.id } else { nil } })
+                try files.look(at: call.rows.compactMap(\.fileID))
                 for row in call.rows {
-                    let isOwned = try write(row, of: call.session, &writer, &items, &book)
+                    let isOwned = try write(row, of: call.session, &writer, &files, &intents)
                     if !isOwned { lost.insert(row.id) }
                 }
                 FaultPoint.reached("committing")
                 return lost
             }
-            let unowned = try items.finish(&book)
-            if !unowned.isEmpty {
-                for (index, call) in group.enumerated() {
-                    lost[index].formUnion(unowned.intersection(call.rows.map(\.id)))
-                }
-            }
+            try files.finish(&intents)
             return lost
         }
         // This is done after the transaction, because a failed transaction restores the intents that it has deleted.
-        intents.withLock { $0 = book }
+        self.intents.withLock { $0 = intents }
         return lost
     }
 }
@@ -120,29 +114,19 @@ final class SaveCommitter: Sendable {
 extension SaveCommitter {
     /// Writes a row. Returns false if the download does not belong to the session any more.
     private func write(
-        _ row: SavedRow, of session: String, _ writer: inout RowWriter, _ items: inout SavedItems,
-        _ book: inout IntentBook
+        _ row: SavedRow, of session: String, _ writer: inout RowWriter, _ files: inout SavedFiles,
+        _ intents: inout Intents
     ) throws -> Bool {
-        let isOwned: Bool
         switch row {
-        case .intent(let row):
-            if try items.intend(row, of: session) { return true }
-            isOwned = try row.write(ownedBy: session, writer.db)
-            if isOwned { book.add(row.id) }
-            return isOwned
+        case .intent(let intent): return try files.intend(intent, of: session)
         case .done(let row):
-            if try items.complete(row, of: session) {
-                try items.forgetIntent(of: row.id, isItem: true, &book)
-                return true
-            }
-            isOwned = try writer.update(DownloadRow(row.record, coder: coder), ownedBy: session)
+            let isOwned = try files.complete(row, of: session)
+            try intents.forget(row.id, isEnded: isOwned, writer.db)
+            return isOwned
         case .whole(let row):
-            isOwned =
-                try writer.update(row, ownedBy: session)
-                || (items.promote(row.id, of: session) && writer.update(row, ownedBy: session))
+            let hadIntent = try intents.forget(row.id, isEnded: row.state.isEnded, writer.db)
+            return try writer.update(row, ownedBy: session, hadIntent: hadIntent)
         }
-        try items.forgetIntent(of: row.id, isItem: false, &book)
-        return isOwned
     }
 }
 
@@ -150,10 +134,13 @@ extension SaveCommitter.SavedRow {
     var id: DownloadID {
         switch self {
         case .whole(let row): row.id
-        case .intent(let row): row.id
+        case .intent(let intent): intent.id
         case .done(let row): row.id
         }
     }
+
+    /// The id of the download of a small file.
+    fileprivate var fileID: DownloadID? { if case .whole = self { nil } else { id } }
 }
 
 extension Database {

@@ -3,10 +3,10 @@ import GRDB
 /// The schema of the store. If a stored JSON value gains a field that is not optional, old rows must get the field in a
 /// new version. The request is an exception, because any field may be missing in a `RequestDocument`.
 enum Schema {
-    /// The number that marks the file as dlm's (`PRAGMA application_id`): "dlms" in ASCII.
-    static let applicationID = 0x646C_6D73
-    /// The number of the programs before the first release: "dlm1" in ASCII.
-    private static let unreleasedID = 0x646C_6D31
+    /// The number that marks the file as dlm's (`PRAGMA application_id`): "dlmd" in ASCII.
+    static let applicationID = 0x646C_6D64
+    /// The numbers of the programs before the first release: "dlm1" and "dlms" in ASCII.
+    private static let unreleasedIDs = [0x646C_6D31, 0x646C_6D73]
     static let version = 1
 
     /// Makes the tables if there are none. Any number of processes may do so at the same moment.
@@ -30,7 +30,7 @@ enum Schema {
     static func requireStore(_ db: Database) throws {
         let isEmpty = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0
         let id = try number("application_id", of: db)
-        if id == unreleasedID { throw Refusal.unreleased }
+        if unreleasedIDs.contains(id) { throw Refusal.unreleased }
         guard isEmpty || id == applicationID else { throw Refusal.foreign }
     }
 
@@ -64,53 +64,97 @@ enum Schema {
         case danglingLink
     }
 
-    private static let tables = downloads + events + others + lists
+    private static let tables = downloads + others
 
-    /// Values that queries use have columns; other values are in JSON. `request` lacks the values that have columns of
-    /// their own. `created` and `updated` are milliseconds since 1970. With AUTOINCREMENT an id is never used again.
-    /// There is an index for each query that must be fast with a million downloads. The condition of the index
-    /// `downloadEnded` uses OR: with IN, SQLite makes a table for each row that it writes, which was a third of the cost
-    /// of a save.
+    /// Every download has a row of `download`. The downloads that were added together share a row of `request`, which
+    /// has everything of the request except the URL. A download without a row of `detail` is queued, for the session and
+    /// with the priority of its `request`; so the addition of a million lines writes short rows only. `request.queued` is
+    /// the number of these downloads, and their ids are between `first` and `last`.
+    ///
+    /// A row of `detail` has the state of a download, which may be `removed` as long as the log of events needs the
+    /// download. Values that queries use have columns; other values are in JSON. The result of a small file, from `bytes`
+    /// on, has columns (``DoneRow``), because JSON would take as long as fetching the file. Then `resume` and
+    /// `completed` are NULL, and `attempts` has the attempts before the last. Nothing is NOT NULL, because a statement that
+    /// may fail at a row makes SQLite copy the pages that it changes; ``RowReader`` checks the values. There is an index
+    /// for each query that must be fast with a million downloads.
+    ///
+    /// An index by `download.hash` finds downloads by their URLs. The number of the segment of the index
+    /// (``HashSegments``) precedes the lower 40 bits of ``URLHash``. `segment.items` is the number of downloads that were
+    /// added to the segment, and `filter` is its ``HashFilter``, or NULL.
+    ///
+    /// Times are milliseconds since 1970, except for `started` and `ended`, which are seconds since 2001, as in
+    /// `attempts`. With AUTOINCREMENT an id is never used again.
     private static let downloads = """
         PRAGMA application_id = \(applicationID);
-        CREATE TABLE download (
+        CREATE TABLE request (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             session TEXT,
-            state TEXT NOT NULL,
             priority INTEGER NOT NULL,
             folder TEXT NOT NULL,
             askedName TEXT,
+            created INTEGER NOT NULL,
+            document TEXT NOT NULL,
+            first INTEGER NOT NULL,
+            last INTEGER NOT NULL,
+            queued INTEGER NOT NULL
+        );
+        CREATE INDEX requestQueued ON request (session, priority DESC, first) WHERE queued > 0;
+        CREATE TABLE download (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            request INTEGER NOT NULL,
+            hash INTEGER NOT NULL,
+            url TEXT NOT NULL
+        );
+        CREATE INDEX downloadByHash ON download (hash);
+        CREATE TABLE detail (
+            id INTEGER PRIMARY KEY,
+            session TEXT,
+            state TEXT,
+            stateDetail TEXT,
+            priority INTEGER,
             fileName TEXT,
-            url TEXT NOT NULL,
-            received INTEGER NOT NULL DEFAULT 0,
+            received INTEGER,
             total INTEGER,
             speed REAL,
-            isFinishing INTEGER NOT NULL DEFAULT 0,
-            created INTEGER NOT NULL,
-            updated INTEGER NOT NULL,
-            request TEXT NOT NULL,
-            stateDetail TEXT,
+            isFinishing INTEGER,
+            updated INTEGER,
             resume TEXT,
             attempts TEXT,
-            completed TEXT
+            completed TEXT,
+            bytes INTEGER,
+            inode INTEGER,
+            born INTEGER,
+            modified INTEGER,
+            etag TEXT,
+            etagIsWeak INTEGER,
+            lastModified TEXT,
+            lastModifiedIsStrong INTEGER,
+            contentType TEXT,
+            acceptsRanges INTEGER,
+            hasFinalURL INTEGER,
+            started REAL,
+            ended REAL,
+            metrics TEXT
         );
-        CREATE INDEX downloadByDestination ON download (folder, url);
-        CREATE INDEX downloadQueued ON download (session, priority DESC) WHERE state = 'queued';
-        CREATE INDEX downloadPaused ON download (session, stateDetail)
-            WHERE state = 'paused' AND session IS NOT NULL;
-        CREATE INDEX downloadByState ON download (state);
-        CREATE INDEX downloadEnded ON download (updated)
-            WHERE state = 'completed' OR state = 'failed' OR state = 'cancelled';
+        CREATE INDEX detailByState ON detail (state) WHERE state <> 'completed';
+        CREATE INDEX detailQueued ON detail (session, priority DESC) WHERE state = 'queued';
+        CREATE INDEX detailPaused ON detail (session, stateDetail) WHERE state = 'paused' AND session IS NOT NULL;
+        CREATE TABLE segment (
+            id INTEGER PRIMARY KEY,
+            items INTEGER NOT NULL,
+            filter BLOB
+        );
+        INSERT INTO segment (id, items) VALUES (0, 0);
         """
 
-    /// The log of events. Its times are milliseconds since 1970. A row with a `batch` stands for one event of each
-    /// download that `batch` lists; the last of these events has the cursor `seq`.
+    /// `event` is the log (``EventLog``); its times are milliseconds since 1970. A row with a `batch` stands for one event
+    /// of each download that `batch` lists; the last of these events has the cursor `seq`. `intent` has the small files
+    /// that are about to get their names (``Intents``).
     ///
-    /// Triggers write the log, except for additions: the statement that adds rows logs them, too (``logAdded``), which
-    /// is faster for many rows. A change of state is logged with the time of the row. For a trigger that asks for the
-    /// time, SQLite would copy each page before it changes the page (``RowWriter``). The row of a small file changes
-    /// from `queued` to `completed` directly, but the log still has the event of its start, from `intent`.
-    private static let events = """
+    /// `host` has the host profiles by origin, for the number of connections; `learned` is in milliseconds since 1970.
+    /// `hook` has the due hooks (``SQLiteDownloadStore/takeHook(session:)``), each with the record at the end of the
+    /// download, because the download may be resumed or removed before its hook runs.
+    private static let others = """
         CREATE TABLE event (
             seq INTEGER PRIMARY KEY AUTOINCREMENT,
             time INTEGER NOT NULL,
@@ -125,32 +169,11 @@ enum Schema {
             total INTEGER,
             batch TEXT
         );
-        CREATE TRIGGER downloadMoved AFTER UPDATE OF state, received ON download
-        WHEN NEW.state <> OLD.state OR (NEW.received < OLD.received AND NEW.state = 'running') BEGIN
-            INSERT INTO event (time, kind, download, name, url, session, state, stateDetail, received, total)
-            SELECT updated, 'started', id, fileName, NEW.url, session, 'running', NULL, 0, total
-            FROM intent WHERE id = NEW.id AND OLD.state = 'queued' AND NEW.state <> 'running';
-            \(log(kindOfMove, time: "NEW.updated", session: "coalesce(NEW.session, OLD.session)"));
-        END;
-        CREATE TRIGGER downloadChanged AFTER UPDATE OF url, priority ON download
-        WHEN NEW.url <> OLD.url OR NEW.priority <> OLD.priority BEGIN
-            \(log("'changed'", session: "NEW.session"));
-        END;
-        CREATE TRIGGER downloadLimited AFTER UPDATE OF request ON download
-        WHEN CASE WHEN NEW.request = OLD.request OR NOT json_valid(NEW.request) OR NOT json_valid(OLD.request) THEN 0
-            ELSE json_extract(NEW.request, '$.rateLimit') IS NOT json_extract(OLD.request, '$.rateLimit') END BEGIN
-            \(log("'changed'", session: "NEW.session"));
-        END;
-        CREATE TRIGGER downloadRemoved AFTER DELETE ON download BEGIN
-            \(log("'removed'", row: "OLD", state: "NULL, NULL", session: "OLD.session"));
-        END;
-        """
-
-    /// `host` has the host profiles by origin, for the number of connections; `learned` is in milliseconds since 1970.
-    /// `hook` has the due hooks (``SQLiteDownloadStore/takeHook(session:)``), each with the record at the end of the
-    /// download, because the download may be resumed or removed before its hook runs. `intent` has the small files that
-    /// are about to get their names (``IntentRow``).
-    private static let others = """
+        CREATE TABLE intent (
+            id INTEGER PRIMARY KEY,
+            session TEXT NOT NULL,
+            files TEXT NOT NULL
+        );
         CREATE TABLE host (
             origin TEXT PRIMARY KEY,
             best INTEGER NOT NULL,
@@ -162,106 +185,5 @@ enum Schema {
             session TEXT NOT NULL,
             record TEXT NOT NULL
         );
-        CREATE TABLE intent (
-            id INTEGER PRIMARY KEY,
-            session TEXT NOT NULL,
-            fileName TEXT NOT NULL,
-            total INTEGER NOT NULL,
-            resume TEXT NOT NULL,
-            updated INTEGER NOT NULL
-        );
         """
-
-    /// The downloads of a list, in tables to which a whole batch is written without JSON, triggers or indexes of
-    /// states.
-    ///
-    /// An `item` is queued, or it is completed and has a row in `done`. When an item gets any other state, it becomes a
-    /// row of `download` with the same id (``ItemPromotion``), and `done.isMoved` is set. The row of the item stays for
-    /// the log of events. The items of one `list` have the ids `first` to `last`, and `list.queued` is the number of
-    /// items without a row in `done`. `done.started` and `done.ended` are seconds since 2001, as in `attempts`.
-    /// `itemIntent` has the items that are about to get their names (``ItemIntents``).
-    ///
-    /// An index by `item.hash` finds items by their URLs. The number of the segment of the index (``ItemSegments``)
-    /// precedes the lower 40 bits of ``ItemHash``. `itemSegment.items` is the number of items that were added to the
-    /// segment, and `filter` is its ``HashFilter``, or NULL.
-    private static let lists = """
-        CREATE TABLE list (
-            id INTEGER PRIMARY KEY AUTOINCREMENT,
-            session TEXT,
-            priority INTEGER NOT NULL,
-            folder TEXT NOT NULL,
-            askedName TEXT,
-            created INTEGER NOT NULL,
-            request TEXT NOT NULL,
-            first INTEGER NOT NULL,
-            last INTEGER NOT NULL,
-            queued INTEGER NOT NULL
-        );
-        CREATE INDEX listQueued ON list (session, priority DESC, first) WHERE queued > 0;
-        CREATE TABLE item (
-            id INTEGER PRIMARY KEY,
-            list INTEGER NOT NULL,
-            hash INTEGER NOT NULL,
-            url TEXT NOT NULL
-        );
-        CREATE INDEX itemByHash ON item (hash);
-        CREATE TABLE done (
-            id INTEGER PRIMARY KEY,
-            isMoved INTEGER NOT NULL,
-            fileName TEXT,
-            bytes INTEGER,
-            inode INTEGER,
-            born INTEGER,
-            modified INTEGER,
-            etag TEXT,
-            etagIsWeak INTEGER,
-            lastModified TEXT,
-            lastModifiedIsStrong INTEGER,
-            contentType TEXT,
-            acceptsRanges INTEGER,
-            hasFinalURL INTEGER,
-            started REAL,
-            ended REAL,
-            updated INTEGER,
-            metrics TEXT
-        );
-        CREATE TABLE itemIntent (
-            id INTEGER PRIMARY KEY,
-            session TEXT NOT NULL,
-            items TEXT NOT NULL
-        );
-        CREATE TABLE itemSegment (
-            id INTEGER PRIMARY KEY,
-            items INTEGER NOT NULL,
-            filter BLOB
-        );
-        INSERT INTO itemSegment (id, items) VALUES (0, 0);
-        """
-
-    private static let kindOfMove = """
-        CASE WHEN NEW.state = OLD.state THEN 'restarted' WHEN NEW.state = 'queued' THEN 'resumed'
-            WHEN NEW.state = 'running' THEN 'started' ELSE NEW.state END
-        """
-
-    /// The statement that logs the addition of the rows from one id to another.
-    static let logAdded = """
-        INSERT INTO event (time, kind, download, name, url, session, state, stateDetail, received, total)
-        SELECT created, 'added', id, askedName, url, session, state, stateDetail, received, total
-        FROM download WHERE id BETWEEN ? AND ?
-        """
-
-    private static let now = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
-
-    /// Returns the statement of a trigger that logs an event of `row`.
-    private static func log(
-        _ kind: String, time: String = now, row: String = "NEW", state: String = "NEW.state, NEW.stateDetail",
-        session: String
-    ) -> String {
-        """
-        INSERT INTO event (time, kind, download, name, url, session, state, stateDetail, received, total)
-        VALUES (\(time), \(kind), \(row).id,
-            coalesce(\(row).fileName, \(row).askedName), \(row).url, \(session), \(state), \(row).received,
-            \(row).total)
-        """
-    }
 }

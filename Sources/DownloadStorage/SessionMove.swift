@@ -20,21 +20,26 @@ struct SessionMove {
         self.heir = heir
     }
 
-    /// Moves up to ``rowsAtOnce`` rows. Returns the number of rows that were moved.
+    /// Moves up to ``rowsAtOnce`` rows, and logs each. Returns the number of rows that were moved.
     func step(_ rows: RowSet, _ db: Database, at date: Date) throws -> Int {
-        var arguments: StatementArguments = [
-            to.kind.rawValue, to == .queued ? nil : try JSONText.encode(to), heir, DownloadRow.milliseconds(date),
-            owner,
-        ]
+        var arguments: StatementArguments = [owner]
         if let from { arguments += [try JSONText.encode(from)] }
+        let finding = try db.cachedStatement(
+            sql: """
+                SELECT id FROM \(rows) AND session \(owner == nil ? "IS" : "=") ?
+                    \(from == nil ? "" : "AND stateDetail = ?") LIMIT \(Self.rowsAtOnce)
+                """)
+        let ids = try DownloadID.fetchAll(finding, arguments: arguments)
+        if ids.isEmpty { return 0 }
+        let (time, numbers) = (DownloadRow.milliseconds(date), JSONWriter.text { json in json.array(ids) { $0.value($1) } })
         try db.cachedStatement(
             sql: """
-                UPDATE OR FAIL download SET state = ?, stateDetail = ?, session = ?, speed = NULL, updated = ?
-                WHERE id IN (
-                    SELECT id FROM \(rows) AND session \(owner == nil ? "IS" : "=") ?
-                        \(from == nil ? "" : "AND stateDetail = ?") LIMIT \(Self.rowsAtOnce))
+                UPDATE OR FAIL detail SET state = ?, stateDetail = ?, session = ?, speed = NULL, updated = ?
+                WHERE id IN (SELECT value FROM json_each(?))
                 """
-        ).execute(arguments: arguments)
-        return db.changesCount
+        ).execute(arguments: [to.kind.rawValue, try DownloadRow.detail(of: to), heir, time, numbers])
+        let kind = to.kind == .queued ? "resumed" : to.kind.rawValue
+        try EventLog(db: db).note(kind, ofEach: numbers, session: owner.databaseValue, at: time)
+        return ids.count
     }
 }

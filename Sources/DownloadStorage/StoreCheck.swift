@@ -65,12 +65,10 @@ package enum StoreCheck {
 
     /// Returns the number of recorded downloads.
     static func count(in db: Database) throws -> Int? {
-        // One statement counts in all tables. Between two statements, an item may become a row of `download`.
         try Int.fetchOne(
             db,
             sql: """
-                SELECT (SELECT count(*) FROM main.download) + (SELECT count(*) FROM main.item)
-                    - (SELECT count(*) FROM main.done WHERE isMoved = 1)
+                SELECT (SELECT count(*) FROM main.download) - (SELECT count(*) FROM main.detail WHERE state = 'removed')
                 """)
     }
 

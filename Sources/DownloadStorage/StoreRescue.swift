@@ -139,7 +139,7 @@ struct StoreRescue {
 
     /// The tables that are copied. Hooks are not copied, because their programs run at most once, and a damaged store may
     /// have hooks that have run. Host profiles are measured again.
-    private static let tables = ["event", "download", "intent", "list", "item", "done", "itemIntent"]
+    private static let tables = ["event", "request", "download", "detail", "intent"]
 
     /// Returns the number of downloads that were copied. Of their ranges, only durable ones are believed from now on.
     private func copyTables(_ db: Database) throws -> Int {
@@ -149,9 +149,13 @@ struct StoreRescue {
         }
         try db.execute(
             sql: """
-                UPDATE main.download SET resume = json_remove(resume, '$.bootID') WHERE json_valid(resume);
-                DELETE FROM main.itemSegment WHERE EXISTS (SELECT 1 FROM main.item);
-                INSERT INTO main.itemSegment (id, items) SELECT hash >> 40, count(*) FROM main.item GROUP BY 1;
+                UPDATE main.detail SET resume = json_remove(resume, '$.bootID') WHERE json_valid(resume);
+                UPDATE main.request SET queued = (
+                    SELECT count(*) FROM main.download
+                    WHERE id BETWEEN first AND last AND request = main.request.id
+                        AND NOT EXISTS (SELECT 1 FROM main.detail WHERE main.detail.id = main.download.id));
+                DELETE FROM main.segment WHERE EXISTS (SELECT 1 FROM main.download);
+                INSERT INTO main.segment (id, items) SELECT hash >> 40, count(*) FROM main.download GROUP BY 1;
                 """)
         return try StoreCheck.count(in: db) ?? 0
     }

@@ -2,7 +2,7 @@ import DownloadCore
 import Foundation
 import GRDB
 
-/// The download that one row contains: a row of `download`, or an item in the same columns (``ItemRows``).
+/// The download that one row contains.
 struct StoredDownload: Sendable {
     /// The record. A damaged record is shown as failed, and cannot be resumed.
     let record: DownloadRecord
@@ -11,7 +11,7 @@ struct StoredDownload: Sendable {
     let kind: DownloadState.Kind
     let damage: DownloadError?
 
-    /// - Parameter row: A row with ``RowReader/columns``.
+    /// - Parameter row: A row with ``StoredColumns/all``.
     init(_ row: Row, coder: RequestCoder) throws {
         let reader = RowReader(row: row)
         do {
@@ -44,13 +44,46 @@ struct StoredDownload: Sendable {
         record.session = try reader.optional(.session)
         record.fileName = try reader.optional(.fileName)
         record.speed = try reader.optional(.speed)
-        record.isFinishing = try reader.value(.isFinishing)
-        record.resume = try reader.json(.resume, ResumeData.self) ?? ResumeData()
-        if let total = record.resume.total, total < 0 { throw RowReader.Damage(column: .resume) }
+        record.isFinishing = try reader.optional(.isFinishing) ?? false
         record.attempts = try reader.json(.attempts, [AttemptRecord].self) ?? []
-        record.completed = try reader.json(.completed, CompletedFile.self)
+        if let bytes: Int64 = try reader.optional(.bytes) {
+            try readResult(of: &record, bytes, reader)
+        } else {
+            record.completed = try reader.json(.completed, CompletedFile.self)
+        }
+        if let resume = try reader.json(.resume, ResumeData.self) { record.resume = resume }
+        if let total = record.resume.total, total < 0 { throw RowReader.Damage(column: .resume) }
         if let file = record.completed, file.bytes < 0 { throw RowReader.Damage(column: .completed) }
         return record
+    }
+
+    /// Reads the columns that ``DoneRow`` writes.
+    private static func readResult(of record: inout DownloadRecord, _ bytes: Int64, _ reader: RowReader) throws {
+        let place = record.request.destination
+        guard let name = record.fileName, let inode = UInt64(exactly: try reader.value(.inode, Int64.self)) else {
+            throw RowReader.Damage(column: .inode)
+        }
+        let etag = try reader.optional(.etag, String.self).map {
+            EntityTag(opaque: $0, isWeak: try reader.optional(.etagIsWeak) ?? false)
+        }
+        record.completed = CompletedFile(
+            path: FileNaming.path(place.folder, name), bytes: bytes,
+            identity: FileIdentity(inode: inode, born: try reader.optional(.born)),
+            modified: try reader.value(.modified),
+            validators: Validators(
+                etag: etag, lastModified: try reader.optional(.lastModified),
+                lastModifiedIsStrong: try reader.optional(.lastModifiedIsStrong) ?? false))
+        record.resume.finalURL = try reader.optional(.hasFinalURL) ?? false ? record.request.url : nil
+        record.resume.contentType = try reader.optional(.contentType)
+        record.resume.acceptsRanges = try reader.optional(.acceptsRanges) ?? false
+        // A download that is fetched again has no attempt yet.
+        guard let started: Double = try reader.optional(.started) else { return }
+        var attempt = AttemptRecord(started: Date(timeIntervalSinceReferenceDate: started))
+        attempt.ended = Date(timeIntervalSinceReferenceDate: try reader.value(.ended))
+        attempt.received = bytes
+        attempt.outcome = "completed"
+        attempt.metrics = try reader.json(.metrics, StoredMetrics.self)?.metrics
+        record.attempts.append(attempt)
     }
 
     private static func state(_ reader: RowReader) throws -> DownloadState {

@@ -1,7 +1,7 @@
 import DownloadCore
 import GRDB
 
-/// A reader of downloads. Each download is a row of `download` or an item (``ItemAdding``).
+/// A reader of downloads.
 struct StoredRows {
     let db: Database
     let coder: RequestCoder
@@ -9,9 +9,9 @@ struct StoredRows {
     func records(_ selection: DownloadSelection) throws -> [DownloadRecord] {
         switch selection.which {
         case .ids(let ids): try stored(ids).map(\.record).newest(selection.limit)
-        case .states(let kinds): try listed(selection, of: kinds)
+        case .states(let kinds): try merged(try sources(of: kinds, selection), selection) { kinds.contains($0.state.kind) }
         case .file(let folder, let name): try records(in: folder, named: name).newest(selection.limit)
-        case .all: try listed(selection)
+        case .all: try merged([try source(StoredColumns.downloads, selection)], selection)
         }
     }
 
@@ -21,19 +21,20 @@ struct StoredRows {
         // The rest of the priority at which the last read ended comes first, then the lower priorities. Each query
         // reads a range of the index.
         if let position {
-            try append("priority = ? AND id > ?", [session, position.priority, position.id], limit, to: &entries)
-            try append("priority < ?", [session, position.priority], limit, to: &entries)
+            try append(
+                "detail.priority = ? AND detail.id > ?", [session, position.priority, position.id], limit, to: &entries)
+            try append("detail.priority < ?", [session, position.priority], limit, to: &entries)
         } else {
             try append("true", [session], limit, to: &entries)
         }
-        let items = try ItemQueue(session: session, after: position, db).items(limit, coder)
-        return ItemQueue.merged(entries, items, limit)
+        let others = try RequestQueue(session: session, after: position, db).entries(limit, coder)
+        return RequestQueue.merged(entries, others, limit)
     }
 
     /// Returns the queue of a session without the URLs that have one of these prefixes.
     func queued(session: String, excluding prefixes: [String], limit: Int) throws -> [DownloadEntry] {
         // The character after "/" is "0", so a range of texts finds all URLs with the prefix. LIKE would need escapes.
-        let condition = prefixes.map { _ in "AND NOT (url >= ? AND url < ?)" }.joined(separator: " ")
+        let condition = prefixes.map { _ in "AND NOT (download.url >= ? AND download.url < ?)" }.joined(separator: " ")
         let bounds = prefixes.flatMap { [$0, $0.dropLast() + "0"] }
         var entries: [DownloadEntry] = []
         // The statement is not cached, because its text depends on the number of prefixes.
@@ -41,16 +42,16 @@ struct StoredRows {
             Row.fetchCursor(
                 db, sql: Self.queue("true \(condition)"), arguments: StatementArguments([session] + bounds)),
             limit, to: &entries)
-        let items = try ItemQueue(session: session, db).items(
-            limit, coder, where: condition.replacing("url", with: "item.url"), StatementArguments(bounds))
-        return ItemQueue.merged(entries, items, limit)
+        let others = try RequestQueue(session: session, db).entries(
+            limit, coder, where: condition, StatementArguments(bounds))
+        return RequestQueue.merged(entries, others, limit)
     }
 
     /// Returns the SQL for the queued rows of a session that match the condition.
     private static func queue(_ condition: String) -> String {
         """
-        SELECT \(RowReader.columns) FROM \(RowSet.queued) AND session = ? AND \(condition)
-        ORDER BY priority DESC, id
+        SELECT \(StoredColumns.all) FROM \(StoredColumns.downloads(.queued)) AND detail.session = ? AND \(condition)
+        ORDER BY detail.priority DESC, detail.id
         """
     }
 
@@ -71,40 +72,68 @@ struct StoredRows {
 
     /// Returns each download once, in the order in which `ids` names them. Throws if an id is unknown.
     func stored(_ ids: [DownloadID]) throws -> [StoredDownload] {
-        let statement = try db.cachedStatement(sql: "SELECT \(RowReader.columns) FROM download WHERE id = ?")
-        let item = try db.cachedStatement(sql: "SELECT \(ItemRows.columns) FROM \(ItemRows.byID)")
+        let statement = try db.cachedStatement(
+            sql: "SELECT \(StoredColumns.all) FROM \(StoredColumns.downloads) AND download.id = ?")
         return try ids.firstOccurrences.map { id in
-            let row = try Row.fetchOne(statement, arguments: [id]) ?? Row.fetchOne(item, arguments: [id])
-            guard let row else { throw DownloadError.noSuchDownload(id) }
+            guard let row = try Row.fetchOne(statement, arguments: [id]) else { throw DownloadError.noSuchDownload(id) }
             return try StoredDownload(row, coder: coder)
         }
     }
 
-    /// Returns the newest downloads, or the first after an id. The rows and the items of each kind come in this order
-    /// from their indexes, and are merged here.
-    private func listed(
-        _ selection: DownloadSelection, of kinds: Set<DownloadState.Kind>
-    ) throws -> [DownloadRecord] {
-        let cursors = try kinds.map { kind in
-            let statement = try db.cachedStatement(
-                sql: """
-                    SELECT \(RowReader.columns) FROM \(RowSet.state(kind)) AND id > ?
-                    ORDER BY id \(selection.sqlOrder)
-                    """)
-            return RowSource(try Row.fetchCursor(statement, arguments: [selection.after ?? 0]))
-        }
-        let items = try ListedItems(selection, in: db).sources(of: kinds)
-        return try merged(cursors + items, selection) { kinds.contains($0.state.kind) }
+    // MARK: Lists
+
+    /// A source of rows.
+    private typealias Source = () throws -> Row?
+
+    private func source(
+        _ rows: String, id: String = "download.id", _ selection: DownloadSelection
+    ) throws -> Source {
+        let statement = try db.cachedStatement(
+            sql: "SELECT \(StoredColumns.all) FROM \(rows) AND \(id) > ? ORDER BY \(id) \(selection.sqlOrder)")
+        return try Row.fetchCursor(statement, arguments: [selection.after ?? 0]).next
     }
 
-    /// Merges sources that are all in the order of the selection.
+    /// Returns a source for each state, and one for the queued downloads without a row of `detail`.
+    private func sources(of kinds: Set<DownloadState.Kind>, _ selection: DownloadSelection) throws -> [Source] {
+        let sources = try kinds.map {
+            try source(StoredColumns.downloads(.state($0)), id: "detail.id", selection)
+        }
+        return kinds.contains(.queued) ? sources + [try queued(selection)] : sources
+    }
+
+    /// Returns the queued downloads without a row of `detail`, request by request. Only requests with such downloads are
+    /// read.
+    private func queued(_ selection: DownloadSelection) throws -> Source {
+        let after = selection.after ?? 0
+        let requests = try db.cachedStatement(
+            sql: "SELECT id, first, last FROM request INDEXED BY requestQueued WHERE queued > 0 AND last > ?")
+        var ranges = try Row.fetchAll(requests, arguments: [after]).map {
+            row -> (request: Int64, first: DownloadID, last: DownloadID) in (row[0], max(row[1], after + 1), row[2])
+        }
+        ranges.sort { selection.after == nil ? $0.first < $1.first : $0.first > $1.first }
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT \(StoredColumns.all) FROM \(StoredColumns.queued) AND download.request = ?
+                ORDER BY download.id \(selection.sqlOrder)
+                """)
+        var cursor: RowCursor?
+        return {
+            while true {
+                if let row = try cursor?.next() { return row }
+                guard let range = ranges.popLast() else { return nil }
+                cursor = try Row.fetchCursor(statement, arguments: [range.first, range.last, range.request])
+            }
+        }
+    }
+
+    /// Merges sources that are all in the order of the selection: the newest downloads first, or the first after an id.
     /// - Parameter isMeant: Returns whether the record belongs to the selection. A damaged row counts as failed,
     ///   whatever its column says.
     private func merged(
-        _ sources: [RowSource], _ selection: DownloadSelection, _ isMeant: (DownloadRecord) -> Bool = { _ in true }
+        _ sources: [Source], _ selection: DownloadSelection, _ isMeant: (DownloadRecord) -> Bool = { _ in true }
     ) throws -> [DownloadRecord] {
-        func next(_ source: RowSource) throws -> DownloadRecord? {
-            while let row = try source.next() {
+        func next(_ source: Source) throws -> DownloadRecord? {
+            while let row = try source() {
                 let record = try StoredDownload(row, coder: coder).record
                 if isMeant(record) { return record }
             }
@@ -125,21 +154,15 @@ struct StoredRows {
         return selection.after == nil ? records.reversed() : records
     }
 
-    /// Returns the downloads whose files have this name in this folder. `+id` makes SQLite use the index of folders
-    /// instead of the order of the ids.
+    /// Returns the downloads whose files have this name in this folder.
     private func records(in folder: String, named name: String) throws -> [DownloadRecord] {
-        let statement = try db.cachedStatement(
-            sql: "SELECT \(RowReader.columns) FROM download WHERE folder = ? AND fileName = ? ORDER BY +id")
-        let items = try db.cachedStatement(sql: "SELECT \(ItemRows.columns) FROM \(ItemRows.named)")
-        let found =
-            try Row.fetchAll(statement, arguments: [folder, name]) + Row.fetchAll(items, arguments: [folder, name])
-        return try found.map { try StoredDownload($0, coder: coder).record }.sorted { $0.id < $1.id }
+        let statement = try db.cachedStatement(sql: "SELECT \(StoredColumns.all) FROM \(StoredColumns.named)")
+        return try Row.fetchAll(statement, arguments: [folder, name])
+            .map { try StoredDownload($0, coder: coder).record }.sorted { $0.id < $1.id }
     }
+}
 
-    private func listed(_ selection: DownloadSelection) throws -> [DownloadRecord] {
-        let statement = try db.cachedStatement(
-            sql: "SELECT \(RowReader.columns) FROM download WHERE id > ? ORDER BY id \(selection.sqlOrder)")
-        let rows = RowSource(try Row.fetchCursor(statement, arguments: [selection.after ?? 0]))
-        return try merged([rows, ListedItems(selection, in: db).all()], selection)
-    }
+extension DownloadSelection {
+    /// The order in SQL: the newest downloads first, unless the selection begins after a download.
+    fileprivate var sqlOrder: String { after == nil ? "DESC" : "ASC" }
 }

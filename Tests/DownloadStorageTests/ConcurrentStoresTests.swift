@@ -81,30 +81,27 @@ struct ConcurrentStoresTests {
         #expect(claimed.sorted() == ids)
     }
 
-    @Test("If a download moves from `item` to `download` between two statements of a reader, it is found once")
-    func promotionWhileReading() async throws {
+    @Test("If a download gets a row of `detail` between two statements of a reader, it is found once")
+    func detailWhileReading() async throws {
         let (reader, other) = (try folder.open(), try folder.open())
         let ids = try await reader.add((0..<3).map { try Sample.request("\($0)") }, session: "s").map(\.record.id)
-        let selections: [DownloadSelection] = [.all, .ids([ids[1]]), .ids([ids[2]])]
-        for (id, selection) in zip(ids, selections) {
-            let isDone = Mutex(false)
-            reader.database.inDatabase { db in
-                db.trace { event in
-                    guard case .statement(let statement) = event, statement.sql.contains("FROM item"),
-                        isDone.withLock({ isDone in
-                            defer { isDone = true }
-                            return !isDone
-                        })
-                    else { return }
-                    #expect(throws: Never.self) { try other.database.write { try ItemPromotion.promote([id], $0) } }
-                }
+        let isDone = Mutex(false)
+        reader.database.inDatabase { db in
+            db.trace { event in
+                guard case .statement(let statement) = event, statement.sql.contains("requestQueued"),
+                    isDone.withLock({ isDone in
+                        defer { isDone = true }
+                        return !isDone
+                    })
+                else { return }
+                #expect(throws: Never.self) { try other.database.write { try Details(db: $0).make([ids[1]]) } }
             }
-            let found = try await reader.records(selection).map(\.id).sorted()
-            #expect(found == (selection == .all ? ids : [id]))
-            #expect(isDone.withLock { $0 })
-            reader.database.inDatabase { $0.trace(options: []) }
         }
-        #expect(try await other.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM download") } == 3)
+        #expect(try await reader.records(DownloadSelection(.states([.queued]))).map(\.id) == ids)
+        #expect(isDone.withLock { $0 })
+        reader.database.inDatabase { $0.trace(options: []) }
+        #expect(try await reader.records(DownloadSelection(.states([.queued]))).map(\.id) == ids)
+        #expect(try await other.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM detail") } == 1)
     }
 
     @Test("A reader of the log gets each event once, in order, while other stores write")

@@ -12,7 +12,7 @@ struct DamagedRowTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// Returns a store with three paused downloads. The row of the second one is changed by `assignment`.
+    /// Returns a store with three paused downloads. One row of the second one is changed by `assignment`.
     private func damagedStore(_ assignment: String) async throws -> SQLiteDownloadStore {
         let store = try folder.open(isAlive: { $0 == "alive" })
         var records = try await store.add((0..<3).map { try Sample.request("\($0)") }, session: "s").map(\.record)
@@ -23,9 +23,29 @@ struct DamagedRowTests {
         }
         _ = try await store.save(records, session: "s")
         try await store.database.writeWithoutTransaction { db in
-            try db.execute(sql: "UPDATE download SET \(assignment) WHERE id = 2")
+            try db.execute(sql: Self.ownRequest)
+            try db.execute(sql: Self.change(assignment))
         }
         return store
+    }
+
+    /// Gives the second download a request of its own.
+    static let ownRequest = """
+        INSERT INTO request (priority, folder, created, document, first, last, queued)
+        SELECT priority, folder, created, document, 2, 2, 0 FROM request;
+        UPDATE download SET request = last_insert_rowid() WHERE id = 2
+        """
+
+    /// Returns the statements that change columns of the second download.
+    static func change(_ assignments: String) -> String {
+        assignments.split(separator: "; ").map { assignment in
+            switch assignment.prefix(while: { $0 != " " }) {
+            case "document", "created":
+                "UPDATE request SET \(assignment) WHERE id = (SELECT request FROM download WHERE id = 2)"
+            case "url": "UPDATE download SET \(assignment) WHERE id = 2"
+            default: "UPDATE detail SET \(assignment) WHERE id = 2"
+            }
+        }.joined(separator: ";")
     }
 
     @Test(
@@ -35,14 +55,14 @@ struct DamagedRowTests {
         let store = try folder.open()
         _ = try await store.add((0..<3).map { try Sample.request("\($0)") }, session: "s")
         try await store.database.writeWithoutTransaction { db in
-            try db.execute(sql: "UPDATE item SET url = \(damage) WHERE id = \(id)")
+            try db.execute(sql: "UPDATE download SET url = \(damage) WHERE id = \(id)")
         }
         #expect(try await store.queued(session: "s", after: nil, limit: 9).map(\.id) == [1, 2, 3].filter { $0 != id })
     }
 
     static let damages: [(assignment: String, column: String)] = [
-        ("request = '[]'", "request"),
-        ("request = x'00ff'", "request"),
+        ("document = '[]'", "request"),
+        ("document = x'00ff'", "request"),
         ("stateDetail = '{\"paused\":{\"_0\":\"by a newer dlm\"}}'", "stateDetail"),
         ("stateDetail = NULL", "stateDetail"),
         ("state = 'verifying'", "state"),
@@ -84,7 +104,7 @@ struct DamagedRowTests {
 
     @Test("A damaged row is repaired by adding its request again, without its resume data")
     func isHealed() async throws {
-        let store = try await damagedStore("resume = '?', request = '?'")
+        let store = try await damagedStore("resume = '?'; document = '?'")
         let added = try await store.add([Sample.request("1")], session: "me")[0]
         #expect(added.kind == .adopted)
         #expect(added.record.id == 2)
@@ -108,7 +128,7 @@ struct DamagedRowTests {
         try await store.releaseDeadSessions()
         try await store.requeue(session: "background")
         let states = try await store.database.read { db in
-            try String.fetchAll(db, sql: "SELECT state FROM download ORDER BY id")
+            try String.fetchAll(db, sql: "SELECT state FROM detail ORDER BY id")
         }
         #expect(states == ["paused", "queued", "paused"])
         #expect(try await store.queuedCount(session: "background") == 1)
@@ -127,7 +147,8 @@ struct DamagedRowTests {
         let store = try folder.open()
         for name in 0..<3 { _ = try await store.add([Sample.request("\(name)")], session: "s") }
         try await store.database.writeWithoutTransaction { db in
-            try db.execute(sql: "UPDATE download SET resume = '?' WHERE id = 1")
+            try Details(db: db).make([1])
+            try db.execute(sql: "UPDATE detail SET resume = '?' WHERE id = 1")
         }
         #expect(try await store.queued(session: "s", after: nil, limit: 1).map(\.id) == [2])
         #expect(try await store.queued(session: "s", after: nil, limit: 5).map(\.id) == [2, 3])

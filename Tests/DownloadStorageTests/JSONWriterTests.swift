@@ -46,18 +46,6 @@ struct JSONWriterTests {
         }
     }
 
-    @Test("The resume data of an intent is that of its small file", arguments: [0, 50, 100])
-    func intent(sparsity: Int) throws {
-        for seed in 0..<100 {
-            let carried = Carried(sparsity: sparsity, seed: UInt64(seed))
-            var record = DownloadRecord(id: 1, request: try Sample.request(), created: Date())
-            (record.fileName, record.isFinishing, record.resume) = ("a", true, carried.whole)
-            record.resume.total = 1
-            let file = try #require(SmallFile(record, of: "own"))
-            try expectSame(JSONWriter.object(try #require(IntentRow(file)).writeResume), file.resume)
-        }
-    }
-
     private func expectSame<Value: Codable & Equatable>(_ text: String, _ value: Value) throws {
         #expect(try text == DirectEncoder.encode(value))
         #expect(try JSONText.decode(Value.self, text) == value)

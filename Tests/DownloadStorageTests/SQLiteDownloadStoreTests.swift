@@ -72,9 +72,9 @@ struct SQLiteDownloadStoreTests {
             try db.execute(
                 sql: """
                     WITH RECURSIVE number (value) AS (SELECT 2 UNION ALL SELECT value + 1 FROM number LIMIT \(count - 1))
-                    INSERT INTO download (session, state, priority, folder, url, created, updated, request)
-                    SELECT session, state, priority, folder, url || value, created, updated, request
-                    FROM number, download WHERE download.id = 1
+                    INSERT INTO download (request, hash, url) SELECT request, hash, url || value
+                    FROM number, download WHERE download.id = 1;
+                    UPDATE request SET last = \(count), queued = \(count)
                     """)
         }
         #expect(try await store.queuedCount(session: "foreground-dead") == count)

@@ -6,8 +6,8 @@ import Testing
 
 @testable import DownloadStorage
 
-/// The downloads of a list are stored as items, in other tables than single downloads. Callers of a store cannot see
-/// the difference. An intent records that the files of items are complete and are about to get their names.
+/// The downloads of a list share a row, and have rows of their own only when they are no longer just queued. Callers of a
+/// store cannot see this. An intent records that the files of items are complete and are about to get their names.
 @Suite("Every store: the downloads of a list", .inTurn)
 struct StoreContractItemTests {
     let folder: TemporaryFolder
@@ -68,9 +68,9 @@ struct StoreContractItemTests {
         #expect(try await store.records(.all).map(\.id) == [records[0].id, records[2].id])
     }
 
-    @Test("The metrics of items are read as they were saved, also from the stores of earlier versions")
-    func metricsOfItems() async throws {
-        let store = try folder.open()
+    @Test("The metrics of items are read as they were saved", arguments: StoreKind.allCases)
+    func metricsOfItems(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
         let records = try await add(["a", "b", "c"], to: store)
         let all: [TransferMetrics?] = [metrics, TransferMetrics(), nil]
         let saved = zip(records, all).map { record, metrics in
@@ -78,11 +78,6 @@ struct StoreContractItemTests {
         }
         #expect(try await store.saveAsSession(saved, session: "s") == [])
         #expect(try await store.records(.all) == saved)
-        let named = JSONWriter.object(metrics.write)
-        try await DatabaseQueue(path: folder.store).write { db in
-            try db.execute(sql: "UPDATE done SET metrics = ? WHERE id = ?", arguments: [named, records[1].id])
-        }
-        #expect(try await store.records(.ids([records[1].id])).first?.attempts.first?.metrics == metrics)
     }
 
     @Test("A completed item is read as it was saved", arguments: StoreKind.allCases)
@@ -251,12 +246,12 @@ struct StoreContractItemTests {
         let store = try folder.open(isAlive: { $0 != "dead" })
         let record = finishing(try await add(["a", "b"], to: store, session: "dead")[1])
         let file = try #require(SmallFile(record, of: "dead"))
-        let intent = try #require(IntentRow(file))
-        let good = JSONWriter.text { $0.array(intent.writeElements) }
+        let intent = try #require(Intent(file))
+        let good = JSONWriter.text { $0.array(intent.write) }
         try await store.perform { db in
             for items in ["[\(damaged),\(good)]", damaged, "["] {
                 try db.execute(
-                    sql: "INSERT INTO itemIntent (session, items) VALUES ('dead', ?)", arguments: [items])
+                    sql: "INSERT INTO intent (session, files) VALUES ('dead', ?)", arguments: [items])
             }
         }
         let found = try await store.claim([1, 2], session: "s")
@@ -277,7 +272,7 @@ struct StoreContractItemTests {
         let store = try folder.open()
         let records = try await add(["a", "b", "c"], to: store)
         _ = try await store.saveAsSession(records.map(finishing), session: "s", durably: true)
-        let rows = { try await store.perform { try Int.fetchOne($0, sql: "SELECT count(*) FROM itemIntent") } }
+        let rows = { try await store.perform { try Int.fetchOne($0, sql: "SELECT count(*) FROM intent") } }
         #expect(try await rows() == 1)
         _ = try await store.saveAsSession(records[..<2].map { completed($0) }, session: "s")
         #expect(try await rows() == 1)
@@ -331,13 +326,13 @@ struct StoreContractItemTests {
         #expect(try await store.records(.all).map(\.id) == [2, 3])
     }
 
-    @Test("An item that was moved to the table `download` leaves the table `item` with its last event")
+    @Test("A removed download leaves the tables with its last event")
     func forgotten() async throws {
         let store = try folder.open()
         _ = try await add(["a", "b", "c"], to: store)
         _ = try await store.remove([1], session: "s")
         func items() async throws -> [Int64] {
-            try await store.database.read { try Int64.fetchAll($0, sql: "SELECT id FROM item ORDER BY id") }
+            try await store.database.read { try Int64.fetchAll($0, sql: "SELECT id FROM download ORDER BY id") }
         }
         #expect(try await items() == [1, 2, 3])
         try await store.dropEvents(keeping: 1)
@@ -346,6 +341,6 @@ struct StoreContractItemTests {
         _ = try await store.remove([2, 3], session: "s")
         try await store.dropEvents(keeping: 0)
         #expect(try await items() == [])
-        #expect(try await store.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM list") } == 0)
+        #expect(try await store.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM request") } == 0)
     }
 }

@@ -23,7 +23,14 @@ struct RowFuzzTests {
                 detail, try JSONText.encode(record.resume), try JSONText.encode(record.attempts),
                 try record.completed.map(JSONText.encode),
             ]
-            return columns.map { $0 ?? "" }.joined(separator: "\t")
+            let result: [String?] =
+                record.fileName == nil
+                ? []
+                : [
+                    "16", "7", "8", "9", "e", "1", "then", "0", "text/plain", "1", "1", "7.5", "8.5",
+                    #"["192.0.2.7",80,"1.1",206,true,0.0,0.001,0.1,0.125,12.0,16]"#,
+                ]
+            return (columns + result).map { $0 ?? "" }.joined(separator: "\t")
         }
     }
 
@@ -82,7 +89,8 @@ struct RowFuzzTests {
     func store() async throws {
         let folder = try TemporaryFolder()
         let store = try folder.open()
-        _ = try await store.add((0..<3).map { try Sample.request("\($0)") }, session: "s")
+        for name in 0..<3 { _ = try await store.add([Sample.request("\(name)")], session: "s") }
+        try await store.database.writeWithoutTransaction { db in try Details(db: db).make([2]) }
         let columns = RowReader.Column.allCases.dropFirst()
         let corpus = try Self.rows().flatMap { $0.split(separator: "\t").map(String.init) }
         try await Fuzzing("Store", corpus: corpus).run(scale: 0.1) { input in
@@ -90,7 +98,14 @@ struct RowFuzzTests {
             let value = Self.value(input[...])
             let isKept = try await store.database.writeWithoutTransaction { db in
                 // A constraint of the schema refuses some values.
-                (try? db.execute(sql: "UPDATE download SET \(column) = ? WHERE id = 2", arguments: [value])) != nil
+                let sql =
+                    switch column {
+                    case .url: "UPDATE download SET url = ? WHERE id = 2"
+                    case .folder, .askedName, .created: "UPDATE request SET \(column) = ? WHERE id = 2"
+                    case .request: "UPDATE request SET document = ? WHERE id = 2"
+                    default: "UPDATE detail SET \(column) = ? WHERE id = 2"
+                    }
+                return (try? db.execute(sql: sql, arguments: [value])) != nil
             }
             let ids = try await store.records(.all).map(\.id)
             _ = try? await store.claim([2], session: "other")

@@ -6,8 +6,8 @@ import Testing
 
 @testable import DownloadStorage
 
-@Suite("ItemSegments: the index of items", .inTurn)
-struct ItemSegmentTests {
+@Suite("HashSegments: the index of downloads", .inTurn)
+struct HashSegmentTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
@@ -15,7 +15,7 @@ struct ItemSegmentTests {
     @Test("A filter has all its hashes, and few others", arguments: [1, 10, 1000, 50_000])
     func filter(count: Int) {
         // Hashes of names that differ in a few digits lie close together.
-        let hashes = (0..<2 * count).map { ItemHash.of("https://example.org/files/\($0)") }
+        let hashes = (0..<2 * count).map { URLHash.of("https://example.org/files/\($0)") }
         var filter = HashFilter(count: count)
         for hash in hashes[..<count] { filter.insert(hash) }
         let stored = HashFilter(bytes: filter.bytes)
@@ -42,8 +42,8 @@ struct ItemSegmentTests {
             try Row.fetchAll(
                 db,
                 sql: """
-                    SELECT id, filter IS NOT NULL, (SELECT count(*) FROM item WHERE hash >> 40 = itemSegment.id)
-                    FROM itemSegment ORDER BY id
+                    SELECT id, filter IS NOT NULL, (SELECT count(*) FROM download WHERE hash >> 40 = segment.id)
+                    FROM segment ORDER BY id
                     """
             ).map { Segment(id: $0[0], items: $0[2], hasFilter: $0[1]) }
         }
@@ -52,7 +52,7 @@ struct ItemSegmentTests {
     @Test("A segment is full after its last addition, and items of all segments are found again")
     func fills() async throws {
         let store = try folder.open()
-        let most = ItemSegments.capacity
+        let most = HashSegments.capacity
         _ = try await add(0..<most - 1, to: store)
         _ = try await add(most - 1..<most + 3, to: store)
         _ = try await add(most + 3..<most + 6, to: store)
@@ -75,7 +75,7 @@ struct ItemSegmentTests {
             #expect(try await add(0..<names.upperBound, to: store).allSatisfy { $0.kind == .joined })
         }
         try await store.perform { db in
-            try db.execute(sql: "UPDATE itemSegment SET items = ?", arguments: [ItemSegments.capacity])
+            try db.execute(sql: "UPDATE segment SET items = ?", arguments: [HashSegments.capacity])
         }
         _ = try await add(900..<1200, to: store)
         #expect(try await segments(store).map(\.hasFilter) == [true, true])
@@ -87,7 +87,7 @@ struct ItemSegmentTests {
         let store = try folder.open()
         _ = try await add(0..<3, to: store)
         try await store.perform { db in
-            try db.execute(sql: "UPDATE itemSegment SET items = ?", arguments: [ItemSegments.capacity])
+            try db.execute(sql: "UPDATE segment SET items = ?", arguments: [HashSegments.capacity])
         }
         _ = try await add(3..<6, to: store)
         #expect(try await segments(store).map(\.id) == [0, 1])
@@ -106,7 +106,7 @@ struct ItemSegmentTests {
     func damaged(change: String) async throws {
         let store = try folder.open()
         _ = try await add(0..<100, to: store)
-        try await store.perform { db in try db.execute(sql: "UPDATE itemSegment SET \(change)") }
+        try await store.perform { db in try db.execute(sql: "UPDATE segment SET \(change)") }
         for count in [101, 102] {
             let again = try await add(0..<count, to: store)
             #expect(again.count == count && again.last?.kind == .inserted)
@@ -119,14 +119,14 @@ struct ItemSegmentTests {
 
     @Test(
         "The last and impossible numbers of segments end no addition, and new items are found again",
-        arguments: [9, ItemSegments.last, ItemSegments.last + 1, 1 << 24, Int64.max, -1, Int64.min])
+        arguments: [9, HashSegments.last, HashSegments.last + 1, 1 << 24, Int64.max, -1, Int64.min])
     func numbers(id: Int64) async throws {
         let store = try folder.open()
         _ = try await add(0..<100, to: store)
-        for items in [100, ItemSegments.capacity] {
+        for items in [100, HashSegments.capacity] {
             try await store.perform { db in
                 try db.execute(
-                    sql: "INSERT OR REPLACE INTO itemSegment (id, items) VALUES (?, ?)", arguments: [id, items])
+                    sql: "INSERT OR REPLACE INTO segment (id, items) VALUES (?, ?)", arguments: [id, items])
             }
             let names = items..<items + 60
             #expect(try await add(names, to: store).allSatisfy { $0.kind == .inserted })
@@ -142,11 +142,11 @@ struct ItemSegmentTests {
         _ = try await add(0..<2, to: store)
         try await store.perform { db in
             try db.execute(
-                sql: "INSERT INTO item (id, list, hash, url) SELECT ?, list, 0, 'http://a' FROM item LIMIT 1",
+                sql: "INSERT INTO download (id, request, hash, url) SELECT ?, request, 0, 'http://a' FROM download LIMIT 1",
                 arguments: [2 + number])
         }
         await #expect(throws: DownloadError.self) { try await add(2..<62, to: store) }
-        #expect(try await store.perform { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM item") } == 3)
+        #expect(try await store.perform { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM download") } == 3)
         #expect(try await segments(store).map(\.items) == [3])
     }
 

@@ -1,0 +1,77 @@
+import DownloadCore
+import GRDB
+
+/// The rows of `detail`, which a download gets when it is no longer just queued.
+struct Details {
+    let db: Database
+
+    /// Gives a row to each of these downloads that has none. The row says what the `request` of the download says.
+    func make(_ ids: [DownloadID]) throws {
+        if ids.isEmpty { return }
+        let numbers = JSONWriter.text { json in json.array(ids) { $0.value($1) } }
+        // The counts come first, because they depend on the rows that are still missing.
+        try db.cachedStatement(
+            sql: """
+                UPDATE request SET queued = queued - counted.number FROM (
+                    SELECT download.request AS id, count(*) AS number
+                    FROM json_each(?) CROSS JOIN download ON download.id = value
+                    WHERE NOT EXISTS (SELECT 1 FROM detail WHERE detail.id = download.id) GROUP BY 1) AS counted
+                WHERE request.id = counted.id
+                """
+        ).execute(arguments: [numbers])
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO detail (id, session, state, priority, received, isFinishing, updated)
+                SELECT download.id, request.session, 'queued', request.priority, 0, 0, request.created
+                FROM json_each(?) CROSS JOIN download ON download.id = value
+                    LEFT JOIN request ON request.id = download.request
+                WHERE NOT EXISTS (SELECT 1 FROM detail WHERE detail.id = download.id)
+                """
+        ).execute(arguments: [numbers])
+    }
+
+    /// Gives rows to at most `limit` queued downloads of a session.
+    func makeQueued(of session: String, limit: Int) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT download.id FROM request INDEXED BY requestQueued
+                    CROSS JOIN download ON download.id BETWEEN request.first AND request.last
+                WHERE request.queued > 0 AND request.session = ? AND download.request = request.id
+                    AND NOT EXISTS (SELECT 1 FROM detail WHERE detail.id = download.id)
+                LIMIT ?
+                """)
+        try make(try DownloadID.fetchAll(statement, arguments: [session, limit]))
+    }
+
+    /// Removes downloads and logs it. Their rows stay without their details for the log, until ``forget(before:)``.
+    func remove(_ ids: [DownloadID], at time: Int64) throws {
+        try make(ids)
+        let log = EventLog(db: db)
+        let statement = try db.cachedStatement(
+            sql: """
+                UPDATE OR FAIL detail SET state = 'removed', session = NULL, stateDetail = NULL, resume = NULL,
+                    attempts = NULL, completed = NULL, metrics = NULL WHERE id = ?
+                """)
+        for id in ids {
+            try log.note("removed", of: id, at: time)
+            try statement.execute(arguments: [id])
+        }
+    }
+
+    /// Deletes the rows of removed downloads with lower ids, and the requests that no download has any more.
+    func forget(before end: DownloadID) throws {
+        for table in ["download", "detail"] {
+            try db.cachedStatement(
+                sql: "DELETE FROM \(table) WHERE id IN (SELECT id FROM \(RowSet.removed) AND id < ?)"
+            ).execute(arguments: [end])
+        }
+        try db.cachedStatement(
+            sql: """
+                DELETE FROM request WHERE queued <= 0 AND NOT EXISTS (
+                    SELECT 1 FROM download
+                    WHERE download.id BETWEEN request.first AND request.last AND download.request = request.id)
+                """
+        ).execute()
+        try HashSegments(db: db).forget()
+    }
+}
