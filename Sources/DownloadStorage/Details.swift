@@ -8,7 +8,7 @@ struct Details {
     /// Gives a row to each of these downloads that has none. The row says what the `request` of the download says.
     func make(_ ids: [DownloadID]) throws {
         if ids.isEmpty { return }
-        let numbers = JSONWriter.text { json in json.array(ids) { $0.value($1) } }
+        let numbers = JSONWriter.array(ids)
         // The counts come first, because they depend on the rows that are still missing.
         try db.cachedStatement(
             sql: """

@@ -49,9 +49,7 @@ struct DoneRow: Sendable {
         statement.bind(file.written.timeIntervalSinceReferenceDate)
         statement.bind(updated)
         statement.bind(file.metrics.map { metrics in JSONWriter.text { $0.array(metrics.writeElements) } })
-        let earlier = file.entry.common.attempts
-        statement.bind(
-            earlier.isEmpty ? nil : JSONWriter.attempts(earlier.suffix(DownloadRecord.attemptsKept - 1)))
+        statement.bind(try DownloadRow.text(file.entry.common.attempts.suffix(DownloadRecord.attemptsKept - 1)))
         _ = try statement.execute()
     }
 }

@@ -53,12 +53,16 @@ struct DownloadRow: Sendable {
         isFinishing = record.isFinishing
         updated = Self.milliseconds(record.updated)
         stateDetail = try Self.detail(of: record.state)
-        resume = data == ResumeData() ? nil : JSONWriter.object(data.write)
-        attempts =
-            record.attempts.isEmpty ? nil : JSONWriter.attempts(record.attempts.suffix(DownloadRecord.attemptsKept))
-        completed = record.completed.map { JSONWriter.object($0.write) }
+        resume = data == ResumeData() ? nil : try JSONText.encode(data)
+        attempts = try Self.text(record.attempts.suffix(DownloadRecord.attemptsKept))
+        completed = try record.completed.map(JSONText.encode)
         place = try Place(asked, coder: coder)
         hook = try asked.hooks == nil ? nil : DueHook(record).map { try JSONText.encode($0.record) }
+    }
+
+    /// Returns the attempts as JSON; nil if there are none.
+    static func text(_ attempts: ArraySlice<AttemptRecord>) throws -> String? {
+        attempts.isEmpty ? nil : try JSONText.encode(Array(attempts))
     }
 
     /// Returns the state as JSON; nil if the kind says everything about the state.

@@ -18,7 +18,7 @@ struct EventBatch {
                 INSERT INTO event (seq, time, kind, download, url, session, state, received, batch)
                 VALUES (coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'event'), 0) + ?, ?, ?, ?, '', ?, ?, 0, ?)
                 """)
-        let batch = JSONWriter.text { json in json.array(ids) { $0.value($1) } }
+        let batch = JSONWriter.array(ids)
         try statement.execute(arguments: [
             ids.count, time, kind.rawValue, first, session, state.rawValue, batch,
         ])
@@ -61,7 +61,7 @@ struct EventBatch {
         guard left < count else { return }
         let rest = try items(batch, from: count - left, count: left, db).map { DownloadID.fromDatabaseValue($0[0]) }
         guard let head = rest.first else { return }
-        let text = JSONWriter.text { json in json.array(rest) { $0.value($1 ?? 0) } }
+        let text = JSONWriter.array(rest.compactMap(\.self))
         try db.cachedStatement(sql: "UPDATE event SET download = ?, batch = ? WHERE seq = ?")
             .execute(arguments: [head ?? 0, text, last])
     }

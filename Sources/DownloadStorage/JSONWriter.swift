@@ -1,24 +1,22 @@
-/// A writer that writes, field by field, the JSON of the values that every saved row has. The text is the same as the
-/// text of ``DirectEncoder``. The containers and boxes of Codable would cost more than the rest of a save, and an array
-/// of bytes checks its room and its owner at each byte.
+/// A writer of the JSON arrays that each small file needs, and of arrays of numbers and texts. The containers and boxes of
+/// Codable would cost more than the rest of a save, and an array of bytes checks its room and its owner at each byte.
+/// Other values are written by ``JSONText``.
 struct JSONWriter: ~Copyable {
     private var bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 1024)
     private var count = 0
-    /// Whether the open object or array has no element yet.
+    /// Whether the open array has no element yet.
     private var isFirst = true
 
     deinit { bytes.deallocate() }
-
-    /// Returns the text of one object, whose fields `fields` writes.
-    static func object(_ fields: (inout JSONWriter) -> Void) -> String {
-        text { $0.object(fields) }
-    }
 
     static func text(_ content: (inout JSONWriter) -> Void) -> String {
         var writer = JSONWriter()
         content(&writer)
         return String(decoding: writer.bytes[..<writer.count], as: UTF8.self)
     }
+
+    /// Returns the text of an array of numbers.
+    static func array(_ numbers: [Int64]) -> String { text { json in json.array(numbers) { $0.value($1) } } }
 
     // MARK: Bytes
 
@@ -50,39 +48,32 @@ struct JSONWriter: ~Copyable {
         append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Writes a text between quotes, with a following byte.
+    /// Writes a text between quotes.
     /// - Parameter text: a text without characters that must be escaped.
-    private mutating func append(quoted text: UnsafeBufferPointer<UInt8>, then next: UInt8? = nil) {
+    private mutating func append(quoted text: UnsafeBufferPointer<UInt8>) {
         let end = text.count + 1
-        let place = place(for: next == nil ? end + 1 : end + 2)
+        let place = place(for: end + 1)
         place[0] = UInt8(ascii: "\"")
         _ = place[1...].update(fromContentsOf: text)
         place[end] = UInt8(ascii: "\"")
-        if let next { place[end + 1] = next }
     }
 
     // MARK: Values
 
-    mutating func object(_ fields: (inout JSONWriter) -> Void) {
-        open("{")
-        fields(&self)
-        close("}")
-    }
-
     mutating func array<Element>(_ elements: some Sequence<Element>, _ write: (inout JSONWriter, Element) -> Void) {
-        open("[")
+        open()
         for element in elements {
             next()
             write(&self, element)
         }
-        close("]")
+        close()
     }
 
     /// Writes an array whose elements `elements` writes.
     mutating func array(_ elements: (inout JSONWriter) -> Void) {
-        open("[")
+        open()
         elements(&self)
-        close("]")
+        close()
     }
 
     mutating func element(_ number: (some FixedWidthInteger)?) {
@@ -105,25 +96,19 @@ struct JSONWriter: ~Copyable {
         if let text { value(text) } else { append("null") }
     }
 
-    private mutating func open(_ opener: Unicode.Scalar) {
-        append(UInt8(ascii: opener))
+    private mutating func open() {
+        append(UInt8(ascii: "["))
         isFirst = true
     }
 
-    private mutating func close(_ closer: Unicode.Scalar) {
-        append(UInt8(ascii: closer))
+    private mutating func close() {
+        append(UInt8(ascii: "]"))
         isFirst = false
     }
 
     private mutating func next() {
         if !isFirst { append(UInt8(ascii: ",")) }
         isFirst = false
-    }
-
-    private mutating func key(_ key: StaticString) {
-        next()
-        append(
-            quoted: UnsafeBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount), then: UInt8(ascii: ":"))
     }
 
     mutating func value(_ number: some FixedWidthInteger) {
@@ -210,41 +195,5 @@ struct JSONWriter: ~Copyable {
 
     private static func digit(_ value: UInt8) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
-    }
-}
-
-extension JSONWriter {
-    mutating func field(_ name: StaticString, _ flag: Bool) {
-        key(name)
-        append(flag ? "true" : "false")
-    }
-
-    mutating func field(_ name: StaticString, _ number: (some FixedWidthInteger)?) {
-        guard let number else { return }
-        key(name)
-        value(number)
-    }
-
-    mutating func field(_ name: StaticString, _ number: Double) {
-        key(name)
-        value(number)
-    }
-
-    mutating func field(_ name: StaticString, _ string: String?) {
-        guard let string else { return }
-        key(name)
-        value(string)
-    }
-
-    mutating func field(_ name: StaticString, object fields: (inout JSONWriter) -> Void) {
-        key(name)
-        object(fields)
-    }
-
-    mutating func field<Element>(
-        _ name: StaticString, _ elements: some Sequence<Element>, _ write: (inout JSONWriter, Element) -> Void
-    ) {
-        key(name)
-        array(elements, write)
     }
 }

@@ -64,7 +64,7 @@ struct SavedFiles {
             let finding = try db.cachedStatement(sql: "SELECT id, session, state FROM detail WHERE id BETWEEN ? AND ?")
             return try note(Row.fetchCursor(finding, arguments: [first, last]))
         }
-        let numbers = JSONWriter.text { json in json.array(ids) { $0.value($1) } }
+        let numbers = JSONWriter.array(ids)
         let missing = try db.cachedStatement(
             sql: "SELECT value FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM download WHERE id = value)")
         gone = try DownloadID.fetchSet(missing, arguments: [numbers])

@@ -31,7 +31,7 @@ struct SessionMove {
                 """)
         let ids = try DownloadID.fetchAll(finding, arguments: arguments)
         if ids.isEmpty { return 0 }
-        let (time, numbers) = (DownloadRow.milliseconds(date), JSONWriter.text { json in json.array(ids) { $0.value($1) } })
+        let (time, numbers) = (DownloadRow.milliseconds(date), JSONWriter.array(ids))
         try db.cachedStatement(
             sql: """
                 UPDATE OR FAIL detail SET state = ?, stateDetail = ?, session = ?, speed = NULL, updated = ?

@@ -143,9 +143,17 @@ struct StoreRescue {
 
     /// Returns the number of downloads that were copied. Of their ranges, only durable ones are believed from now on.
     private func copyTables(_ db: Database) throws -> Int {
-        for table in Self.tables {
-            var rows = try TableCopy(db, table)
-            try rows.copy()
+        // The number of statements that may still fail. It bounds the time for a store of which little can be read.
+        var patience = 20_000
+        // In one transaction, a failed statement costs a tenth: nothing is written to the log meanwhile.
+        try db.inTransaction {
+            for table in Self.tables {
+                // A store of another program version may lack the table.
+                guard var rows = try? TableCopy(db, table, patience) else { continue }
+                try rows.copy()
+                patience = rows.patience
+            }
+            return .commit
         }
         try db.execute(
             sql: """
@@ -165,15 +173,21 @@ struct StoreRescue {
 private struct TableCopy {
     private let db: Database
     private let table: String
-    private let columns: String
-    /// The number of statements that may still fail. It bounds the time for a table of which nothing can be read.
-    private var patience = 20_000
+    private let statement: Statement
+    /// The number of statements that may still fail.
+    private(set) var patience: Int
 
-    init(_ db: Database, _ table: String) throws {
+    init(_ db: Database, _ table: String, _ patience: Int) throws {
         self.db = db
         self.table = table
-        columns = try String.fetchAll(db, sql: "SELECT name FROM pragma_table_info(?)", arguments: [table])
+        self.patience = patience
+        let columns = try String.fetchAll(db, sql: "SELECT name FROM pragma_table_info(?)", arguments: [table])
             .joined(separator: ", ")
+        statement = try db.makeStatement(
+            sql: """
+                INSERT OR IGNORE INTO main.\(table) (\(columns))
+                SELECT \(columns) FROM old.\(table) WHERE rowid BETWEEN ? AND ?
+                """)
     }
 
     mutating func copy() throws {
@@ -187,11 +201,7 @@ private struct TableCopy {
     private mutating func copy(_ rows: ClosedRange<Int>) throws {
         guard patience > 0 else { return }
         do {
-            try db.execute(
-                sql: """
-                    INSERT OR IGNORE INTO main.\(table) (\(columns))
-                    SELECT \(columns) FROM old.\(table) WHERE rowid BETWEEN ? AND ?
-                    """, arguments: [rows.lowerBound, rows.upperBound])
+            try statement.execute(arguments: [rows.lowerBound, rows.upperBound])
         } catch let error as DatabaseError {
             let unwritable: [ResultCode] = [.SQLITE_FULL, .SQLITE_IOERR_WRITE, .SQLITE_IOERR_FSYNC]
             if unwritable.contains(error.resultCode) || unwritable.contains(error.extendedResultCode) { throw error }
