@@ -4,7 +4,8 @@ import Synchronization
 
 /// The connection to the store, which is replaced if it can no longer be trusted.
 final class StoreConnection: Sendable {
-    private let path: String
+    /// Empty for a database in memory.
+    let path: String
     private let time: any TimeSource
     private let notice: @Sendable (String) -> Void
     private let current: Mutex<DatabaseQueue>
@@ -26,7 +27,7 @@ final class StoreConnection: Sendable {
             if queue !== failed { return true }
             let isDamaged = StoreRescue.isDamage(error)
             let code = (error as? DatabaseError)?.extendedResultCode
-            guard isDamaged || code == .SQLITE_IOERR_FSYNC || code == .SQLITE_IOERR_DIR_FSYNC else { return false }
+            guard !path.isEmpty, isDamaged || code == .SQLITE_IOERR_FSYNC || code == .SQLITE_IOERR_DIR_FSYNC else { return false }
             try? queue.close()
             queue = try StoreFile.open(path, time, after: isDamaged ? error : nil, notice: notice)
             return true
