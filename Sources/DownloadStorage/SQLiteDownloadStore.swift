@@ -3,8 +3,8 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// The store of downloads in one SQLite database, which any number of processes use at the same time. The database of an
-/// unrecorded session is in memory.
+/// The store of downloads in one SQLite database, which any number of processes use at the same time. An unrecorded
+/// session has a database of its own, in memory.
 ///
 /// Calls run on the database's queue, never on the caller's thread. They are finished even if the calling task is
 /// cancelled, because cancelled tasks write their resume data. The secrets of a request are not stored, so the records

@@ -5,8 +5,8 @@ import Synchronization
 
 /// A group commit. All saves that are requested while a transaction runs, or within 5 ms after the last one, share one
 /// transaction, in the order of the calls. The first few groups after a pause do not wait, because the wait would be
-/// longer than the download of a small file. A store in memory waits for no further saves, because its transactions cost
-/// little. The transactions run on the database's queue. Between groups no thread waits.
+/// longer than the download of a small file. A store in memory does not wait for further saves, because its transactions
+/// cost little. The transactions run on the database's queue. Between groups no thread waits.
 final class SaveCommitter: Sendable {
     enum SavedRow: Sendable {
         case whole(DownloadRow)

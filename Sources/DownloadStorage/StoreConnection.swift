@@ -25,9 +25,11 @@ final class StoreConnection: Sendable {
     func replace(_ failed: DatabaseQueue, after error: any Error) throws -> Bool {
         try current.withLock { queue in
             if queue !== failed { return true }
+            // A database in memory cannot be opened again.
+            if path.isEmpty { return false }
             let isDamaged = StoreRescue.isDamage(error)
             let code = (error as? DatabaseError)?.extendedResultCode
-            guard !path.isEmpty, isDamaged || code == .SQLITE_IOERR_FSYNC || code == .SQLITE_IOERR_DIR_FSYNC else { return false }
+            guard isDamaged || code == .SQLITE_IOERR_FSYNC || code == .SQLITE_IOERR_DIR_FSYNC else { return false }
             try? queue.close()
             queue = try StoreFile.open(path, time, after: isDamaged ? error : nil, notice: notice)
             return true

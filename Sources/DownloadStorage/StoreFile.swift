@@ -47,8 +47,7 @@ enum StoreFile {
             try requireRegular(path)
             try makeAccessible(path)
         }
-        let queue = try DatabaseQueue(
-            path: path.isEmpty ? ":memory:" : path, configuration: configuration(path))
+        let queue = try DatabaseQueue(path: path.isEmpty ? ":memory:" : path, configuration: configuration(path))
         try queue.writeWithoutTransaction(Schema.make)
         return queue
     }
@@ -74,7 +73,7 @@ enum StoreFile {
         configuration.busyMode = .timeout(TimeInterval(patience))
         configuration.foreignKeysEnabled = false
         configuration.prepareDatabase { db in
-            // Large sorts would use temporary files.
+            // By default, SQLite writes large sorts to temporary files.
             if path.isEmpty { return try db.execute(sql: "PRAGMA temp_store = MEMORY") }
             // A database of another program keeps its mode and its journal mode.
             try Schema.requireStore(db)

@@ -2,8 +2,8 @@ import DownloadCore
 import Foundation
 import Synchronization
 
-/// A quick store for tests, which keeps the records as values. It keeps the contract of every store, but also the secrets
-/// of requests.
+/// A quick store for tests, which keeps the records as values. It keeps the contract of every store. Unlike the store of
+/// the product, it also keeps the secrets of requests.
 package final class InMemoryDownloadStore: DownloadStore {
     package let path = ""
 
