@@ -28,11 +28,10 @@ struct SessionAssembly {
         let (isRecorded, time) = (configuration.kind.isRecorded, configuration.time)
         let stream: StreamOutput? =
             if case .stream(let descriptor) = configuration.kind { StreamOutput(descriptor: descriptor) } else { nil }
-        let store: any DownloadStore =
-            isRecorded
-            ? try SQLiteDownloadStore(
-                folder: configuration.stateFolder, isAlive: registry.isAlive, time: time, notice: notice)
-            : InMemoryDownloadStore(time: time)
+        // An unrecorded session has no lock that shows that it is alive, but only its own process has its store.
+        let store = try SQLiteDownloadStore(
+            folder: isRecorded ? configuration.stateFolder : nil,
+            isAlive: { [registry] session in !isRecorded || registry.isAlive(session) }, time: time, notice: notice)
         let location = SessionLocation(stateFolder: configuration.stateFolder, identifier: identifier)
         let resources = SessionResources(
             start: { [registry, transport, environment] in

@@ -3,7 +3,8 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// The store of downloads in one SQLite database, which any number of processes use at the same time.
+/// The store of downloads in one SQLite database, which any number of processes use at the same time. An unrecorded
+/// session has a database of its own, in memory.
 ///
 /// Calls run on the database's queue, never on the caller's thread. They are finished even if the calling task is
 /// cancelled, because cancelled tasks write their resume data. The secrets of a request are not stored, so the records
@@ -21,15 +22,15 @@ package final class SQLiteDownloadStore: DownloadStore {
 
     /// Creates the folder and the store if they are missing. Waits for other processes that do the same.
     /// - Parameters:
-    ///   - folder: The state folder.
+    ///   - folder: The state folder. If nil, the store is in memory, and nothing is written to a disk.
     ///   - isAlive: ``SessionRegistry/isAlive(_:)``.
     ///   - notice: Is told about the rescue of a damaged store, as text for the user.
     package init(
-        folder: String, isAlive: @escaping @Sendable (String) -> Bool, time: any TimeSource = SystemTime(),
+        folder: String?, isAlive: @escaping @Sendable (String) -> Bool, time: any TimeSource = SystemTime(),
         notice: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(DownloadError) {
-        path = FileNaming.path(folder, StoreFile.name)
-        try PrivateFolder.make(folder)
+        path = folder.map { FileNaming.path($0, StoreFile.name) } ?? ""
+        if let folder { try PrivateFolder.make(folder) }
         connection = try StoreConnection(path, time, notice)
         committer = SaveCommitter(connection, coder: coder, time: time)
         failure = StoreFailure(path: path)

@@ -5,8 +5,8 @@ import Synchronization
 
 /// A group commit. All saves that are requested while a transaction runs, or within 5 ms after the last one, share one
 /// transaction, in the order of the calls. The first few groups after a pause do not wait, because the wait would be
-/// longer than the download of a small file. The transactions run on the database's queue. Between groups no thread
-/// waits.
+/// longer than the download of a small file. A store in memory does not wait for further saves, because its transactions
+/// cost little. The transactions run on the database's queue. Between groups no thread waits.
 final class SaveCommitter: Sendable {
     enum SavedRow: Sendable {
         case whole(DownloadRow)
@@ -33,14 +33,15 @@ final class SaveCommitter: Sendable {
     private let time: any TimeSource
     private let state: Mutex<State>
     private let intents = Mutex(Intents())
-    private static let interval = Duration.milliseconds(5)
+    private let interval: Duration
     private static let burst = 8
 
-    init(_ connection: StoreConnection, coder: RequestCoder = RequestCoder(), time: any TimeSource = SystemTime()) {
+    init(_ connection: StoreConnection, coder: RequestCoder, time: any TimeSource) {
         self.connection = connection
         self.coder = coder
         self.time = time
-        state = Mutex(State(due: time.now - Self.interval * Self.burst))
+        interval = connection.path.isEmpty ? .zero : .milliseconds(5)
+        state = Mutex(State(due: time.now - interval * Self.burst))
     }
 
     /// Saves rows. Returns the ids of the rows that do not belong to `session` any more. Without rows, returns when all
@@ -75,7 +76,7 @@ final class SaveCommitter: Sendable {
         let outcome = Result { try write(group, to: db) }
         FaultPoint.reached("committed")
         let delay = state.withLock { state -> Duration? in
-            state.due = max(state.due, time.now - Self.interval * Self.burst) + Self.interval
+            state.due = max(state.due, time.now - interval * Self.burst) + interval
             state.isScheduled = !state.waiting.isEmpty
             return state.isScheduled ? self.delay(state) : nil
         }

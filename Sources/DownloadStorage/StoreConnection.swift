@@ -4,7 +4,8 @@ import Synchronization
 
 /// The connection to the store, which is replaced if it can no longer be trusted.
 final class StoreConnection: Sendable {
-    private let path: String
+    /// Empty for a database in memory.
+    let path: String
     private let time: any TimeSource
     private let notice: @Sendable (String) -> Void
     private let current: Mutex<DatabaseQueue>
@@ -24,6 +25,8 @@ final class StoreConnection: Sendable {
     func replace(_ failed: DatabaseQueue, after error: any Error) throws -> Bool {
         try current.withLock { queue in
             if queue !== failed { return true }
+            // A database in memory cannot be opened again.
+            if path.isEmpty { return false }
             let isDamaged = StoreRescue.isDamage(error)
             let code = (error as? DatabaseError)?.extendedResultCode
             guard isDamaged || code == .SQLITE_IOERR_FSYNC || code == .SQLITE_IOERR_DIR_FSYNC else { return false }

@@ -11,6 +11,7 @@ enum StoreFile {
 
     /// Opens the database with the newest schema, in WAL mode, with file mode 0600. Replaces a damaged database.
     /// - Parameters:
+    ///   - path: The path of the file. If it is empty, the database is in memory, and uses no file at all.
     ///   - damage: The error by which an earlier connection has noticed that the database is damaged.
     ///   - notice: Is told about a replacement, as text for the user.
     static func open(
@@ -41,9 +42,12 @@ enum StoreFile {
 
     /// Opens the database, or makes it.
     static func make(_ path: String) throws -> DatabaseQueue {
-        try requireRegular(path)
-        try makeAccessible(path)
-        let queue = try DatabaseQueue(path: path, configuration: configuration(path))
+        // For SQLite, an empty path would mean a temporary file.
+        if !path.isEmpty {
+            try requireRegular(path)
+            try makeAccessible(path)
+        }
+        let queue = try DatabaseQueue(path: path.isEmpty ? ":memory:" : path, configuration: configuration(path))
         try queue.writeWithoutTransaction(Schema.make)
         return queue
     }
@@ -69,6 +73,8 @@ enum StoreFile {
         configuration.busyMode = .timeout(TimeInterval(patience))
         configuration.foreignKeysEnabled = false
         configuration.prepareDatabase { db in
+            // By default, SQLite writes large sorts to temporary files.
+            if path.isEmpty { return try db.execute(sql: "PRAGMA temp_store = MEMORY") }
             // A database of another program keeps its mode and its journal mode.
             try Schema.requireStore(db)
             try restrict(path)

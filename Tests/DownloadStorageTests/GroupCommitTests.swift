@@ -75,6 +75,18 @@ struct GroupCommitTests {
         #expect(try await store.records(DownloadSelection(.states([.running]))).count == 400)
     }
 
+    @Test("A store in memory does not wait for further saves", .timeLimit(.minutes(1)))
+    func inMemory() async throws {
+        // The clock stands still, so a save that waits would never return.
+        let store = try SQLiteDownloadStore(folder: nil, isAlive: { _ in true }, time: ManualTime())
+        var record = try await store.add([Sample.request()], session: "s")[0].record
+        for number in 1...50 {
+            record.resume.total = Int64(number)
+            #expect(try await store.save([record], session: "s", durably: number % 2 == 0) == [])
+        }
+        #expect(try await store.records(.all).map(\.resume.total) == [50])
+    }
+
     @Test("SQLite's write-ahead log is synced only for saves that must survive a loss of power")
     func durable() async throws {
         let store = try folder.open()

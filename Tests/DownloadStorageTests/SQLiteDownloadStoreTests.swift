@@ -35,6 +35,32 @@ struct SQLiteDownloadStoreTests {
         #expect(try await copy.open().records(.all) == added)
     }
 
+    @Test("A store in memory uses no file, and shares nothing with another one")
+    func inMemory() async throws {
+        let stores = try (0..<2).map { _ in try SQLiteDownloadStore(folder: nil, isAlive: { _ in true }) }
+        let added = try await stores[0].add([Sample.request()], session: "s").map(\.record)
+        #expect(try await stores[0].records(.all) == added)
+        #expect(try await stores[1].records(.all) == [])
+        #expect(stores[0].path == "")
+        let (file, journal, temporary) = try await stores[0].perform { db in
+            (
+                try String.fetchOne(db, sql: "SELECT file FROM pragma_database_list"),
+                try String.fetchOne(db, sql: "PRAGMA journal_mode"),
+                // 2 means that temporary tables and indices are in memory.
+                try Int.fetchOne(db, sql: "PRAGMA temp_store")
+            )
+        }
+        #expect(file == "" && journal == "memory" && temporary == 2)
+    }
+
+    @Test("No file is made if SQLite reports that a store in memory is damaged")
+    func damagedInMemory() throws {
+        let connection = try StoreConnection("", SystemTime()) { Issue.record("\($0)") }
+        let queue = connection.queue
+        #expect(try !connection.replace(queue, after: DatabaseError(resultCode: .SQLITE_CORRUPT)))
+        #expect(connection.queue === queue)
+    }
+
     @Test("An id is never used again, even after the store was closed")
     func idsAcrossReopening() async throws {
         let first = try folder.open()

@@ -1,11 +1,18 @@
 import DownloadCore
-@testable import DownloadStorage
+import DownloadTestSupport
 import Foundation
 import Testing
 
-/// The two stores that must keep the same contract.
+@testable import DownloadStorage
+
+/// The stores that must keep the same contract.
 enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
-    case sqlite, inMemory
+    /// The store of recorded sessions, with a database file.
+    case sqlite
+    /// The store of unrecorded sessions, with a database in memory.
+    case sqliteInMemory
+    /// The double for tests of the engine.
+    case inMemory
 
     var testDescription: String { rawValue }
 
@@ -14,6 +21,7 @@ enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
         let isAlive: @Sendable (String) -> Bool = { !$0.contains("dead") }
         switch self {
         case .sqlite: return try SQLiteDownloadStore(folder: folder.path, isAlive: isAlive)
+        case .sqliteInMemory: return try SQLiteDownloadStore(folder: nil, isAlive: isAlive)
         case .inMemory: return InMemoryDownloadStore(isAlive: isAlive)
         }
     }

@@ -59,22 +59,10 @@ extension DownloadRecord {
         updated = now
     }
 
-    /// Records that the session of the download is gone. If it was a background session, the download still belongs to
-    /// it, because the session will be started again.
-    package mutating func interrupt(at now: Date) {
-        state = .paused(.interrupted)
-        leaveForeground()
-        speed = nil
-        updated = now
-    }
-
     /// Removes a foreground session from a download that no session works on. A background session stays recorded.
     package mutating func leaveForeground() {
         if let session, SessionIdentifier.isForeground(session) { self.session = nil }
     }
-
-    /// Whether the download belongs to a background session, dead or alive, and waits for that session.
-    package var belongsToBackground: Bool { session.map { !SessionIdentifier.isForeground($0) } ?? false }
 
     // MARK: The schedule
 

@@ -139,7 +139,6 @@ package struct SmallFiles: Sendable {
     }
 
     package var isEmpty: Bool { completed.isEmpty && finishing.isEmpty }
-    package var records: [DownloadRecord] { completed.map(\.record) + finishing.map(\.finishing) }
 }
 
 /// The end of a small file: it is complete, or another session owns it now.

@@ -25,3 +25,12 @@ package struct DownloadSelection: Sendable, Equatable, Codable {
     package static func ids(_ ids: [DownloadID]) -> Self { Self(.ids(ids)) }
     package static let all = Self(.all)
 }
+
+extension [DownloadRecord] {
+    /// Returns the elements with the `limit` highest ids, in the same order.
+    package func newest(_ limit: Int?) -> [DownloadRecord] {
+        guard let limit, limit < count else { return self }
+        let kept = Set(map(\.id).sorted(by: >).prefix(Swift.max(0, limit)))
+        return filter { kept.contains($0.id) }
+    }
+}

@@ -13,7 +13,7 @@ public struct SessionConfiguration: Sendable, Equatable {
         /// A session with records, which other and later processes find by its identifier.
         case background(identifier: String)
 
-        /// Whether the session has a store, which needs a state folder.
+        /// Whether the store of the session is a file, in the state folder. Otherwise the store is in memory.
         package var isRecorded: Bool {
             switch self {
             case .foreground, .background: true

@@ -86,21 +86,6 @@ package protocol DownloadStore: Sendable {
 }
 
 extension DownloadStore {
-    /// Returns nil, for stores that keep no profiles of hosts.
-    package func knowledge(ofOrigin origin: String) async throws -> HostKnowledge? { nil }
-
-    package func learn(_ knowledge: HostKnowledge, ofOrigin origin: String) async throws {}
-
-    /// Returns nil, for stores that keep no hooks. Then no hook is run.
-    package func takeHook(session: String) async throws -> DueHook? { nil }
-
-    /// Saves the records of the files, for stores that keep nothing else.
-    package func save(
-        _ files: SmallFiles, _ records: [DownloadRecord], session: String, durably: Bool
-    ) async throws -> Set<DownloadID> {
-        try await save(files.records + records, session: session, durably: durably)
-    }
-
     package func save(_ records: [DownloadRecord], session: String) async throws -> Set<DownloadID> {
         try await save(records, session: session, durably: false)
     }

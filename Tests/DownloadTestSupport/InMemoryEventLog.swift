@@ -1,3 +1,4 @@
+import DownloadCore
 import Foundation
 
 /// The newest events of an ``InMemoryDownloadStore``.

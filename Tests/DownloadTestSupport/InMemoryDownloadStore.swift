@@ -1,7 +1,9 @@
+import DownloadCore
 import Foundation
 import Synchronization
 
-/// A store in memory, which is lost when the process ends. It is for the ephemeral configuration and for tests.
+/// A quick store for tests, which keeps the records as values. It keeps the contract of every store. Unlike the store of
+/// the product, it also keeps the secrets of requests.
 package final class InMemoryDownloadStore: DownloadStore {
     package let path = ""
 
@@ -71,17 +73,10 @@ package final class InMemoryDownloadStore: DownloadStore {
 
     private let state = Mutex(State())
     private let isAlive: @Sendable (String) -> Bool
-    private let time: any TimeSource
+    private let time = SystemTime()
 
-    /// - Parameter isAlive: returns whether another session is still running.
-    package convenience init(isAlive: @escaping @Sendable (String) -> Bool = { _ in true }) {
-        self.init(isAlive: isAlive, time: SystemTime())
-    }
-
-    package init(isAlive: @escaping @Sendable (String) -> Bool = { _ in true }, time: any TimeSource) {
-        self.isAlive = isAlive
-        self.time = time
-    }
+    /// - Parameter isAlive: Returns whether another session is still running.
+    package init(isAlive: @escaping @Sendable (String) -> Bool = { _ in true }) { self.isAlive = isAlive }
 
     package func add(_ requests: RequestList, session: String) async throws -> [AddedDownload] {
         let now = time.date
@@ -298,14 +293,39 @@ package final class InMemoryDownloadStore: DownloadStore {
     package func close() async {}
 }
 
-extension [DownloadRecord] {
-    /// Returns the elements with the `limit` highest ids, in the same order.
-    package func newest(_ limit: Int?) -> [DownloadRecord] {
-        guard let limit, limit < count else { return self }
-        let kept = Set(map(\.id).sorted(by: >).prefix(Swift.max(0, limit)))
-        return filter { kept.contains($0.id) }
+extension DownloadStore {
+    /// Returns nil, for stores that keep no host profiles.
+    package func knowledge(ofOrigin origin: String) async throws -> HostKnowledge? { nil }
+
+    package func learn(_ knowledge: HostKnowledge, ofOrigin origin: String) async throws {}
+
+    /// Returns nil, for stores that keep no hooks. Then no hook is run.
+    package func takeHook(session: String) async throws -> DueHook? { nil }
+
+    /// Saves the records of the files, for stores that keep nothing else.
+    package func save(
+        _ files: SmallFiles, _ records: [DownloadRecord], session: String, durably: Bool
+    ) async throws -> Set<DownloadID> {
+        let files = files.completed.map(\.record) + files.finishing.map(\.finishing)
+        return try await save(files + records, session: session, durably: durably)
+    }
+}
+
+extension DownloadRecord {
+    /// Records that the session of the download is gone. If it was a background session, the download still belongs to
+    /// it, because the session will be started again.
+    fileprivate mutating func interrupt(at now: Date) {
+        state = .paused(.interrupted)
+        leaveForeground()
+        speed = nil
+        updated = now
     }
 
+    /// Whether the download belongs to a background session, dead or alive, and waits for that session.
+    fileprivate var belongsToBackground: Bool { session.map { !SessionIdentifier.isForeground($0) } ?? false }
+}
+
+extension [DownloadRecord] {
     /// Returns the page of records that the selection describes. The records must be ordered by id.
     fileprivate func page(_ selection: DownloadSelection) -> [DownloadRecord] {
         guard let after = selection.after else { return newest(selection.limit) }
