@@ -50,7 +50,7 @@ struct DaemonProcess {
         guard let resolved = realpath(link, nil) else { return link }
         defer { free(resolved) }
         let path = String(cString: resolved)
-        return FileIdentity(path: path) == FileIdentity(path: link) ? path : link
+        return FileStatus.areSame(path, link) ? path : link
     }
 
     /// Waits for the one report of the process. A process that does not report in time is asked to end (SIGTERM).
