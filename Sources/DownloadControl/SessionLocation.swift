@@ -29,7 +29,7 @@ package struct SessionLocation: Sendable, Equatable {
         if socketPath.utf8.count <= Self.longestPath { return SocketPath(text: socketPath, folder: nil) }
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else {
-            if errno == ENOENT { throw .sessionUnavailable(.notRunning(identifier)) }
+            if [ENOENT, ENOTDIR].contains(errno) { throw .sessionUnavailable(.notRunning(identifier)) }
             throw unusable(errno)
         }
         let short = SocketPath(text: "/proc/self/fd/\(descriptor)/\(socketName)", folder: descriptor)

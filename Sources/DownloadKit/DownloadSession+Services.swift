@@ -14,7 +14,8 @@ extension DownloadSession {
     /// session's lock and its socket are created when the first download needs them.
     /// - Parameters:
     ///   - environment: names the certificate authorities to trust and the home folder.
-    ///   - startBackground: starts the background session, and returns when the session answers.
+    ///   - startBackground: starts the background session before the deadline, and returns when the session serves.
+    ///     Throws `alreadyRunning` if another process was faster.
     ///   - hooks: runs the programs of downloads that have ended. Without a runner, the programs wait for another
     ///     session.
     ///   - notice: reports a problem that no caller is waiting to hear about, as text for the user.
@@ -23,7 +24,7 @@ extension DownloadSession {
     package static func open(
         _ configuration: SessionConfiguration,
         environment: [String: String] = ProcessInfo.processInfo.environment,
-        startBackground: (@Sendable () async throws -> Void)? = nil,
+        startBackground: (@Sendable (_ deadline: ContinuousClock.Instant) async throws -> Void)? = nil,
         hooks: (any HookRunner)? = nil, notice: @escaping @Sendable (String) -> Void = { _ in },
         transport: @escaping @Sendable (any Transport) -> any Transport = { $0 }
     ) async throws -> DownloadRouter {
@@ -32,13 +33,7 @@ extension DownloadSession {
             configuration: configuration, registry: registry, environment: environment, hooks: hooks, notice: notice,
             transport: transport
         ).manager()
-        Task {
-            for await mode in manager.shutdownRequests {
-                if mode == .finish { await manager.finish() }
-                await manager.pauseAll(.terminate)
-                await manager.close()
-            }
-        }
+        obey(manager)
         return DownloadRouter(
             local: manager,
             directory: StoreSessions(
@@ -57,16 +52,9 @@ extension DownloadSession {
         notice: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> SessionManager {
         let registry = SessionRegistry(stateFolder: configuration.stateFolder, time: configuration.time)
-        let manager = try SessionAssembly(
+        return try await SessionAssembly(
             configuration: configuration, registry: registry, listener: listener, hooks: hooks, notice: notice
-        ).manager()
-        do {
-            try await manager.start()
-        } catch {
-            await manager.close()
-            throw error
-        }
-        return manager
+        ).startedManager()
     }
 
     /// Returns the sessions of a store, without opening the store: the live sessions and connections to them.

@@ -59,6 +59,16 @@ struct SessionAssembly {
         )
     }
 
+    /// Starts a background session in this process.
+    func startedManager() async throws -> SessionManager {
+        let manager = try manager()
+        do { try await manager.start() } catch {
+            await manager.close()
+            throw error
+        }
+        return manager
+    }
+
     /// Returns the identifier of a session. The process id and a random part make the identifier of a foreground
     /// session unique.
     static func identifier(of kind: SessionConfiguration.Kind) -> String {

@@ -10,17 +10,15 @@ final class StoreSessions: SessionDirectory {
     private let registry: SessionRegistry
     private let stateFolder: String
     private let time: any TimeSource
-    private let start: (@Sendable () async throws -> Void)?
+    private let start: BackgroundStart?
     /// The transport of all requests to sessions, created with the first request.
     private let transport = Mutex<(any Transport)?>(nil)
 
-    /// The time to wait for the socket of a live session. A session that starts has its lock shortly before it has its
-    /// socket. A session that ends removes its socket shortly before it releases its lock.
-    private static let patience = Duration.seconds(5)
+    /// Starts the background session before the deadline. Throws `alreadyRunning` if another process was faster.
+    typealias BackgroundStart = @Sendable (_ deadline: ContinuousClock.Instant) async throws -> Void
 
     init(
-        _ registry: SessionRegistry, _ stateFolder: String,
-        startBackground: (@Sendable () async throws -> Void)?, time: any TimeSource
+        _ registry: SessionRegistry, _ stateFolder: String, startBackground: BackgroundStart?, time: any TimeSource
     ) {
         self.time = time
         self.registry = registry
@@ -32,33 +30,34 @@ final class StoreSessions: SessionDirectory {
 
     func liveSessions() -> [String] { registry.liveSessions() }
 
+    /// Waits for the socket of a live session. A session that starts has its lock shortly before it has its socket. A
+    /// session that ends removes its socket shortly before it releases its lock.
     func connect(to identifier: String) async throws -> any DownloadService {
         let client = try client(of: identifier)
-        let deadline = time.now + Self.patience
+        let deadline = time.now + BackgroundSession.patience
         while true {
             do {
                 try await client.checkAvailability()
                 return client
             } catch DownloadError.sessionUnavailable(.notRunning) where registry.isAlive(identifier) {
                 guard time.now < deadline else {
-                    throw DownloadError.sessionUnavailable(.notAnswering(identifier, message: "it has no socket"))
+                    let socket = BackgroundSession.socket(of: identifier, in: stateFolder)
+                    throw DownloadError.sessionUnavailable(
+                        .notAnswering(identifier, message: "it does not listen at \(socket)"))
                 }
-                try await time.sleep(for: .milliseconds(20))
+                try await time.sleep(for: BackgroundSession.pace)
             }
         }
     }
 
     func startBackground() async throws -> any DownloadService {
-        let identifier = SessionIdentifier.background
-        do {
-            // If systemd listens on the session's socket, connecting also starts the session.
-            return try await connect(to: identifier)
-        } catch DownloadError.sessionUnavailable(let failure)
-            where failure == .notRunning(identifier) || failure == .shuttingDown
-        {
-            guard let start else { throw DownloadError.sessionUnavailable(.notRunning(identifier)) }
-            try await start()
-            return try await connect(to: identifier)
+        let session = BackgroundSession(stateFolder: stateFolder, directory: self, time: time)
+        return try await session.open(wakes: true) {
+            $0
+        } orStart: { deadline in
+            guard let start else { throw DownloadError.sessionUnavailable(.notRunning(session.identifier)) }
+            try await start(deadline)
+            return nil
         }
     }
 

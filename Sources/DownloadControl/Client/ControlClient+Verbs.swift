@@ -51,8 +51,8 @@ extension ControlClient {
     }
 
     package func remove(_ ids: [DownloadID], deletesFile: Bool) async throws {
-        for chunk in ids.chunks(of: Self.idsAtOnce) {
-            var wish = WireVerb(ids: chunk)
+        for part in ids.parts(of: Self.idsAtOnce) {
+            var wish = WireVerb(ids: part)
             wish.deleteFile = deletesFile
             _ = try await ask(.post, "downloads/remove", wish)
         }
@@ -72,8 +72,8 @@ extension ControlClient {
             return try await list("state=" + states.map(\.rawValue).sorted().joined(separator: ","), selection)
         case .ids(let ids):
             var found: [DownloadSnapshot] = []
-            for chunk in ids.chunks(of: Self.idsAtOnce / 5) {
-                found += try await page("ids=" + IDList.text(chunk)).downloads.map(\.snapshot)
+            for part in ids.parts(of: Self.idsAtOnce / 5) {
+                found += try await page("ids=" + IDList.text(part)).downloads.map(\.snapshot)
             }
             if let after = selection.after {
                 return Array(found.filter { $0.id > after }.prefix(selection.limit ?? .max))
@@ -105,9 +105,9 @@ extension ControlClient {
         _ document: ([DownloadID]) -> WireVerb
     ) async throws -> [ReceivedDownload] {
         var result: [ReceivedDownload] = []
-        for chunk in ids.chunks(of: Self.idsAtOnce) {
-            let answer = try decode(ReceivedDownloads.self, await ask(method, path, document(chunk)))
-            guard answer.downloads.count == chunk.count else { throw bad("its answer cannot be understood") }
+        for part in ids.parts(of: Self.idsAtOnce) {
+            let answer = try decode(ReceivedDownloads.self, await ask(method, path, document(part)))
+            guard answer.downloads.count == part.count else { throw bad("its answer cannot be understood") }
             result += answer.downloads
         }
         return result
@@ -142,12 +142,5 @@ extension ControlClient {
 
     private func page(_ query: String) async throws -> ReceivedDownloads {
         try decode(ReceivedDownloads.self, await ask(.get, "downloads?" + query))
-    }
-}
-
-extension Array {
-    /// Returns arrays of at most `size` elements, in order.
-    func chunks(of size: Int) -> [[Element]] {
-        stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
     }
 }

@@ -197,7 +197,7 @@ package final class ControlClient: DownloadService {
 
     private func unreachable(_ diagnosis: TransportDiagnosis) -> DownloadError {
         switch diagnosis.errno {
-        case ENOENT, ECONNREFUSED: .sessionUnavailable(.notRunning(identifier))
+        case ENOENT, ENOTDIR, ECONNREFUSED: .sessionUnavailable(.notRunning(identifier))
         // The queue of the socket is full.
         case EAGAIN: .sessionUnavailable(.notAnswering(identifier, message: "too many clients wait for it"))
         default: bad(diagnosis.message)
@@ -220,7 +220,7 @@ package final class ControlClient: DownloadService {
             } catch let error where Self.isPassing(error) {
                 continue
             } catch Exchange.Failure.transfer(.networkFailed(.connect, let diagnosis)) {
-                return ![ENOENT, ECONNREFUSED].contains(diagnosis.errno)
+                return ![ENOENT, ENOTDIR, ECONNREFUSED].contains(diagnosis.errno)
             } catch Exchange.Failure.transfer(.networkFailed(.connectionLost, _)) {
                 continue
             } catch {

@@ -339,6 +339,14 @@ extension VerificationFailure {
 }
 
 extension SessionFailure: CustomStringConvertible {
+    /// Whether the failure means that the session has ended, or is about to end.
+    package var isEnd: Bool {
+        switch self {
+        case .notRunning, .shuttingDown: true
+        default: false
+        }
+    }
+
     public var description: String {
         switch self {
         case .storeUnreadable(let path, let message):

@@ -63,7 +63,14 @@ package enum FileStatus {
         return dlm_file_status(descriptor, "", &status) == 0 ? Info(status) : nil
     }
 
-    /// Returns whether the path leads to the open folder.
+    /// Returns whether both paths lead to the same file. Symbolic links are followed.
+    package static func areSame(_ path: String, _ other: String) -> Bool {
+        var one = stat()
+        var two = stat()
+        return stat(path, &one) == 0 && stat(other, &two) == 0 && one.st_ino == two.st_ino && one.st_dev == two.st_dev
+    }
+
+    /// Returns whether the path leads to the open file or folder.
     package static func leads(_ path: String, to descriptor: Int32) -> Bool {
         var held = stat()
         var named = stat()

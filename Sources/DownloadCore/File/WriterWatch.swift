@@ -105,4 +105,18 @@ package enum ProcessStart {
     /// Runs `start`. Until it returns, this process closes no descriptor of a partial file.
     /// - Parameter start: Returns once the program runs or cannot be run, as posix_spawn(3) does.
     package static func alone<Value>(_ start: () -> Value) -> Value { WriterWatch.shared.withoutClosing(start) }
+
+    /// A C array of texts that ends with NULL.
+    package typealias CStrings = UnsafePointer<UnsafeMutablePointer<CChar>?>
+
+    /// Runs `start` like ``alone(_:)``, with C arrays of the program's arguments and of its environment.
+    /// - Parameter arguments: The arguments, of which the first is the name of the program.
+    package static func alone<Value>(
+        _ arguments: [String], _ environment: [String: String], _ start: (CStrings, CStrings) -> Value
+    ) -> Value {
+        var words = arguments.map { strdup($0) } + [nil]
+        var settings = environment.map { strdup("\($0)=\($1)") } + [nil]
+        defer { for text in words + settings { free(text) } }
+        return alone { start(&words, &settings) }
+    }
 }

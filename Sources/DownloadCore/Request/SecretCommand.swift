@@ -41,11 +41,8 @@ enum SecretCommand {
         signal(SIGCHLD, SIG_DFL)
         // If the program runs dlm itself, that dlm must not run the program again.
         let inherited = ProcessInfo.processInfo.environment.filter { $0.key != "DLM_BEARER_COMMAND" }
-        var words = [strdup(path), nil]
-        var settings = inherited.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { for text in words + settings { free(text) } }
         var pid: pid_t = 0
-        let code = ProcessStart.alone { dlm_spawn_for_output(path, &words, &settings, output, &pid) }
+        let code = ProcessStart.alone([path], inherited) { dlm_spawn_for_output(path, $0, $1, output, &pid) }
         guard code == 0 else { throw failed(path, "cannot be run: \(String(cString: strerror(code)))") }
         return pid
     }

@@ -198,12 +198,4 @@ extension SessionFailure {
         default: isEnd
         }
     }
-
-    /// Whether the failure means that the session has ended, or is about to end.
-    fileprivate var isEnd: Bool {
-        switch self {
-        case .notRunning, .shuttingDown: true
-        default: false
-        }
-    }
 }

@@ -26,9 +26,7 @@ extension DownloadSession {
         guard case .background(let identifier) = configuration.kind else {
             throw DownloadError.unexpected("the configuration is not one of a background session")
         }
-        guard BackgroundDoor.isUsable(identifier) else {
-            throw DownloadError.sessionUnavailable(.unusableIdentifier(identifier))
-        }
+        try requireUsable(identifier)
         if configuration.stateFolder.isEmpty { throw DownloadError.sessionUnavailable(.noHome) }
         let registry = SessionRegistry(stateFolder: configuration.stateFolder, time: configuration.time)
         let manager = try SessionAssembly(
@@ -56,6 +54,36 @@ extension DownloadSession {
         await manager.pauseAll(.terminate)
         await manager.close()
         for task in monitoring { await task.value }
+    }
+
+    /// Returns the background session that is running. If there is none, starts the host program. Without a host
+    /// program, starts a session in this process.
+    static func background(
+        _ identifier: String, _ directory: StoreSessions, _ assembly: SessionAssembly
+    ) async throws -> any DownloadService {
+        try requireUsable(identifier)
+        let configuration = assembly.configuration
+        let session = BackgroundSession(
+            stateFolder: configuration.stateFolder, identifier: identifier, directory: directory,
+            time: configuration.time)
+        var process: DetachedProcess?
+        return try await session.open(wakes: false) {
+            $0
+        } orStart: { _ in
+            guard let host = configuration.host else { return try await assembly.startedManager() }
+            if let ending = process?.ending {
+                throw DownloadError.sessionUnavailable(.startFailed(message: "\(host.executable) \(ending)"))
+            }
+            process = try process ?? DetachedProcess(host)
+            return nil
+        }
+    }
+
+    /// Throws an error if an identifier is not usable as the name of files in `sessions/`.
+    private static func requireUsable(_ identifier: String) throws(DownloadError) {
+        guard !identifier.isEmpty, identifier.utf8.count <= 60, !identifier.hasPrefix("."),
+            !SessionIdentifier.isForeground(identifier), !identifier.utf8.contains(where: { $0 < 0x20 || $0 == 0x2F })
+        else { throw .sessionUnavailable(.unusableIdentifier(identifier)) }
     }
 
     /// Waits until the session has had nothing to do for the time `limit`, or until the task is cancelled.

@@ -62,8 +62,7 @@ public final class DownloadSession: Sendable {
             configuration: configuration, registry: registry, adapter: adapter, retrier: retrier, network: network)
         let service: any DownloadService
         if case .background(let identifier) = configuration.kind {
-            let door = BackgroundDoor(identifier: identifier, directory: directory, configuration: configuration)
-            service = try await door.service(orHere: assembly.manager)
+            service = try await Self.background(identifier, directory, assembly)
             self.identifier = identifier
         } else {
             let manager = try assembly.manager()

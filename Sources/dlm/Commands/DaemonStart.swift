@@ -21,20 +21,25 @@ extension Daemon {
             // An error in the settings is reported here, and not only in the log.
             _ = try context.settings()
             let session = try BackgroundSession(environment: context.environment, time: context.time)
-            let starter = BackgroundStarter(
-                session: session, environment: context.environment, arguments: options.arguments)
-            let (connected, isNew) = try await starter.start()
             defer { session.directory.close() }
-            if connected.status.isFinishing { throw DownloadError.sessionUnavailable(.shuttingDown) }
-            var status = connected.status
+            var process: Int32?
+            var (service, status) = try await session.open(wakes: true) { service in
+                (service, try await service.status())
+            } orStart: { deadline in
+                process = try await DaemonProcess.start(
+                    options.arguments, environment: context.environment, until: deadline, context.time)
+                return nil
+            }
+            let isNew = status.pid == process
+            if status.isFinishing { throw DownloadError.sessionUnavailable(.shuttingDown) }
             let address = RPCServer.runningAddress(in: session.stateFolder)
             if options.rpc.rpc == .rpc, address == nil {
                 throw DownloadError.sessionUnavailable(
                     .startFailed(message: "it runs already, without --rpc; run: dlm daemon stop, and start it again"))
             }
             if !isNew, options.settings != SessionSettings() {
-                try await connected.service.configure(options.settings)
-                status = try await connected.service.status()
+                try await service.configure(options.settings)
+                status = try await service.status()
             }
             if output.json {
                 context.console.print(DaemonDocument(status, socket: session.socket).json)

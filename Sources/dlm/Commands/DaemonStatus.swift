@@ -13,16 +13,15 @@ extension Daemon {
         func run(in context: Context) async throws -> Int32 {
             let session = try BackgroundSession(environment: context.environment, time: context.time)
             defer { session.directory.close() }
-            let connected = try await session.connect()
+            let status = try await session.connect { try await $0.status() }
             let document =
-                connected.map { DaemonDocument($0.status, socket: session.socket) }
-                ?? DaemonDocument(socket: session.socket)
+                status.map { DaemonDocument($0, socket: session.socket) } ?? DaemonDocument(socket: session.socket)
             if output.json {
                 context.console.print(document.json)
             } else if !output.quiet {
                 for line in DaemonText.lines(document, now: context.time.date) { context.console.print(line) }
             }
-            return connected == nil ? 1 : 0
+            return status == nil ? 1 : 0
         }
     }
 }

@@ -22,16 +22,16 @@ extension Daemon {
         func run(in context: Context) async throws -> Int32 {
             let session = try BackgroundSession(environment: context.environment, time: context.time)
             defer { session.directory.close() }
-            guard let connected = try await session.connect() else {
+            guard let (service, status) = try await session.connect({ ($0, try await $0.status()) }) else {
                 tell(context, DaemonDocument(socket: session.socket), "is not running")
                 return 0
             }
-            let process = ProcessWatch(connected.status.pid)
+            let process = ProcessWatch(status.pid)
             do {
-                try await connected.service.shutdown(finish ? .finish : .pause)
+                try await service.shutdown(finish ? .finish : .pause)
             } catch let error as DownloadError {
                 // The session may end before it sends its answer.
-                if session.isAlive, error != .sessionUnavailable(.notRunning(BackgroundSession.identifier)) {
+                if session.isAlive, error != .sessionUnavailable(.notRunning(SessionIdentifier.background)) {
                     throw error
                 }
             }
@@ -39,8 +39,8 @@ extension Daemon {
             guard hasEnded else {
                 throw DownloadError.sessionUnavailable(
                     .notAnswering(
-                        BackgroundSession.identifier,
-                        message: "its process \(connected.status.pid) did not end within "
+                        SessionIdentifier.background,
+                        message: "its process \(status.pid) did not end within "
                             + "\(Self.patience.seconds) s"))
             }
             tell(context, DaemonDocument(socket: session.socket), "has ended")

@@ -157,9 +157,7 @@ private actor Background {
             do {
                 let addition = if let prepared { prepared } else { try await prepare(requests) }
                 return try await addition.add()
-            } catch DownloadError.sessionUnavailable(let failure)
-                where failure == .notRunning(SessionIdentifier.background) || failure == .shuttingDown
-            {
+            } catch DownloadError.sessionUnavailable(let failure) where failure.isEnd {
                 session = nil
                 prepared = nil
             }

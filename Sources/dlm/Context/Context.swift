@@ -19,7 +19,7 @@ struct Context: Sendable {
         try await DownloadSession.open(
             configuration, environment: environment,
             startBackground: {
-                try await BackgroundStarter.ensureRunning(environment: environment, time: configuration.time)
+                try await DaemonProcess.start(environment: environment, until: $0, configuration.time)
             },
             hooks: HookProgram.Runner(environment: environment, time: configuration.time), notice: notice)
     }

@@ -48,14 +48,6 @@ extension DownloadService {
             }
         }
     }
-
-}
-
-extension Array {
-    /// Returns the elements in arrays of at most `size`.
-    func parts(of size: Int) -> [[Element]] {
-        stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
-    }
 }
 
 extension Context {

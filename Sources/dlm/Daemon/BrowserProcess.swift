@@ -20,10 +20,8 @@ enum BrowserProcess {
         guard null >= 0 else { throw Failure(description: String(cString: strerror(errno))) }
         defer { close(null) }
         var pid: pid_t = 0
-        let error = withCStrings([program, file]) { arguments in
-            withCStrings(environment.map { "\($0.key)=\($0.value)" }) { environment in
-                dlm_spawn_hook(program, arguments, environment, "/", null, null, null, &pid)
-            }
+        let error = ProcessStart.alone([program, file], environment) {
+            dlm_spawn_hook(program, $0, $1, "/", null, null, null, &pid)
         }
         guard error == 0 else { throw Failure(description: "\(program): \(String(cString: strerror(error)))") }
     }

@@ -36,7 +36,7 @@ struct DaemonLogFile {
     func rotateIfLarge() {
         var mine = stat()
         guard fstat(STDERR_FILENO, &mine) == 0, mine.st_mode & S_IFMT == S_IFREG, mine.st_size > Self.largest,
-            FileIdentity(mine) == FileIdentity(path: path), rename(path, path + ".1") == 0, let descriptor = try? open()
+            FileStatus.leads(path, to: STDERR_FILENO), rename(path, path + ".1") == 0, let descriptor = try? open()
         else { return }
         dup2(descriptor, STDERR_FILENO)
         dup2(descriptor, STDOUT_FILENO)

@@ -48,7 +48,7 @@ struct DaemonRunner: Sendable {
         log.line("started: dlm \(DownloadSession.version), pid \(getpid())")
         if let server { log.line("serving aria2's RPC and the page at \(server.address)") }
         notifier?.ready("Serving dlm")
-        report?.tell(.ready(pid: getpid()))
+        report?.send()
         await serve(manager, stops, log, notifier) { stop.yield(.finished) }
         asking.cancel()
         await server?.stop()
@@ -60,7 +60,7 @@ struct DaemonRunner: Sendable {
 
     private func open(_ stateFolder: String, _ listener: Int32?, _ log: DaemonLog) async throws -> SessionManager {
         var configuration = SessionConfiguration(
-            kind: .background(identifier: BackgroundSession.identifier), stateFolder: stateFolder)
+            kind: .background(identifier: SessionIdentifier.background), stateFolder: stateFolder)
         configuration.time = context.time
         try context.settings().apply(to: &configuration)
         options.apply(to: &configuration)
@@ -138,13 +138,10 @@ struct DaemonRunner: Sendable {
     /// session was faster.
     private func fail(_ error: any Error, _ log: DaemonLog) throws -> Int32 {
         guard let report else { throw error }
-        if case DownloadError.sessionUnavailable(.alreadyRunning) = error {
-            report.tell(.running)
-            return 0
-        }
-        log.error(error)
         let failure = error as? DownloadError ?? .unexpected("\(error)")
-        report.tell(.failed(failure))
+        defer { report.send(failure) }
+        if case .sessionUnavailable(.alreadyRunning) = failure { return 0 }
+        log.error(error)
         return failure.exitStatus
     }
 }

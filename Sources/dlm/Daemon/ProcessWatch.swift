@@ -1,4 +1,5 @@
 import CSystem
+import DownloadKit
 import Glibc
 
 /// A watch on another process. A later process with the same id is not mistaken for it, because the watch uses a pidfd.
@@ -16,5 +17,20 @@ final class ProcessWatch: Sendable {
         guard descriptor >= 0 else { return nil }
         var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&watched, 1, 0) > 0
+    }
+}
+
+extension BackgroundSession {
+    /// Waits until the process of a session has ended. Its lock is free then, or belongs to the next session already. If
+    /// the process cannot be watched, waits until the lock is free.
+    /// - Parameter limit: the longest wait; nil for no limit.
+    /// - Returns: false if the session still runs after the limit.
+    func waitForEnd(of process: ProcessWatch, within limit: Duration?) async throws -> Bool {
+        let deadline = limit.map { time.now + $0 }
+        while !(process.hasEnded ?? !isAlive) {
+            if let deadline, time.now > deadline { return false }
+            try await time.sleep(for: Self.pace)
+        }
+        return true
     }
 }

@@ -24,8 +24,7 @@ enum SocketActivation {
             option(SO_ACCEPTCONN, of: first) == 1
         else { throw refused("what was passed is not a listening Unix stream socket") }
         // The path that the manager was given may lead through a link, so files are compared and not paths.
-        guard let bound = boundPath(first), let file = FileIdentity(path: bound), file == FileIdentity(path: path)
-        else {
+        guard let bound = boundPath(first), FileStatus.areSame(bound, path) else {
             throw refused("the socket that was passed is not \(path), where dlm expects it; change ListenStream=")
         }
         return first

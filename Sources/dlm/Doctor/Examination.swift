@@ -84,8 +84,10 @@ struct Examination {
             if trace.isAlive {
                 session.answer = await answer(of: trace.identifier, directory)
             } else if trace.hasSocket {
-                let path = FileNaming.path(stateFolder, "sessions/\(trace.identifier).sock")
-                session.isListening = SocketProbe.isListening(path)
+                switch await answer(of: trace.identifier, directory) {
+                case .answered, .failed(.sessionUnavailable): session.isListening = true
+                case .notAsked, .failed: break
+                }
             }
             found.append(session)
         }

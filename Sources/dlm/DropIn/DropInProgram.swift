@@ -1,5 +1,4 @@
-import CSystem
-import Foundation
+import DownloadKit
 import Glibc
 
 /// A program that dlm can replace. If dlm is called by the name of such a program, it accepts the program's options for
@@ -34,18 +33,11 @@ enum DropInProgram: String, CaseIterable, Sendable {
     /// Returns the path of the real program, if PATH has one.
     /// - Parameter path: The value of PATH.
     func original(in path: String?) -> String? {
-        let own = Self.identity("/proc/self/exe")
         for folder in (path ?? "/usr/bin:/bin").split(separator: ":") where folder.hasPrefix("/") {
             let file = "\(folder)/\(rawValue)"
-            guard access(file, X_OK) == 0, let found = Self.identity(file), found != own else { continue }
-            return file
+            if access(file, X_OK) == 0, !FileStatus.areSame(file, "/proc/self/exe") { return file }
         }
         return nil
-    }
-
-    private static func identity(_ path: String) -> [UInt64]? {
-        var status = stat()
-        return stat(path, &status) == 0 ? [UInt64(status.st_dev), UInt64(status.st_ino)] : nil
     }
 }
 

@@ -53,12 +53,8 @@ final class HookProcess: Sendable {
         guard descriptor >= 0 else { return .failure(StartFailure(text: String(cString: strerror(errno)))) }
         defer { close(descriptor) }
         var pid: pid_t = 0
-        let code = withCStrings([program] + words) { arguments in
-            withCStrings(environment.map { "\($0)=\($1)" }) { environment in
-                ProcessStart.alone {
-                    dlm_spawn_hook(program, arguments, environment, folder, descriptor, outputs.0, outputs.1, &pid)
-                }
-            }
+        let code = ProcessStart.alone([program] + words, environment) {
+            dlm_spawn_hook(program, $0, $1, folder, descriptor, outputs.0, outputs.1, &pid)
         }
         guard code == 0 else {
             let hint = code == ENOEXEC ? "; if it is a script, its first line must begin with #!" : ""
@@ -115,13 +111,4 @@ final class HookProcess: Sendable {
             return signal == 0 ? .exited((status >> 8) & 0xFF) : .signalled(signal)
         }
     }
-}
-
-/// Calls `body` with the words as a C array that ends with NULL.
-func withCStrings<Result>(
-    _ words: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
-) -> Result {
-    var pointers = words.map { strdup($0) } + [nil]
-    defer { for pointer in pointers { free(pointer) } }
-    return body(&pointers)
 }

@@ -1,4 +1,4 @@
-import DownloadCore
+import DownloadKit
 import DownloadTestSupport
 import Foundation
 import Synchronization
@@ -31,18 +31,14 @@ final class ScriptedDirectory: SessionDirectory {
 
 @Suite("The connection of a command to the background session", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct BackgroundSessionTests {
-    /// Runs a test with a socket, which accepts connections only if `isListening` is true.
     func withSession(
-        _ answers: [DownloadError?], isListening: Bool = true,
+        _ answers: [DownloadError?], patience: Duration = .seconds(50),
         _ body: (BackgroundSession, ScriptedDirectory) async throws -> Void
     ) async throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
-        try FileManager.default.createDirectory(atPath: folder("sessions"), withIntermediateDirectories: true)
-        let socket = try UnixSocket(.stream, at: folder("sessions/background.sock"))
-        if isListening { try socket.startListening() }
         let directory = ScriptedDirectory(answers)
-        try await body(BackgroundSession(stateFolder: folder.path, directory: directory), directory)
+        var session = BackgroundSession(stateFolder: "/nowhere", directory: directory)
+        session.patience = patience
+        try await body(session, directory)
     }
 
     static let ending = DownloadError.sessionUnavailable(.shuttingDown)
@@ -52,8 +48,8 @@ struct BackgroundSessionTests {
     @Test("connect waits for the end of a session that is ending")
     func ending() async throws {
         try await withSession([Self.ending, Self.ending, Self.gone, Self.ending]) { (session, directory) async throws in
-            let connected = try await session.connect(until: .now + .seconds(50))
-            #expect(connected == nil)
+            let status = try await session.connect { try await $0.status() }
+            #expect(status == nil)
             #expect(directory.isThrough)
         }
     }
@@ -61,25 +57,31 @@ struct BackgroundSessionTests {
     @Test("connect waits for a session that is starting")
     func coming() async throws {
         try await withSession([Self.gone, nil]) { (session, _) async throws in
-            let connected = try await session.connect(until: .now + .seconds(50))
-            #expect(connected?.status.identifier == "here")
+            let status = try await session.connect { try await $0.status() }
+            #expect(status?.identifier == "here")
         }
     }
 
     @Test("A session that does not answer is reported at once")
     func silent() async throws {
         try await withSession([Self.silent, nil]) { session, _ in
-            await #expect(throws: Self.silent) { try await session.connect() }
+            await #expect(throws: Self.silent) { try await session.connect { try await $0.status() } }
         }
     }
 
-    @Test("A session that has its lock and never listens is reported in time")
+    @Test("A session that has its lock and never serves is reported in time, and is not started again")
     func deaf() async throws {
-        try await withSession([], isListening: false) { session, _ in
-            let error = await #expect(throws: DownloadError.self) {
-                try await session.connect(until: .now + .milliseconds(100))
+        try await withSession(Array(repeating: Self.gone, count: 100), patience: .milliseconds(100)) {
+            (session, _) async throws in
+            await #expect(throws: Self.gone) { try await session.connect { try await $0.status() } }
+            await #expect(throws: Self.gone) {
+                try await session.open(wakes: true) {
+                    try await $0.status()
+                } orStart: { _ in
+                    Issue.record("a second session is started")
+                    return nil
+                }
             }
-            #expect(error?.exitStatus == 12)
         }
     }
 
@@ -97,12 +99,49 @@ struct BackgroundSessionTests {
 
     @Test("A listener without a session is reported in time, and no second session is started")
     func nobody() async throws {
-        try await withSession([]) { session, directory in
+        try await withSession(Array(repeating: Self.silent, count: 100), patience: .milliseconds(100)) {
+            (session, directory) async throws in
             directory.hasLock.withLock { $0 = false }
-            let starter = BackgroundStarter(session: session, environment: [:], patience: .milliseconds(100))
-            let error = await #expect(throws: DownloadError.self) { try await starter.start() }
+            let error = await #expect(throws: DownloadError.self) {
+                try await session.open(wakes: true) {
+                    try await $0.status()
+                } orStart: { _ in
+                    Issue.record("a second session is started")
+                    return nil
+                }
+            }
             #expect(error?.description.contains("no session answers") == true)
-            #expect(!FileManager.default.fileExists(atPath: session.stateFolder + "/daemon.log"))
+        }
+    }
+
+    @Test("If nothing listens, a session is started, and started again if another session was faster and has ended")
+    func starting() async throws {
+        let faster = DownloadError.sessionUnavailable(.alreadyRunning("background"))
+        try await withSession([Self.gone, Self.gone, nil]) { (session, directory) async throws in
+            directory.hasLock.withLock { $0 = false }
+            var starts = 0
+            let status = try await session.open(wakes: true) {
+                try await $0.status()
+            } orStart: { _ in
+                starts += 1
+                if starts == 1 { throw faster }
+                directory.hasLock.withLock { $0 = true }
+                return nil
+            }
+            #expect(status.identifier == "here" && starts == 2)
+        }
+    }
+
+    @Test("Without a service manager, the socket of a dead session is not used")
+    func dead() async throws {
+        try await withSession([]) { (session, directory) async throws in
+            directory.hasLock.withLock { $0 = false }
+            let started = try await session.open(wakes: false) { _ in
+                false
+            } orStart: { _ in
+                true
+            }
+            #expect(started)
         }
     }
 }

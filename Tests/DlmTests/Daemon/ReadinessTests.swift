@@ -1,48 +1,56 @@
 import DownloadCore
-import Foundation
 import DownloadTestSupport
+import Foundation
 import Testing
 
 @testable import dlm
 
 @Suite("Messages from a daemon to its starter", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct ReadinessTests {
-    @Test(
-        "Each message can be written as a line and read again",
-        arguments: [
-            Readiness.ready(pid: 4711), .running, .failed(.sessionUnavailable(.noHome)),
-            .failed(.sessionUnavailable(.storeUnreadable(path: "/a b\nc", message: "why \"so\""))),
-        ])
-    func line(readiness: Readiness) {
-        #expect(!readiness.line.contains("\n"))
-        #expect(Readiness(line: readiness.line) == readiness)
-    }
-
-    @Test(
-        "Other lines are not read as messages", arguments: ["", "ready", "ready x", "failed", "failed {}", "READY=1"])
-    func other(line: String) {
-        #expect(Readiness(line: line) == nil)
-    }
-
-    @Test("The pipe delivers one line")
-    func pipe() async throws {
+    /// Runs a test with a pipe whose writing end the test closes.
+    func withPipe(_ body: (ReadinessPipe) async throws -> Void) async throws {
         let pipe = try ReadinessPipe()
-        try #require(ReadinessReport(descriptor: pipe.writer)).tell(.ready(pid: 12))
-        let (line, inTime) = await pipe.line(within: .seconds(20))
-        #expect(line == "ready 12")
-        #expect(inTime)
+        defer { close(pipe.reader) }
+        try await body(pipe)
     }
 
-    @Test("The end of the pipe is distinguished from silence")
+    @Test("The pipe delivers the report that the session serves")
+    func ready() async throws {
+        try await withPipe { (pipe) async throws in
+            try #require(ReadinessReport(descriptor: pipe.writer)).send()
+            #expect(try await pipe.isReady(until: .now + .seconds(20)) == true)
+        }
+    }
+
+    @Test(
+        "The pipe delivers the error of a session that does not start",
+        arguments: [
+            DownloadError.sessionUnavailable(.noHome), .sessionUnavailable(.alreadyRunning("background")),
+            .sessionUnavailable(.storeUnreadable(path: "/a b\nc", message: "why \"so\"")),
+            .unexpected(String(repeating: "long ", count: 2_000)),
+        ])
+    func failed(error: DownloadError) async throws {
+        try await withPipe { (pipe) async throws in
+            try #require(ReadinessReport(descriptor: pipe.writer)).send(error)
+            await #expect(throws: error) { try await pipe.isReady(until: .now + .seconds(20)) }
+        }
+    }
+
+    @Test("Other texts are not read as reports", arguments: ["", "read", "ready x", "{}", "READY=1"])
+    func other(text: String) async throws {
+        try await withPipe { (pipe) async throws in
+            _ = write(pipe.writer, text, text.utf8.count)
+            close(pipe.writer)
+            #expect(try await pipe.isReady(until: .now + .seconds(20)) == false)
+        }
+    }
+
+    @Test("Silence is distinguished from the end of the pipe")
     func silence() async throws {
-        let ended = try ReadinessPipe()
-        close(ended.writer)
-        let end = await ended.line(within: .seconds(20))
-        #expect(end.line == nil && end.inTime)
-        let silent = try ReadinessPipe()
-        let silence = await silent.line(within: .milliseconds(20))
-        #expect(silence.line == nil && !silence.inTime)
-        close(silent.writer)
+        try await withPipe { (pipe) async throws in
+            #expect(try await pipe.isReady(until: .now + .milliseconds(20)) == nil)
+            close(pipe.writer)
+        }
     }
 
     @Test("A descriptor that is no pipe is not used")

@@ -77,20 +77,4 @@ struct ServiceManagerTests {
             }
         }
     }
-
-    @Test("The probe finds out whether a program listens, however long the path is")
-    func probe() throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
-        #expect(!SocketProbe.isListening(folder("s")))
-        let socket = try UnixSocket(.stream, at: folder("s"))
-        #expect(!SocketProbe.isListening(folder("s")))
-        try socket.startListening()
-        #expect(SocketProbe.isListening(folder("s")))
-        let deep = folder(String(repeating: "d", count: 200))
-        try FileManager.default.createDirectory(atPath: deep, withIntermediateDirectories: true)
-        #expect(rename(folder("s"), deep + "/s") == 0)
-        #expect(SocketProbe.isListening(deep + "/s"))
-        #expect(!SocketProbe.isListening("/nowhere/s"))
-    }
 }

@@ -38,7 +38,7 @@ struct DaemonDocument: Document, Equatable {
 
     /// Creates the document for a session that is not running.
     init(socket: String) {
-        identifier = BackgroundSession.identifier
+        identifier = SessionIdentifier.background
         self.socket = socket
         (pid, program, started, queued, maxConcurrent, maxPerHost, rateLimit) = (nil, nil, nil, nil, nil, nil, nil)
         (running, waiting, isFinishing) = (0, 0, false)
