@@ -104,7 +104,7 @@ struct Narrator: Sendable {
     /// Reports a removed download.
     /// - Parameter document: The event; nil if only the number of the download is known.
     func removed(_ id: DownloadID, _ document: EventDocument?) {
-        let message = document.map { "\(id): \($0.name): removed by another command" } ?? "download \(id) was removed"
+        let message = document?.name.map { "\(id): \($0): removed by another command" } ?? "download \(id) was removed"
         console.report(message)
         guard options.json else { return }
         console.print(
