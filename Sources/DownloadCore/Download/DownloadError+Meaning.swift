@@ -5,7 +5,7 @@ package struct ErrorMeaning {
     /// The stable word for the reason in `--json`. It is written out as a string, so that renaming a case does not
     /// change this public interface.
     let word: String
-    /// The failure and its reason, in one line. Code that prints the text must escape its control characters.
+    /// The failure and its reason, in one line.
     let text: String
     /// The exit status of aria2 for such a failure (EXIT STATUS in its manual), which aria2's RPC also reports.
     package var aria2 = 1
@@ -20,9 +20,15 @@ package struct ErrorMeaning {
     var isOfSource = false
     /// Whether all bytes have come, but do not match a digest.
     var isMismatch = false
+    var curlCode: Int?
+    var httpStatus: Int?
+    var systemErrno: Int32?
 }
 
-extension DownloadError {
+extension DownloadError: CustomStringConvertible {
+    /// The failure and its reason, in one line. Code that prints the text must escape its control characters.
+    public var description: String { meaning.text }
+
     /// The stable word for the case in `--json`, the exit status, and the meaning of the reason. The exit statuses 1
     /// to 8 have the same meaning as for wget.
     private var row: (kind: String, exitStatus: Int32, meaning: ErrorMeaning) {
@@ -55,6 +61,13 @@ extension DownloadError {
     package var reason: String { meaning.word }
     /// The exit status for the error.
     package var exitStatus: Int32 { row.exitStatus }
+    /// The code of libcurl; nil if libcurl reported no error.
+    package var curlCode: Int? { meaning.curlCode }
+    /// The status code of the HTTP answer; nil if the status is not the reason for the error.
+    public var httpStatus: Int? { meaning.httpStatus }
+    /// The error number of the system; nil if there was none.
+    public var systemErrno: Int32? { meaning.systemErrno }
+    /// What the reason of the error means.
     package var meaning: ErrorMeaning { row.meaning }
     /// Whether another attempt may succeed without any action of the user.
     public var isTransient: Bool { meaning.isTransient }
@@ -73,67 +86,36 @@ extension DownloadError {
         let aria2 = [404: 3, 410: 3, 429: 29, 503: 29][status] ?? 22
         return ErrorMeaning(
             word: status == 0 ? "refused" : "status\(status)", text: status == 0 ? phrase : numbered, aria2: aria2,
-            isTransient: transientStatuses.contains(status), isOfSource: true)
+            isTransient: transientStatuses.contains(status), isOfSource: true,
+            httpStatus: status == 0 ? nil : status)
     }
 
     private static func untrusted(_ diagnosis: TransportDiagnosis) -> ErrorMeaning {
         let text = diagnosis.isAboutHostKey ? diagnosis.message : "TLS: \(diagnosis.message)"
         return ErrorMeaning(
-            word: diagnosis.isAboutHostKey ? "hostKey" : "certificate", text: text, aria2: 6, isOfSource: true)
+            word: diagnosis.isAboutHostKey ? "hostKey" : "certificate", text: text, aria2: 6, isOfSource: true,
+            curlCode: diagnosis.code == 0 ? nil : diagnosis.code)
     }
 
     /// Returns the meaning of a refused login.
     /// - Parameter status: The status of HTTP or FTP, or 0 if there is none, as with SSH.
     private static func refusedLogin(_ status: Int, _ hint: String?) -> ErrorMeaning {
         let names = [407: "407 Proxy Authentication Required", 401: "401 Unauthorized", 0: "login refused"]
+        let httpStatus = [401, 407].contains(status) ? status : nil
         return ErrorMeaning(
-            word: [401, 407].contains(status) ? "status\(status)" : "login",
+            word: httpStatus.map { "status\($0)" } ?? "login",
             text: hint.map { "login refused; \($0)" } ?? names[status] ?? "\(status) login refused", aria2: 24,
-            isOfSource: true)
-    }
-
-    /// The code of libcurl; nil if libcurl reported no error.
-    package var curlCode: Int? {
-        switch self {
-        case .networkFailed(_, let diagnosis) where diagnosis.code != 0: diagnosis.code
-        case .trustFailed(let diagnosis) where diagnosis.code != 0: diagnosis.code
-        default: nil
-        }
-    }
-
-    /// The status code of the HTTP answer; nil if the status is not the reason for the error.
-    public var httpStatus: Int? {
-        switch self {
-        case .authenticationFailed(let status, _): [401, 407].contains(status) ? status : nil
-        case .serverRefused(let status, _): status == 0 ? nil : status
-        default: nil
-        }
-    }
-
-    /// The error number of the system; nil if there was none.
-    public var systemErrno: Int32? {
-        switch self {
-        case .networkFailed(_, let diagnosis) where diagnosis.errno != 0: diagnosis.errno
-        case .fileFailed(.system(_, let code), _): code
-        default: nil
-        }
+            isOfSource: true, httpStatus: httpStatus)
     }
 }
 
-extension DownloadError: CustomStringConvertible {
-    /// The failure and its reason, in one line. Code that prints the text must escape its control characters.
-    public var description: String { meaning.text }
-}
-
-extension RequestFailure {
+extension RequestFailure: CustomStringConvertible {
     /// The text for a request with a body whose URL is not an http or https URL.
     package static let bodyIsForHTTP = "only http and https have request bodies"
     /// The text for an option that libcurl on this machine was built without.
     package static let beyondLibcurl = "libcurl on this machine does not support an option of this download"
     package static let methodIsForHTTP = "only http and https have request methods"
-}
 
-extension RequestFailure: CustomStringConvertible {
     public var description: String { meaning.text }
 
     fileprivate var meaning: ErrorMeaning {
@@ -186,65 +168,59 @@ extension RequestFailure: CustomStringConvertible {
 extension FileFailure: CustomStringConvertible {
     public var description: String { meaning("").text }
 
-    /// Returns the meaning of the failure.
+    /// Returns the meaning of the failure. Each row has the word, the exit status of aria2, and the text.
     /// - Parameter subject: The beginning of the text, which names the file.
     fileprivate func meaning(_ subject: String) -> ErrorMeaning {
-        func row(
-            _ word: String, _ text: String, aria2: Int, isTransient: Bool = false, mayPass: Bool = false
-        ) -> ErrorMeaning {
-            ErrorMeaning(word: word, text: subject + text, aria2: aria2, isTransient: isTransient, mayPass: mayPass)
+        func row(_ word: String, _ aria2: Int, _ text: String, mayPass: Bool = false) -> ErrorMeaning {
+            ErrorMeaning(word: word, text: subject + text, aria2: aria2, mayPass: mayPass)
         }
         return switch self {
-        case .exists: row("exists", "exists already", aria2: 13)
+        case .exists: row("exists", 13, "exists already")
         case .notReplaceable:
-            row("exists", "exists already and is not a regular file, so it is not replaced; move it away", aria2: 13)
+            row("exists", 13, "exists already and is not a regular file, so it is not replaced; move it away")
         case .partialExists:
             row(
-                "partialExists",
-                "exists already and does not belong to this download; finish its own download, or move it away",
-                aria2: 13)
-        case .locked: row("locked", "is being written by another process", aria2: 11, mayPass: true)
+                "partialExists", 13,
+                "exists already and does not belong to this download; finish its own download, or move it away")
+        case .locked: row("locked", 11, "is being written by another process", mayPass: true)
         case .replaced:
-            row(
-                "replaced", "is not the file that this download wrote; move it away, or remove the download", aria2: 15)
+            row("replaced", 15, "is not the file that this download wrote; move it away, or remove the download")
         case .altered:
             row(
-                "altered",
+                "altered", 15,
                 "was changed by another program; only a checksum can prove what it holds now; move it away to start "
-                    + "over", aria2: 15)
-        // The bytes that were cut off are fetched again.
-        case .truncated: row("truncated", "was cut short by another program", aria2: 15, isTransient: true)
+                    + "over")
+        case .truncated:
+            // The bytes that were cut off are fetched again.
+            ErrorMeaning(
+                word: "truncated", text: subject + "was cut short by another program", aria2: 15, isTransient: true)
         case .partialMissing:
             row(
-                "partialMissing",
+                "partialMissing", 15,
                 "is missing, with its folder or file system; mount the file system, or create the folder again",
-                aria2: 15, mayPass: true)
-        case .deleted: row("deleted", "was deleted during the download", aria2: 15, mayPass: true)
-        case .folderMissing: row("folderMissing", "no such folder", aria2: 18, mayPass: true)
-        case .folderMoved:
-            row(
-                "folderMoved", "the folder was moved or replaced during the download; move it back", aria2: 18,
                 mayPass: true)
-        case .permissionDenied: row("permissionDenied", "permission denied", aria2: 16)
-        case .readOnly: row("readOnlyFileSystem", "read-only file system", aria2: 16)
+        case .deleted: row("deleted", 15, "was deleted during the download", mayPass: true)
+        case .folderMissing: row("folderMissing", 18, "no such folder", mayPass: true)
+        case .folderMoved:
+            row("folderMoved", 18, "the folder was moved or replaced during the download; move it back", mayPass: true)
+        case .permissionDenied: row("permissionDenied", 16, "permission denied")
+        case .readOnly: row("readOnlyFileSystem", 16, "read-only file system")
         case .noSpace(let needed):
             row(
-                "noSpace",
-                "no space left on the device" + (needed.map { " (\($0) more bytes are needed)" } ?? ""), aria2: 9,
-                mayPass: true)
+                "noSpace", 9,
+                "no space left on the device" + (needed.map { " (\($0) more bytes are needed)" } ?? ""), mayPass: true)
         case .nameUnusable:
-            row("nameUnusable", "cannot be used as a file name: the name or its path is too long", aria2: 16)
+            row("nameUnusable", 16, "cannot be used as a file name: the name or its path is too long")
         case .nameOutside:
             row(
-                "nameOutside",
-                "not allowed as a file name in a Metalink document; give a relative path without .. and hidden parts",
-                aria2: 16)
-        case .notRegular: row("notRegular", "is not a regular file", aria2: 18)
+                "nameOutside", 16,
+                "not allowed as a file name in a Metalink document; give a relative path without .. and hidden parts")
+        case .notRegular: row("notRegular", 18, "is not a regular file")
         case .system(let operation, let code):
             // Other downloads use the descriptors, and will release them.
-            row(
-                "system", "\(operation): \(Self.text(code))", aria2: 17, isTransient: [EMFILE, ENFILE].contains(code),
-                mayPass: true)
+            ErrorMeaning(
+                word: "system", text: "\(subject)\(operation): \(Self.text(code))", aria2: 17,
+                isTransient: [EMFILE, ENFILE].contains(code), mayPass: true, systemErrno: code)
         }
     }
 
@@ -271,7 +247,9 @@ extension NetworkFailure {
             }
         return ErrorMeaning(
             word: rawValue, text: diagnosis.message.isEmpty ? lead : "\(lead): \(diagnosis.message)", aria2: aria2,
-            isTransient: self != .timeLimit, mayPass: true, isOfSource: self != .timeLimit)
+            isTransient: self != .timeLimit, mayPass: true, isOfSource: self != .timeLimit,
+            curlCode: diagnosis.code == 0 ? nil : diagnosis.code,
+            systemErrno: diagnosis.errno == 0 ? nil : diagnosis.errno)
     }
 }
 

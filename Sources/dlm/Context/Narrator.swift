@@ -184,7 +184,7 @@ struct Narrator: Sendable {
                 console.report("\(record.id): \(record.displayName): was already complete, so nothing was fetched")
             }
         }
-        if options.json { console.print(FinishedDocument(before).json) }
+        if options.json { console.print(FinishedDocument(before.snapshot, fate: before.fate).json) }
     }
 
     /// Prints a summary line on a terminal, and sends the terminal's notification if it was requested.

@@ -61,7 +61,7 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appending(path: "../../../Sources/DownloadCore/Download/DownloadError+Meaning.swift")
         let source = try String(contentsOf: file, encoding: .utf8)
-        let words = source.matches(of: /row\(\s*"([A-Za-z]+)",/).map { String($0.output.1) }
+        let words = source.matches(of: /(?:row\(|word:)\s*"([A-Za-z]+)"/).map { String($0.output.1) }
         #expect(words.count > 45)
         #expect(Set(words).subtracting(Self.meanings.map(\.reason)) == [])
     }
