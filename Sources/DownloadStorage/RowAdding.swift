@@ -91,7 +91,9 @@ struct RowAdding {
     private func insert(_ run: AddedRun) throws -> DownloadID {
         let (request, count, time) = (run.request, run.urls.count, DownloadRow.milliseconds(now))
         if count == 0 { return 0 }
-        let first = try takeNumbers(count)
+        // The insertions advance the sequence.
+        let sequence = try db.cachedStatement(sql: "SELECT seq FROM sqlite_sequence WHERE name = 'download'")
+        let first = (try DownloadID.fetchOne(sequence) ?? 0) + 1
         try db.cachedStatement(
             sql: """
                 INSERT INTO request (session, priority, folder, askedName, created, document, first, last, queued)
@@ -136,17 +138,5 @@ struct RowAdding {
         let state = DownloadState.paused(.user)
         try db.cachedStatement(sql: "UPDATE OR FAIL detail SET state = ?, stateDetail = ? WHERE id BETWEEN ? AND ?")
             .execute(arguments: [state.kind.rawValue, try DownloadRow.detail(of: state), first, last])
-    }
-
-    /// Takes numbers from the sequence of `download`. Returns the first number.
-    private func takeNumbers(_ count: Int) throws -> DownloadID {
-        let sequence = try db.cachedStatement(sql: "SELECT seq FROM sqlite_sequence WHERE name = 'download'")
-        let last = try DownloadID.fetchOne(sequence)
-        let statement = try db.cachedStatement(
-            sql: last == nil
-                ? "INSERT INTO sqlite_sequence (seq, name) VALUES (?, 'download')"
-                : "UPDATE sqlite_sequence SET seq = ? WHERE name = 'download'")
-        try statement.execute(arguments: [(last ?? 0) + DownloadID(count)])
-        return (last ?? 0) + 1
     }
 }

@@ -66,10 +66,10 @@ struct SavedFiles {
         }
         let numbers = JSONWriter.array(ids)
         let missing = try db.cachedStatement(
-            sql: "SELECT value FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM download WHERE id = value)")
+            sql: "SELECT value FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM download WHERE download.id = value)")
         gone = try DownloadID.fetchSet(missing, arguments: [numbers])
         let finding = try db.cachedStatement(
-            sql: "SELECT id, session, state FROM json_each(?) CROSS JOIN detail ON id = value")
+            sql: "SELECT detail.id, session, state FROM json_each(?) CROSS JOIN detail ON detail.id = value")
         try note(Row.fetchCursor(finding, arguments: [numbers]))
     }
 

@@ -36,7 +36,7 @@ enum StoredColumns {
 
     /// The downloads with a given file name in a given folder. The folder and the name are bound parameters.
     static let named = """
-        request CROSS JOIN download ON download.id BETWEEN request.first AND request.last AND download.request = request.id
+        request CROSS JOIN download NOT INDEXED ON download.id BETWEEN request.first AND request.last AND download.request = request.id
         CROSS JOIN detail ON detail.id = download.id
         WHERE detail.state IS NOT 'removed' AND request.folder = ? AND detail.fileName = ?
         """

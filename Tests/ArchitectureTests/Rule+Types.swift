@@ -6,7 +6,7 @@ extension Rule {
     /// property is one value that a user sets or that a format defines.
     static let largeTypes: [String: String] = [
         "DownloadRequest": options, "GetCommand": options, "SettingArguments": options,
-        "ShowDocument": document, "ListDocument": document, "EventDocument": document, "FinishedDocument": document,
+        "EventDocument": document, "FinishedDocument": document,
         "DownloadRow": row, "ResumeData": row,
     ]
 

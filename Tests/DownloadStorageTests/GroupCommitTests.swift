@@ -36,7 +36,7 @@ private final class SyncModes: TransactionObserver, Sendable {
 
     func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
     func databaseDidChange(with event: DatabaseEvent) {
-        if event.tableName == "download" { log.withLock { _ = $0.rows.insert(event.rowID) } }
+        if event.tableName == "detail" { log.withLock { _ = $0.rows.insert(event.rowID) } }
     }
     func databaseDidCommit(_ db: Database) {
         let mode = (try? Int.fetchOne(db, sql: "PRAGMA synchronous")) ?? nil

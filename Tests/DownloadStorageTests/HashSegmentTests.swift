@@ -144,6 +144,7 @@ struct HashSegmentTests {
             try db.execute(
                 sql: "INSERT INTO download (id, request, hash, url) SELECT ?, request, 0, 'http://a' FROM download LIMIT 1",
                 arguments: [2 + number])
+            try db.execute(sql: "UPDATE sqlite_sequence SET seq = 2 WHERE name = 'download'")
         }
         await #expect(throws: DownloadError.self) { try await add(2..<62, to: store) }
         #expect(try await store.perform { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM download") } == 3)

@@ -57,30 +57,28 @@ struct QueryPlanTests {
         #expect(halts.allSatisfy { $0["p2"] != 2 })
     }
 
-    /// The plan for the tables of intents. These tables are short, because they only have files that are just getting
-    /// their names.
-    private let intents: Set<String> = [
-        "SCAN intent", "SCAN itemIntent", "COMPOUND QUERY", "LEFT-MOST SUBQUERY", "UNION USING TEMP B-TREE",
-    ]
+    /// The plan for the table of intents. It is short, because it only has files that are just getting their names.
+    private let intents: Set<String> = ["SCAN intent", "USE TEMP B-TREE FOR DISTINCT"]
 
-    private let anItem: Set<String> = [
-        "SEARCH item USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH list USING INTEGER PRIMARY KEY (rowid=?)",
-        "SEARCH done USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
+    private let byID = "SEARCH download USING INTEGER PRIMARY KEY (rowid=?)"
+    private let detail = "SEARCH detail USING INTEGER PRIMARY KEY (rowid=?)"
+    private let details: Set<String> = [
+        "SEARCH request USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
+        "SEARCH detail USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
     ]
-    private let itemsOfLists: Set<String> = [
-        "SEARCH item USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
-        "SEARCH list USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH done USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
-    ]
-    /// The plan of the query whether there is any item. It reads one row.
-    private let anyItem = "SCAN item USING COVERING INDEX itemByHash"
-    /// The plan of the query for the segments of that index. Each of them has thousands of items.
-    private let segments = "SEARCH itemSegment USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"
-    /// The plan of the query whether there is any download in a folder. It reads one row.
-    private let anyOfFolder = "SEARCH download USING COVERING INDEX downloadByDestination (folder=?)"
-    private let queuedItems: Set<String> = [
-        "SEARCH item USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)", "SEARCH list USING INDEX listQueued (session=?)",
-        "SEARCH done USING INTEGER PRIMARY KEY (rowid=?)", "CORRELATED SCALAR SUBQUERY 1",
-    ]
+    private let request = "SEARCH request USING INTEGER PRIMARY KEY (rowid=?)"
+    private let array = "SCAN json_each VIRTUAL TABLE INDEX 1:"
+    private let ofRequest = "SEARCH download USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"
+    private let requests = "SEARCH request USING INDEX requestQueued (session=?)"
+    /// The plan of the query for the segments of the index of hashes. Each of them has thousands of downloads.
+    private let segments = "SEARCH segment USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"
+    /// The plan of ``Details/make(_:)``.
+    private var making: Set<String> {
+        [
+            array, byID, detail, request, "SEARCH request USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
+            "CORRELATED SCALAR SUBQUERY 1", "MATERIALIZE counted", "SCAN counted", "USE TEMP B-TREE FOR GROUP BY",
+        ]
+    }
 
     @Test("Queries of single downloads and pages never scan the rows of others")
     func plans() async throws {
@@ -89,79 +87,56 @@ struct QueryPlanTests {
         for name in 0..<3 { ids += try await store.add([Sample.request("\(name)")], session: "s").map(\.record.id) }
         ids += try await store.add((3..<6).map { try Sample.request("\($0)") }, session: "s").map(\.record.id)
         _ = try await store.add([Sample.request("dead")], session: "foreground-dead")
-        let byID = "SEARCH download USING INTEGER PRIMARY KEY (rowid=?)"
-        let queued = "SEARCH download USING INDEX downloadQueued"
-        let byState = "SEARCH download USING INDEX downloadByState (state=?"
-        let lists = "SEARCH list USING INDEX listQueued (session=?)"
-        let array = "SCAN json_each VIRTUAL TABLE INDEX 1:"
+        let queued = "SEARCH detail USING INDEX detailQueued"
+        let queue = details.union([requests, request, byID, ofRequest])
 
         try await expect(
-            intents.union(anItem).union([
-                array, anyItem, segments, "SEARCH item USING INDEX itemByHash (hash=?)", anyOfFolder,
-                "SEARCH download USING INDEX downloadByDestination (folder=? AND url=?)",
-            ]).subtracting(["SEARCH item USING INTEGER PRIMARY KEY (rowid=?)"]), of: store
+            intents.union([
+                array, segments, request, "SEARCH detail USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
+                // This reads one row.
+                "SCAN download USING COVERING INDEX downloadByHash", "SEARCH download USING INDEX downloadByHash (hash=?)",
+            ]), of: store
         ) {
             _ = try await store.add([Sample.request("0")], session: "s")
         }
-        try await expect(anItem.union([byID]), of: store) { _ = try await store.records(.ids(ids)) }
-        // The index only has lists with a queued item.
+        try await expect(details.union([byID]), of: store) { _ = try await store.records(.ids(ids)) }
+        // The index only has requests with a queued download.
         try await expect(
-            itemsOfLists.union(["\(byState) AND rowid>?)", "SCAN list USING INDEX listQueued"]), of: store
+            details.union([
+                byID, request, ofRequest, "SEARCH detail USING INDEX detailByState (state=? AND rowid>?)",
+                "SCAN request USING INDEX requestQueued",
+            ]), of: store
         ) {
             _ = try await store.records(DownloadSelection(.states([.queued, .paused, .failed]), limit: 20))
         }
-        // The names of items have no index, because only `dlm verify` searches for names.
-        try await expect(
-            [
-                "SEARCH download USING INDEX downloadByDestination (folder=?)", "USE TEMP B-TREE FOR ORDER BY",
-                "SCAN list",
-                "SEARCH done USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
-                "SEARCH item USING INTEGER PRIMARY KEY (rowid=?)",
-            ], of: store
-        ) {
+        // Names have no index, because only `dlm verify` searches for names.
+        try await expect(["SCAN request", ofRequest, detail], of: store) {
             _ = try await store.records(DownloadSelection(.file(folder: "/d", name: "n")))
         }
-        try await expect(
-            [
-                "SEARCH download USING INTEGER PRIMARY KEY (rowid>?)",
-                "SEARCH item USING INTEGER PRIMARY KEY (rowid>?)",
-                "SEARCH list USING INTEGER PRIMARY KEY (rowid=?)",
-                "SEARCH done USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
-            ], of: store
-        ) {
+        try await expect(details.union(["SEARCH download USING INTEGER PRIMARY KEY (rowid>?)"]), of: store) {
             _ = try await store.records(DownloadSelection(.all, limit: 20))
         }
-        try await expect(itemsOfLists.union(["\(queued) (session=?)", lists]), of: store) {
+        try await expect(queue.union(["\(queued) (session=?)"]), of: store) {
             _ = try await store.queued(session: "s", after: nil, limit: 9)
         }
         try await expect(
-            itemsOfLists.union([
-                "\(queued) (session=? AND priority=? AND rowid>?)", "\(queued) (session=? AND priority<?)", lists,
+            queue.union([
+                "\(queued) (session=? AND priority=? AND rowid>?)", "\(queued) (session=? AND priority<?)",
             ]), of: store
         ) {
             _ = try await store.queued(session: "s", after: QueuePosition(priority: 0, id: 1), limit: 9)
         }
-        try await expect(itemsOfLists.union(["\(queued) (session=?)", lists]), of: store) {
+        try await expect(queue.union(["\(queued) (session=?)"]), of: store) {
             _ = try await store.queued(session: "s", excluding: ["http://a/"], limit: 9)
         }
-        let promotion: Set<String> = [
-            array, anyItem, "SEARCH done USING INTEGER PRIMARY KEY (rowid=?)", "CORRELATED SCALAR SUBQUERY 1",
-            "CORRELATED SCALAR SUBQUERY 2", "LIST SUBQUERY 3",
-        ]
-        try await expect(intents.union([byID]).union(anItem).union(promotion), of: store) {
+        try await expect(intents.union(details).union(making), of: store) {
             _ = try await store.change([ids[3]], .pause, session: "s")
         }
-        try await expect(intents.union([byID, array, anyItem]).union(anItem), of: store) {
+        try await expect(intents.union(details).union([byID]), of: store) {
             _ = try await store.claim([ids[0]], session: "s")
         }
         // This query runs once an hour. An index of times would cost each file more than the scan.
-        try await expect(
-            [
-                "SEARCH download USING INDEX downloadEnded (updated<?)", "SCAN done", "SCALAR SUBQUERY 1",
-                "SCALAR SUBQUERY 2",
-                "SCAN CONSTANT ROW",
-            ], of: store
-        ) {
+        try await expect(["SCAN detail", "SCALAR SUBQUERY 1", "SCAN CONSTANT ROW"], of: store) {
             _ = try await store.removeEnded(before: Date(timeIntervalSince1970: 0), limit: 9)
         }
     }
@@ -175,23 +150,23 @@ struct QueryPlanTests {
             _ = try await store.save([record], session: session)
             _ = try await store.add([Sample.request("\(session) 2")], session: session)
         }
-        let atWork = "SEARCH download USING INDEX downloadByState (state=?)"
-        let (moved, list) = ("SEARCH download USING INTEGER PRIMARY KEY (rowid=?)", "LIST SUBQUERY 1")
+        let atWork = "SEARCH detail USING INDEX detailByState (state=?)"
+        let moved = details.union([array, byID, detail, "LIST SUBQUERY 1"])
         try await expect(
-            queuedItems.union(intents).union([
-                atWork, moved, list, "USE TEMP B-TREE FOR DISTINCT",
-                "SEARCH download USING INDEX downloadQueued (session>? AND session<?)",
-                "SEARCH download USING INDEX downloadQueued (session=?)",
-                "SEARCH list USING INDEX listQueued (session>? AND session<?)",
+            intents.union(moved).union(making).union([
+                atWork, requests, ofRequest, "SEARCH detail USING INDEX detailQueued (session>? AND session<?)",
+                "SEARCH detail USING INDEX detailQueued (session=?)",
+                "SEARCH request USING INDEX requestQueued (session>? AND session<?)",
             ]), of: store
         ) { try await store.releaseDeadSessions() }
         try await expect(
-            intents.union([
-                atWork, moved, list, "SEARCH download USING INDEX downloadPaused (session=? AND stateDetail=?)",
+            intents.union(moved).union([
+                atWork, "SEARCH detail USING INDEX detailPaused (session=? AND stateDetail=?)",
             ]), of: store
         ) { try await store.requeue(session: "s") }
         try await expect(
-            queuedItems.union([moved, list, "SEARCH download USING INDEX downloadQueued (session=?)"]), of: store
+            moved.union(making).union([requests, ofRequest, "SEARCH detail USING INDEX detailQueued (session=?)"]),
+            of: store
         ) {
             try await store.pauseQueued(session: "s", reason: .user)
         }
@@ -205,10 +180,10 @@ struct QueryPlanTests {
         try await expect(["\(bySeq) (rowid>?)"], of: store) { _ = try await store.events(after: 3, limit: 2) }
         let dropping = try await plans(store) { try await store.dropEvents(keeping: 2) }
         #expect(dropping.contains("\(bySeq) (rowid<?)"))
-        // Only the log's first row, the three rows of `sqlite_sequence`, the lists and the segments are read whole. The
-        // rows of lists and segments may be deleted with dropped events.
+        // Only the log's first row, the few rows of `sqlite_sequence`, the requests and the segments are read whole. The
+        // rows of requests and segments may be deleted with dropped events.
         let scans = Set(dropping.filter { $0.hasPrefix("SCAN") && $0 != "SCAN CONSTANT ROW" })
-        #expect(scans == ["SCAN sqlite_sequence", "SCAN event", "SCAN list"] && dropping.contains(segments))
+        #expect(scans == ["SCAN sqlite_sequence", "SCAN event", "SCAN request"] && dropping.contains(segments))
     }
 }
 

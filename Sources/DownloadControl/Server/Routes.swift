@@ -27,9 +27,9 @@ package struct Routes: Sendable {
         do {
             return try await route(request, Array(request.path.dropFirst()))
         } catch let problem as WireProblem {
-            return WireError.answer(problem.error.controlStatus, named(problem.error))
+            return WireError.answer(problem.error.meaning.controlStatus, named(problem.error))
         } catch let error as DownloadError {
-            return WireError.answer(error.controlStatus, error)
+            return WireError.answer(error.meaning.controlStatus, error)
         } catch let error as DecodingError {
             return WireError.answer(400, error.words, session: identifier)
         } catch {

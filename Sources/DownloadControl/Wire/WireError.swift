@@ -55,18 +55,3 @@ struct WireError: Codable, Sendable {
         return UserInformation.hiding(UserInformation.inURLs(bytes), in: bytes)
     }
 }
-
-extension DownloadError {
-    /// The HTTP status of a response with this error.
-    var controlStatus: Int {
-        switch self {
-        case .requestInvalid: 400
-        case .noSuchDownload: 404
-        case .sessionUnavailable(.ownedElsewhere), .sessionUnavailable(.alreadyRunning): 409
-        case .sessionUnavailable(.incompatible), .sessionUnavailable(.badExchange): 400
-        case .sessionUnavailable(.notAnswering): 504
-        case .sessionUnavailable: 503
-        default: 500
-        }
-    }
-}

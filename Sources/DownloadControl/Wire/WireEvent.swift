@@ -5,6 +5,7 @@ import Foundation
 struct WireEvent: Codable, Sendable {
     static let finished = "didFinishEvents"
     static let lost = "didLoseEvents"
+    private static let statesWithoutData: [DownloadState] = [.queued, .running, .completed, .cancelled]
 
     var version = WireCoder.version
     var cursor: EventCursor?
@@ -42,10 +43,7 @@ struct WireEvent: Codable, Sendable {
             received = logged.received
             total = logged.total
             error = logged.state?.error.map { WireError($0) }
-            switch logged.state {
-            case .waiting, .paused, .failed: detail = logged.state
-            case .queued, .running, .completed, .cancelled, nil: break
-            }
+            detail = logged.state.flatMap { Self.statesWithoutData.contains($0) ? nil : $0 }
         }
     }
 
@@ -58,20 +56,11 @@ struct WireEvent: Codable, Sendable {
         if event == Self.lost { return .didLoseEvents(upTo: cursor) }
         guard let kind = LoggedEvent.Kind(rawValue: event) else { return nil }
         guard let id, let name, let url, let time else { throw WireProblem("an incomplete event") }
+        let state = detail ?? Self.statesWithoutData.first { $0.kind.rawValue == self.state }
+        if state == nil, self.state != nil { throw WireProblem("a state without its data") }
         return .event(
             LoggedEvent(
                 cursor: cursor, time: try WireCoder.date(time), kind: kind, id: id, name: name, url: url,
-                session: session, state: try detail ?? plainState(), received: received ?? 0, total: total))
-    }
-
-    private func plainState() throws -> DownloadState? {
-        switch state {
-        case nil: nil
-        case "queued": .queued
-        case "running": .running
-        case "completed": .completed
-        case "cancelled": .cancelled
-        default: throw WireProblem("a state without its data")
-        }
+                session: session, state: state, received: received ?? 0, total: total))
     }
 }

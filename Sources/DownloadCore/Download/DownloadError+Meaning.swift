@@ -1,211 +1,144 @@
 import Foundation
 
-extension DownloadError {
+/// A row of the tables below: what dlm says and does about the reason of an error.
+package struct ErrorMeaning {
+    /// The stable word for the reason in `--json`. It is written out as a string, so that renaming a case does not
+    /// change this public interface.
+    let word: String
+    /// The failure and its reason, in one line.
+    let text: String
+    /// The exit status of aria2 for such a failure (EXIT STATUS in its manual), which aria2's RPC also reports.
+    package var aria2 = 1
+    /// The HTTP status of an answer of the control API with the error.
+    package var controlStatus = 500
     /// Whether another attempt may succeed without any action of the user.
-    public var isTransient: Bool {
+    var isTransient = false
+    /// Whether the same command may succeed later, or on another machine, without any change by the user. A transient
+    /// failure counts as such a failure, whatever this value is.
+    var mayPass = false
+    /// Whether another source may succeed after this error.
+    var isOfSource = false
+    /// Whether all bytes have come, but do not match a digest.
+    var isMismatch = false
+    var curlCode: Int?
+    var httpStatus: Int?
+    var systemErrno: Int32?
+}
+
+extension DownloadError: CustomStringConvertible {
+    /// The failure and its reason, in one line. Code that prints the text must escape its control characters.
+    public var description: String { meaning.text }
+
+    /// The stable word for the case in `--json`, the exit status, and the meaning of the reason. The exit statuses 1
+    /// to 8 have the same meaning as for wget.
+    private var row: (kind: String, exitStatus: Int32, meaning: ErrorMeaning) {
         switch self {
-        case .networkFailed(let failure, _): failure != .timeLimit
-        case .serverRefused(let status, _): Self.transientStatuses.contains(status)
-        case .protocolViolated(.malformedReply), .protocolViolated(.wrongRange): true
-        case .verificationFailed(.changed): true
-        // The bytes that were cut off are fetched again.
-        case .fileFailed(.truncated, _): true
-        // Other downloads use the descriptors, and will release them.
-        case .fileFailed(.system(_, let code), _): code == EMFILE || code == ENFILE
-        case .requestInvalid, .fileFailed, .trustFailed, .authenticationFailed, .protocolViolated,
-            .verificationFailed, .noSuchDownload, .cancelled, .sessionUnavailable, .completedFile, .unexpected:
-            false
+        case .requestInvalid(let failure): ("request", 2, failure.meaning)
+        case .fileFailed(let failure, let path): ("file", 3, failure.meaning(path + ": "))
+        case .networkFailed(let failure, let diagnosis): ("network", 4, failure.meaning(diagnosis))
+        case .trustFailed(let diagnosis): ("tls", 5, Self.untrusted(diagnosis))
+        case .authenticationFailed(let status, let hint): ("authentication", 6, Self.refusedLogin(status, hint))
+        case .protocolViolated(let failure): ("protocol", 7, failure.meaning)
+        case .serverRefused(let status, let phrase): ("server", 8, Self.refusal(status, phrase))
+        case .verificationFailed(let failure): ("verification", 9, failure.meaning)
+        case .noSuchDownload(let id):
+            ("noSuchDownload", 10, ErrorMeaning(word: "unknownID", text: "no download \(id)", controlStatus: 404))
+        case .cancelled: ("cancelled", 11, ErrorMeaning(word: "cancelled", text: "cancelled", aria2: 31, mayPass: true))
+        case .sessionUnavailable(let failure): ("session", 12, failure.meaning)
+        case .completedFile(let fate, let path):
+            (
+                "completedFile", 13,
+                ErrorMeaning(word: fate.rawValue, text: "\(path): completed, but the \(fate.description)")
+            )
+        case .unexpected(let message):
+            ("unexpected", 1, ErrorMeaning(word: "unexpected", text: message, mayPass: true))
         }
+    }
+
+    /// The stable word for the case in `--json`.
+    package var kind: String { row.kind }
+    /// The stable word for the reason in `--json`.
+    package var reason: String { meaning.word }
+    /// The exit status for the error.
+    package var exitStatus: Int32 { row.exitStatus }
+    /// The code of libcurl; nil if libcurl reported no error.
+    package var curlCode: Int? { meaning.curlCode }
+    /// The status code of the HTTP answer; nil if the status is not the reason for the error.
+    public var httpStatus: Int? { meaning.httpStatus }
+    /// The error number of the system; nil if there was none.
+    public var systemErrno: Int32? { meaning.systemErrno }
+    /// What the reason of the error means.
+    package var meaning: ErrorMeaning { row.meaning }
+    /// Whether another attempt may succeed without any action of the user.
+    public var isTransient: Bool { meaning.isTransient }
+    /// Whether the same command may succeed later, or on another machine, without any change by the user.
+    package var isWorthAnotherRun: Bool {
+        let meaning = meaning
+        return meaning.isTransient || meaning.mayPass
     }
 
     /// The transient statuses: the statuses for which curl's `--retry` tries again, 425 (RFC 8470), and the statuses
     /// 520 to 524 from gateways of content delivery networks.
     static let transientStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]
 
-    /// The exit status for the error. The statuses 1 to 8 have the same meaning as for wget.
-    package var exitStatus: Int32 {
-        switch self {
-        case .requestInvalid: 2
-        case .fileFailed: 3
-        case .networkFailed: 4
-        case .trustFailed: 5
-        case .authenticationFailed: 6
-        case .protocolViolated: 7
-        case .serverRefused: 8
-        case .verificationFailed: 9
-        case .noSuchDownload: 10
-        case .cancelled: 11
-        case .sessionUnavailable: 12
-        case .completedFile: 13
-        case .unexpected: 1
-        }
+    private static func refusal(_ status: Int, _ phrase: String) -> ErrorMeaning {
+        let numbered = phrase.isEmpty ? "status \(status)" : "\(status) \(phrase)"
+        let aria2 = [404: 3, 410: 3, 429: 29, 503: 29][status] ?? 22
+        return ErrorMeaning(
+            word: status == 0 ? "refused" : "status\(status)", text: status == 0 ? phrase : numbered, aria2: aria2,
+            isTransient: transientStatuses.contains(status), isOfSource: true,
+            httpStatus: status == 0 ? nil : status)
     }
 
-    /// The stable word for the case in `--json`.
-    package var kind: String {
-        switch self {
-        case .requestInvalid: "request"
-        case .fileFailed: "file"
-        case .networkFailed: "network"
-        case .trustFailed: "tls"
-        case .authenticationFailed: "authentication"
-        case .protocolViolated: "protocol"
-        case .serverRefused: "server"
-        case .verificationFailed: "verification"
-        case .noSuchDownload: "noSuchDownload"
-        case .cancelled: "cancelled"
-        case .sessionUnavailable: "session"
-        case .completedFile: "completedFile"
-        case .unexpected: "unexpected"
-        }
+    private static func untrusted(_ diagnosis: TransportDiagnosis) -> ErrorMeaning {
+        let text = diagnosis.isAboutHostKey ? diagnosis.message : "TLS: \(diagnosis.message)"
+        return ErrorMeaning(
+            word: diagnosis.isAboutHostKey ? "hostKey" : "certificate", text: text, aria2: 6, isOfSource: true,
+            curlCode: diagnosis.code == 0 ? nil : diagnosis.code)
     }
 
-    /// The stable word for the reason in `--json`.
-    package var reason: String {
-        switch self {
-        case .requestInvalid(let failure): failure.word
-        case .fileFailed(let failure, _): failure.word
-        case .networkFailed(let failure, _): failure.rawValue
-        case .trustFailed(let diagnosis): diagnosis.isAboutHostKey ? "hostKey" : "certificate"
-        case .authenticationFailed(let status, _): [401, 407].contains(status) ? "status\(status)" : "login"
-        case .protocolViolated(let failure): failure.word
-        case .serverRefused(0, _): "refused"
-        case .serverRefused(let status, _): "status\(status)"
-        case .verificationFailed(let failure): failure.word
-        case .noSuchDownload: "unknownID"
-        case .cancelled: "cancelled"
-        case .sessionUnavailable(let failure): failure.word
-        case .completedFile(let fate, _): fate.rawValue
-        case .unexpected: "unexpected"
-        }
-    }
-
-    /// The code of libcurl; nil if libcurl reported no error.
-    package var curlCode: Int? {
-        switch self {
-        case .networkFailed(_, let diagnosis) where diagnosis.code != 0: diagnosis.code
-        case .trustFailed(let diagnosis) where diagnosis.code != 0: diagnosis.code
-        default: nil
-        }
-    }
-
-    /// The status code of the HTTP answer; nil if the status is not the reason for the error.
-    public var httpStatus: Int? {
-        switch self {
-        case .authenticationFailed(let status, _): [401, 407].contains(status) ? status : nil
-        case .serverRefused(let status, _): status == 0 ? nil : status
-        default: nil
-        }
-    }
-
-    /// The error number of the system; nil if there was none.
-    public var systemErrno: Int32? {
-        switch self {
-        case .networkFailed(_, let diagnosis) where diagnosis.errno != 0: diagnosis.errno
-        case .fileFailed(.system(_, let code), _): code
-        default: nil
-        }
-    }
-
-    /// Whether another source may succeed after this error.
-    var isOfSource: Bool {
-        switch self {
-        case .networkFailed(let failure, _): failure != .timeLimit
-        case .trustFailed, .authenticationFailed, .protocolViolated, .serverRefused: true
-        case .verificationFailed(.notItsBeginning), .verificationFailed(.streamBroken): false
-        case .verificationFailed: true
-        case .requestInvalid, .fileFailed, .noSuchDownload, .cancelled, .sessionUnavailable, .completedFile,
-            .unexpected:
-            false
-        }
-    }
-
-    /// Whether all bytes have come, but do not match a digest.
-    var isMismatch: Bool {
-        switch self {
-        case .verificationFailed(.checksum), .verificationFailed(.serverDigest), .verificationFailed(.wrongPieces): true
-        default: false
-        }
+    /// Returns the meaning of a refused login.
+    /// - Parameter status: The status of HTTP or FTP, or 0 if there is none, as with SSH.
+    private static func refusedLogin(_ status: Int, _ hint: String?) -> ErrorMeaning {
+        let names = [407: "407 Proxy Authentication Required", 401: "401 Unauthorized", 0: "login refused"]
+        let httpStatus = [401, 407].contains(status) ? status : nil
+        return ErrorMeaning(
+            word: httpStatus.map { "status\($0)" } ?? "login",
+            text: hint.map { "login refused; \($0)" } ?? names[status] ?? "\(status) login refused", aria2: 24,
+            isOfSource: true, httpStatus: httpStatus)
     }
 }
 
-extension DownloadError {
-    /// The words with which error texts name the command that prints new links (``Hooks/urlCommand``).
-    package static let newLinkCommand = "the command for a new link"
-
-    /// Returns the error for a download whose time limit has passed.
-    /// - Parameter last: The error of the last attempt, if no time is left for another attempt.
-    package static func overdue(_ request: DownloadRequest, last: DownloadError?) -> DownloadError {
-        let limit = (request.timeouts.total ?? 0).formatted(.number.grouping(.never))
-        let why = last.map { "the limit of \(limit) s leaves no time for another attempt after: \($0)" }
-        return .networkFailed(
-            .timeLimit, TransportDiagnosis(code: 0, message: why ?? "the limit of \(limit) s has passed"))
-    }
-}
-
-extension DownloadError: CustomStringConvertible {
-    /// The failure and its reason, in one line. Code that prints the text must escape its control characters.
-    public var description: String {
-        switch self {
-        case .requestInvalid(let failure): failure.description
-        case .fileFailed(let failure, let path): "\(path): \(failure.description)"
-        case .networkFailed(let failure, let diagnosis): failure.describe(diagnosis)
-        case .trustFailed(let diagnosis):
-            diagnosis.isAboutHostKey ? diagnosis.message : "TLS: \(diagnosis.message)"
-        case .authenticationFailed(_, let hint?): "login refused; \(hint)"
-        case .authenticationFailed(let status, nil): Self.refusedLogin(status)
-        case .protocolViolated(let failure): failure.description
-        case .serverRefused(0, let phrase): phrase
-        case .serverRefused(let status, let phrase): phrase.isEmpty ? "status \(status)" : "\(status) \(phrase)"
-        case .verificationFailed(let failure): failure.description
-        case .noSuchDownload(let id): "no download \(id)"
-        case .cancelled: "cancelled"
-        case .sessionUnavailable(let failure): failure.description
-        case .completedFile(let fate, let path): "\(path): completed, but the \(fate.description)"
-        case .unexpected(let message): message
-        }
-    }
-}
-
-extension DownloadError {
-    /// Returns the text for a refused login. The status is that of HTTP or FTP, or 0 if there is none, as with SSH.
-    private static func refusedLogin(_ status: Int) -> String {
-        switch status {
-        case 407: "407 Proxy Authentication Required"
-        case 401: "401 Unauthorized"
-        case 0: "login refused"
-        default: "\(status) login refused"
-        }
-    }
-}
-
-extension RequestFailure {
+extension RequestFailure: CustomStringConvertible {
     /// The text for a request with a body whose URL is not an http or https URL.
     package static let bodyIsForHTTP = "only http and https have request bodies"
     /// The text for an option that libcurl on this machine was built without.
     package static let beyondLibcurl = "libcurl on this machine does not support an option of this download"
     package static let methodIsForHTTP = "only http and https have request methods"
-}
 
-extension RequestFailure: CustomStringConvertible {
-    public var description: String {
-        switch self {
-        case .malformedURL(let text): "\(SourceURL.hidingUserInformation(text)): malformed URL"
-        case .missingScheme(let text):
-            "\(SourceURL.hidingUserInformation(text)): \(Self.remedy(text))"
-        case .unsupportedScheme(let text):
-            "\(SourceURL.hidingUserInformation(text)): unsupported scheme; \(Self.listed(SourceScheme.names)) work"
-        case .missingProtocol(let text, let scheme):
-            "\(SourceURL.hidingUserInformation(text)): libcurl on this machine does not support \(scheme)"
-        case .folder(let text):
-            "\(SourceURL.hidingUserInformation(text)): names a folder; give the URL of a file"
-        case .notForScheme(let text, let what):
-            "\(SourceURL.hidingUserInformation(text)): \(what)"
+    public var description: String { meaning.text }
+
+    fileprivate var meaning: ErrorMeaning {
+        func row(_ word: String, _ text: String) -> ErrorMeaning {
+            ErrorMeaning(word: word, text: text, aria2: 28, controlStatus: 400)
+        }
+        func row(_ word: String, _ url: String, _ what: String) -> ErrorMeaning {
+            row(word, "\(SourceURL.hidingUserInformation(url)): \(what)")
+        }
+        return switch self {
+        case .malformedURL(let url): row("malformedURL", url, "malformed URL")
+        case .missingScheme(let url): row("missingScheme", url, Self.remedy(url))
+        case .unsupportedScheme(let url):
+            row("unsupportedScheme", url, "unsupported scheme; \(Self.listed(SourceScheme.names)) work")
+        case .missingProtocol(let url, let scheme):
+            row("unsupportedScheme", url, "libcurl on this machine does not support \(scheme)")
+        case .folder(let url): row("folder", url, "names a folder; give the URL of a file")
+        case .notForScheme(let url, let what): row("notForScheme", url, what)
         case .missingSecrets(let names):
-            "needs \(names.joined(separator: ", ")) again: secrets are not stored"
-        case .schemeNotAllowed(let url, let only): "\(url): only \(only) URLs are allowed"
-        case .unusableSecret(let why): why
-        case .unusableValidation(let text): "\(text): not a media type or a status code"
+            row("missingSecrets", "needs \(names.joined(separator: ", ")) again: secrets are not stored")
+        case .schemeNotAllowed(let url, let only): row("schemeNotAllowed", "\(url): only \(only) URLs are allowed")
+        case .unusableSecret(let why): row("unusableSecret", why)
+        case .unusableValidation(let text): row("unusableValidation", "\(text): not a media type or a status code")
         }
     }
 
@@ -233,101 +166,168 @@ extension RequestFailure: CustomStringConvertible {
 }
 
 extension FileFailure: CustomStringConvertible {
-    public var description: String {
-        switch self {
-        case .exists: "exists already"
-        case .notReplaceable: "exists already and is not a regular file, so it is not replaced; move it away"
+    public var description: String { meaning("").text }
+
+    /// Returns the meaning of the failure. Each row has the word, the exit status of aria2, and the text.
+    /// - Parameter subject: The beginning of the text, which names the file.
+    fileprivate func meaning(_ subject: String) -> ErrorMeaning {
+        func row(_ word: String, _ aria2: Int, _ text: String, mayPass: Bool = false) -> ErrorMeaning {
+            ErrorMeaning(word: word, text: subject + text, aria2: aria2, mayPass: mayPass)
+        }
+        return switch self {
+        case .exists: row("exists", 13, "exists already")
+        case .notReplaceable:
+            row("exists", 13, "exists already and is not a regular file, so it is not replaced; move it away")
         case .partialExists:
-            "exists already and does not belong to this download; finish its own download, or move it away"
-        case .locked: "is being written by another process"
-        case .replaced: "is not the file that this download wrote; move it away, or remove the download"
+            row(
+                "partialExists", 13,
+                "exists already and does not belong to this download; finish its own download, or move it away")
+        case .locked: row("locked", 11, "is being written by another process", mayPass: true)
+        case .replaced:
+            row("replaced", 15, "is not the file that this download wrote; move it away, or remove the download")
         case .altered:
-            "was changed by another program; only a checksum can prove what it holds now; move it away to start over"
-        case .truncated: "was cut short by another program"
+            row(
+                "altered", 15,
+                "was changed by another program; only a checksum can prove what it holds now; move it away to start "
+                    + "over")
+        case .truncated:
+            // The bytes that were cut off are fetched again.
+            ErrorMeaning(
+                word: "truncated", text: subject + "was cut short by another program", aria2: 15, isTransient: true)
         case .partialMissing:
-            "is missing, with its folder or file system; mount the file system, or create the folder again"
-        case .deleted: "was deleted during the download"
-        case .folderMissing: "no such folder"
-        case .folderMoved: "the folder was moved or replaced during the download; move it back"
-        case .permissionDenied: "permission denied"
-        case .readOnly: "read-only file system"
+            row(
+                "partialMissing", 15,
+                "is missing, with its folder or file system; mount the file system, or create the folder again",
+                mayPass: true)
+        case .deleted: row("deleted", 15, "was deleted during the download", mayPass: true)
+        case .folderMissing: row("folderMissing", 18, "no such folder", mayPass: true)
+        case .folderMoved:
+            row("folderMoved", 18, "the folder was moved or replaced during the download; move it back", mayPass: true)
+        case .permissionDenied: row("permissionDenied", 16, "permission denied")
+        case .readOnly: row("readOnlyFileSystem", 16, "read-only file system")
         case .noSpace(let needed):
-            needed.map { "no space left on the device (\($0) more bytes are needed)" } ?? "no space left on the device"
-        case .nameUnusable: "cannot be used as a file name: the name or its path is too long"
+            row(
+                "noSpace", 9,
+                "no space left on the device" + (needed.map { " (\($0) more bytes are needed)" } ?? ""), mayPass: true)
+        case .nameUnusable:
+            row("nameUnusable", 16, "cannot be used as a file name: the name or its path is too long")
         case .nameOutside:
-            "not allowed as a file name in a Metalink document; give a relative path without .. and hidden parts"
-        case .notRegular: "is not a regular file"
-        case .system(let operation, EFBIG):
-            "\(operation): too large for the file size limit (ulimit -f) or for the file system"
-        case .system(let operation, EPIPE): "\(operation): nothing reads it any more"
-        case .system(let operation, let code): "\(operation): \(String(cString: strerror(code)))"
+            row(
+                "nameOutside", 16,
+                "not allowed as a file name in a Metalink document; give a relative path without .. and hidden parts")
+        case .notRegular: row("notRegular", 18, "is not a regular file")
+        case .system(let operation, let code):
+            // Other downloads use the descriptors, and will release them.
+            ErrorMeaning(
+                word: "system", text: "\(subject)\(operation): \(Self.text(code))", aria2: 17,
+                isTransient: [EMFILE, ENFILE].contains(code), mayPass: true, systemErrno: code)
+        }
+    }
+
+    private static func text(_ code: Int32) -> String {
+        switch code {
+        case EFBIG: "too large for the file size limit (ulimit -f) or for the file system"
+        case EPIPE: "nothing reads it any more"
+        default: String(cString: strerror(code))
         }
     }
 }
 
 extension NetworkFailure {
-    func describe(_ diagnosis: TransportDiagnosis) -> String {
-        let lead =
+    fileprivate func meaning(_ diagnosis: TransportDiagnosis) -> ErrorMeaning {
+        let (lead, aria2) =
             switch self {
-            case .nameResolution: "name resolution failed"
-            case .connect: "cannot connect"
-            case .timedOut: "timed out"
-            case .stalled: "stalled"
-            case .connectionLost: "connection lost"
-            case .timeLimit: "not complete in time"
-            case .networkChanged: "the network changed"
+            case .nameResolution: ("name resolution failed", 19)
+            case .connect: ("cannot connect", 6)
+            case .timedOut: ("timed out", 2)
+            case .stalled: ("stalled", 2)
+            case .connectionLost: ("connection lost", 6)
+            case .timeLimit: ("not complete in time", 2)
+            case .networkChanged: ("the network changed", 6)
             }
-        return diagnosis.message.isEmpty ? lead : "\(lead): \(diagnosis.message)"
+        return ErrorMeaning(
+            word: rawValue, text: diagnosis.message.isEmpty ? lead : "\(lead): \(diagnosis.message)", aria2: aria2,
+            isTransient: self != .timeLimit, mayPass: true, isOfSource: self != .timeLimit,
+            curlCode: diagnosis.code == 0 ? nil : diagnosis.code,
+            systemErrno: diagnosis.errno == 0 ? nil : diagnosis.errno)
     }
 }
 
 extension ProtocolFailure: CustomStringConvertible {
-    public var description: String {
-        switch self {
-        case .redirectRefused(let what): "redirect refused: \(what)"
-        case .tooManyRedirects(let limit): "more than \(limit) redirects"
-        case .redirectWithoutLocation: "redirect without a location"
-        case .wrongRange(let what): "wrong range in the answer: \(what)"
-        case .malformedReply(let what): "malformed reply: \(what)"
-        case .badMetalink(let what): what
+    public var description: String { meaning.text }
+
+    fileprivate var meaning: ErrorMeaning {
+        func row(_ word: String, _ text: String, aria2: Int = 22, isTransient: Bool = false) -> ErrorMeaning {
+            ErrorMeaning(word: word, text: text, aria2: aria2, isTransient: isTransient, isOfSource: true)
+        }
+        return switch self {
+        case .redirectRefused(let what): row("redirectRefused", "redirect refused: \(what)", aria2: 23)
+        case .tooManyRedirects(let limit): row("tooManyRedirects", "more than \(limit) redirects", aria2: 23)
+        case .redirectWithoutLocation: row("redirectWithoutLocation", "redirect without a location")
+        case .wrongRange(let what): row("wrongRange", "wrong range in the answer: \(what)", isTransient: true)
+        case .malformedReply(let what): row("malformedReply", "malformed reply: \(what)", isTransient: true)
+        case .badMetalink(let what): row("metalink", what, aria2: 20)
         }
     }
 }
 
 extension VerificationFailure: CustomStringConvertible {
-    public var description: String {
-        switch self {
+    public var description: String { meaning.text }
+
+    fileprivate var meaning: ErrorMeaning {
+        func row(
+            _ word: String, _ text: String, isTransient: Bool = false, isOfSource: Bool = true, isMismatch: Bool = false
+        ) -> ErrorMeaning {
+            ErrorMeaning(
+                word: word, text: text, aria2: 32, isTransient: isTransient, isOfSource: isOfSource,
+                isMismatch: isMismatch)
+        }
+        return switch self {
         case .checksum(let expected, let actual):
-            "checksum does not match: expected \(expected), got \(actual)"
+            row("checksum", "checksum does not match: expected \(expected), got \(actual)", isMismatch: true)
         case .serverDigest(let expected, let actual):
-            "does not match the digest that the server sent: expected \(expected), got \(actual); the next attempt "
-                + "fetches the file again"
+            row(
+                "serverDigest",
+                "does not match the digest that the server sent: expected \(expected), got \(actual); the next attempt "
+                    + "fetches the file again", isMismatch: true)
         case .endUnproved:
-            "the server sent no size and closed the connection, so nothing proves that the file is complete"
-        case .unverifiable(let why): why
-        case .size(let expected, let actual): "size does not match: expected \(expected) bytes, got \(actual)"
+            row(
+                "unverifiable",
+                "the server sent no size and closed the connection, so nothing proves that the file is complete")
+        case .unverifiable(let why): row("unverifiable", why)
+        case .size(let expected, let actual):
+            row("size", "size does not match: expected \(expected) bytes, got \(actual)")
         case .unexpectedType(let was, let now):
-            "the server now sends \(now) instead of \(was); the fetched bytes are kept"
-        case .unwantedType(let wanted, let type): Self.unwanted(type, wanted)
-        case .unwantedStatus(let wanted, let status): "the server answers with \(status), expected \(wanted)"
+            row("unexpectedType", "the server now sends \(now) instead of \(was); the fetched bytes are kept")
+        case .unwantedType(let wanted, let type): row("unexpectedType", Self.unwanted(type, wanted))
+        case .unwantedStatus(let wanted, let status):
+            row("unexpectedStatus", "the server answers with \(status), expected \(wanted)")
         case .tooLarge(let limit, let size?):
-            "has \(size) bytes, more than the limit of \(limit); nothing was fetched"
+            row("tooLarge", "has \(size) bytes, more than the limit of \(limit); nothing was fetched")
         case .tooLarge(let limit, nil):
-            "larger than the limit of \(limit) bytes; the server sent no size"
+            row("tooLarge", "larger than the limit of \(limit) bytes; the server sent no size")
         case .notItsBeginning(let path, let why):
-            "\(path): not the beginning of the server's file: \(why); nothing was changed; move it away, or "
-                + "overwrite it"
-        case .streamBroken(let why): "the bytes already written cannot be continued; download the file anew: \(why)"
-        case .changed(let what): "the file changed on the server: \(what)"
-        case .wrongPieces(let count): "\(count) bytes are in pieces with wrong digests; the other pieces are kept"
-        case .otherMirror(let what): "the mirror has a different file: \(what)"
+            row(
+                "otherFile",
+                "\(path): not the beginning of the server's file: \(why); nothing was changed; move it away, or "
+                    + "overwrite it", isOfSource: false)
+        case .streamBroken(let why):
+            row(
+                "changed", "the bytes already written cannot be continued; download the file anew: \(why)",
+                isOfSource: false)
+        case .changed(let what): row("changed", "the file changed on the server: \(what)", isTransient: true)
+        case .wrongPieces(let count):
+            row(
+                "checksum", "\(count) bytes are in pieces with wrong digests; the other pieces are kept",
+                isMismatch: true)
+        case .otherMirror(let what): row("otherFile", "the mirror has a different file: \(what)")
         case .otherFile(let what):
-            "the new URL has a different file: \(what); the fetched bytes are kept; give the right URL"
+            row(
+                "otherFile",
+                "the new URL has a different file: \(what); the fetched bytes are kept; give the right URL")
         }
     }
-}
 
-extension VerificationFailure {
     /// Returns the text for an unwanted content type. Usually the server has sent a page with status 200 instead of the
     /// file.
     private static func unwanted(_ type: String?, _ wanted: String) -> String {
@@ -347,24 +347,39 @@ extension SessionFailure: CustomStringConvertible {
         }
     }
 
-    public var description: String {
-        switch self {
+    public var description: String { meaning.text }
+
+    fileprivate var meaning: ErrorMeaning {
+        func row(_ word: String, _ text: String, controlStatus: Int = 503) -> ErrorMeaning {
+            ErrorMeaning(word: word, text: text, controlStatus: controlStatus, mayPass: true)
+        }
+        return switch self {
         case .storeUnreadable(let path, let message):
-            "cannot open the store \(path): \(message)"
+            row("storeUnreadable", "cannot open the store \(path): \(message)")
         case .ownedElsewhere(let id, let session):
-            "download \(id) is being run by session \(session); stop it there first"
-        case .alreadyRunning(let session): "session \(session) is running already"
-        case .notRunning(let session): "session \(session) is not running"
+            row(
+                "ownedElsewhere", "download \(id) is being run by session \(session); stop it there first",
+                controlStatus: 409)
+        case .alreadyRunning(let session):
+            row("alreadyRunning", "session \(session) is running already", controlStatus: 409)
+        case .notRunning(let session): row("notRunning", "session \(session) is not running")
         case .notAnswering(let session, let message):
-            "session \(session) does not answer\(message.isEmpty ? "" : ": \(message)"); is its process stopped?"
+            row(
+                "notAnswering",
+                "session \(session) does not answer\(message.isEmpty ? "" : ": \(message)"); is its process stopped?",
+                controlStatus: 504)
         case .incompatible(let session, let version):
-            "session \(session) uses version \(version) of the control API, and this process uses version "
-                + "\(SessionStatus.apiVersion); end that session and start it again"
-        case .badExchange(let session, let message): "session \(session): \(message)"
-        case .startFailed(let message): "the background session did not start: \(message)"
-        case .noHome: "no home folder: set HOME or XDG_STATE_HOME"
-        case .shuttingDown: "the session is ending"
-        case .unusableIdentifier(let name): "\(name): cannot be used as the identifier of a session"
+            row(
+                "incompatible",
+                "session \(session) uses version \(version) of the control API, and this process uses version "
+                    + "\(SessionStatus.apiVersion); end that session and start it again", controlStatus: 400)
+        case .badExchange(let session, let message):
+            row("badExchange", "session \(session): \(message)", controlStatus: 400)
+        case .startFailed(let message): row("startFailed", "the background session did not start: \(message)")
+        case .noHome: row("noHome", "no home folder: set HOME or XDG_STATE_HOME")
+        case .shuttingDown: row("shuttingDown", "the session is ending")
+        case .unusableIdentifier(let name):
+            row("unusableIdentifier", "\(name): cannot be used as the identifier of a session")
         }
     }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The error of a download or a command. The case says what failed, and the nested reason says why. Errors of libcurl
 /// and the system are kept as codes and messages.
 public enum DownloadError: Error, Codable, Equatable, Sendable {
@@ -38,6 +40,18 @@ public enum DownloadError: Error, Codable, Equatable, Sendable {
     /// The error for a repair of a file whose pieces have no known digests.
     package static let piecesUnknown = DownloadError.verificationFailed(
         .unverifiable("the digests of its pieces are not known; a Metalink document with these digests is needed"))
+
+    /// The words with which error texts name the command that prints new links (``Hooks/urlCommand``).
+    package static let newLinkCommand = "the command for a new link"
+
+    /// Returns the error for a download whose time limit has passed.
+    /// - Parameter last: The error of the last attempt, if no time is left for another attempt.
+    package static func overdue(_ request: DownloadRequest, last: DownloadError?) -> DownloadError {
+        let limit = (request.timeouts.total ?? 0).formatted(.number.grouping(.never))
+        let why = last.map { "the limit of \(limit) s leaves no time for another attempt after: \($0)" }
+        return .networkFailed(
+            .timeLimit, TransportDiagnosis(code: 0, message: why ?? "the limit of \(limit) s has passed"))
+    }
 }
 
 /// The reason why a request cannot be sent.

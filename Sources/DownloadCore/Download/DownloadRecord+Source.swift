@@ -28,14 +28,15 @@ extension DownloadRecord {
     /// Decides which source is used after a failed attempt.
     /// - Parameter repeats: Whether the same source may succeed later.
     package mutating func turn(after error: DownloadError, repeats: Bool) -> SourceTurn {
-        guard !request.mirrors.isEmpty, error.isOfSource else { return .none }
+        let meaning = error.meaning
+        guard !request.mirrors.isEmpty, meaning.isOfSource else { return .none }
         var book = resume.sources ?? SourceBook()
         defer { resume.sources = book }
-        if error.isMismatch, book.isInnocent {
+        if meaning.isMismatch, book.isInnocent {
             book.isInnocent = false
             return .next
         }
-        if error.isMismatch, book.isMixed {
+        if meaning.isMismatch, book.isMixed {
             book.isAlone = true
             // One of several sources has sent wrong bytes, so from now on all bytes come from the present source.
             for index in book.standings.indices { book.standings[index].received = 0 }

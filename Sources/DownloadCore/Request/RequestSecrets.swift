@@ -78,36 +78,31 @@ package struct RequestSecrets {
 extension DownloadError {
     /// Returns the same error with these secrets hidden in the text that the server sent.
     package func hiding(_ secrets: RequestSecrets) -> DownloadError {
-        switch self {
-        case .serverRefused(let status, let phrase):
-            .serverRefused(status: status, phrase: secrets.hidden(in: phrase))
-        case .protocolViolated(.redirectRefused(let what)):
-            .protocolViolated(.redirectRefused(secrets.hidden(in: what)))
-        case .protocolViolated(.wrongRange(let what)): .protocolViolated(.wrongRange(secrets.hidden(in: what)))
-        case .protocolViolated(.malformedReply(let what)):
-            .protocolViolated(.malformedReply(secrets.hidden(in: what)))
-        case .protocolViolated(.badMetalink(let what)): .protocolViolated(.badMetalink(secrets.hidden(in: what)))
-        case .verificationFailed(.changed(let why)): .verificationFailed(.changed(secrets.hidden(in: why)))
-        case .verificationFailed(.otherFile(let why)): .verificationFailed(.otherFile(secrets.hidden(in: why)))
-        case .verificationFailed(.otherMirror(let why)): .verificationFailed(.otherMirror(secrets.hidden(in: why)))
+        let hide = secrets.hidden
+        return switch self {
+        case .serverRefused(let status, let phrase): .serverRefused(status: status, phrase: hide(phrase))
+        case .protocolViolated(.redirectRefused(let what)): .protocolViolated(.redirectRefused(hide(what)))
+        case .protocolViolated(.wrongRange(let what)): .protocolViolated(.wrongRange(hide(what)))
+        case .protocolViolated(.malformedReply(let what)): .protocolViolated(.malformedReply(hide(what)))
+        case .protocolViolated(.badMetalink(let what)): .protocolViolated(.badMetalink(hide(what)))
+        case .verificationFailed(.changed(let why)): .verificationFailed(.changed(hide(why)))
+        case .verificationFailed(.otherFile(let why)): .verificationFailed(.otherFile(hide(why)))
+        case .verificationFailed(.otherMirror(let why)): .verificationFailed(.otherMirror(hide(why)))
         case .verificationFailed(.unexpectedType(let was, let now)):
-            .verificationFailed(.unexpectedType(was: secrets.hidden(in: was), is: secrets.hidden(in: now)))
+            .verificationFailed(.unexpectedType(was: hide(was), is: hide(now)))
         case .verificationFailed(.unwantedType(let wanted, let now)):
-            .verificationFailed(.unwantedType(wanted: wanted, is: now.map(secrets.hidden)))
+            .verificationFailed(.unwantedType(wanted: wanted, is: now.map(hide)))
         case .verificationFailed(.unwantedStatus(let wanted, let now)):
-            .verificationFailed(.unwantedStatus(wanted: wanted, is: secrets.hidden(in: now)))
+            .verificationFailed(.unwantedStatus(wanted: wanted, is: hide(now)))
         case .verificationFailed(.notItsBeginning(let path, let why)):
-            .verificationFailed(.notItsBeginning(path: path, why: secrets.hidden(in: why)))
-        case .verificationFailed(.streamBroken(let why)):
-            .verificationFailed(.streamBroken(secrets.hidden(in: why)))
-        case .unexpected(let message): .unexpected(secrets.hidden(in: message))
-        case .requestInvalid, .fileFailed, .networkFailed, .trustFailed, .authenticationFailed,
-            .completedFile, .protocolViolated(.tooManyRedirects), .protocolViolated(.redirectWithoutLocation),
+            .verificationFailed(.notItsBeginning(path: path, why: hide(why)))
+        case .verificationFailed(.streamBroken(let why)): .verificationFailed(.streamBroken(hide(why)))
+        case .unexpected(let message): .unexpected(hide(message))
+        case .requestInvalid, .fileFailed, .networkFailed, .trustFailed, .authenticationFailed, .completedFile,
+            .protocolViolated(.tooManyRedirects), .protocolViolated(.redirectWithoutLocation),
             .verificationFailed(.checksum), .verificationFailed(.size), .verificationFailed(.serverDigest),
             .verificationFailed(.unverifiable), .verificationFailed(.endUnproved), .verificationFailed(.tooLarge),
-            .verificationFailed(.wrongPieces),
-            .noSuchDownload, .cancelled,
-            .sessionUnavailable:
+            .verificationFailed(.wrongPieces), .noSuchDownload, .cancelled, .sessionUnavailable:
             self
         }
     }

@@ -121,7 +121,7 @@ struct Aria2Status: Sendable {
         switch record.state {
         case .completed: 0
         case .cancelled: 31
-        case .failed(let error): Self.code(of: error)
+        case .failed(let error): error.meaning.aria2
         default: nil
         }
     }
@@ -133,38 +133,6 @@ struct Aria2Status: Sendable {
         else { return text }
         // The library does not know the setting for which it refused a private address.
         return "\(text); see rpc-private-hosts"
-    }
-
-    static func code(of error: DownloadError) -> Int {
-        switch error {
-        case .requestInvalid: 28
-        case .fileFailed(let failure, _): code(of: failure)
-        case .networkFailed(.nameResolution, _): 19
-        case .networkFailed(.timedOut, _), .networkFailed(.stalled, _), .networkFailed(.timeLimit, _): 2
-        case .networkFailed, .trustFailed: 6
-        case .authenticationFailed: 24
-        case .protocolViolated(.tooManyRedirects), .protocolViolated(.redirectRefused): 23
-        case .protocolViolated(.badMetalink): 20
-        case .protocolViolated: 22
-        case .serverRefused(404, _), .serverRefused(410, _): 3
-        case .serverRefused(503, _), .serverRefused(429, _): 29
-        case .serverRefused: 22
-        case .verificationFailed: 32
-        case .cancelled: 31
-        case .noSuchDownload, .sessionUnavailable, .completedFile, .unexpected: 1
-        }
-    }
-
-    private static func code(of failure: FileFailure) -> Int {
-        switch failure {
-        case .exists, .notReplaceable, .partialExists: 13
-        case .locked: 11
-        case .noSpace: 9
-        case .folderMissing, .folderMoved, .notRegular: 18
-        case .nameUnusable, .nameOutside, .permissionDenied, .readOnly: 16
-        case .replaced, .altered, .truncated, .partialMissing, .deleted: 15
-        case .system: 17
-        }
     }
 }
 

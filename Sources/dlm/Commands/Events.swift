@@ -50,14 +50,14 @@ struct Events: ContextCommand {
         var isReplay = true
         for try await entry in try await service.log(since: since) {
             guard isReplay else {
-                context.console.print(LogDocument(entry).json)
+                context.console.print(EventDocument(entry).json)
                 continue
             }
             replayed.append(entry)
             if case .didFinishEvents = entry { isReplay = false }
             if isReplay, replayed.count < Follower.chunk { continue }
             let fates = try await fates(of: replayed, service, context)
-            for entry in replayed { context.console.print(LogDocument(entry, fate: entry.fate(in: fates)).json) }
+            for entry in replayed { context.console.print(EventDocument(entry, fate: entry.fate(in: fates)).json) }
             replayed = []
             if !isReplay, once { return }
         }

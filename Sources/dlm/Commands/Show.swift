@@ -19,7 +19,7 @@ struct Show: ContextCommand {
         return try await context.withService { service in
             let now = context.time.date
             let documents = try await service.known(ids.ids).map {
-                ShowDocument($0, fate: context.fate($0.record), now: now)
+                DownloadDocument($0, fate: context.fate($0.record), now: now)
             }
             let style = context.style(output)
             for document in documents {

@@ -104,7 +104,7 @@ struct Narrator: Sendable {
     /// Reports a removed download.
     /// - Parameter document: The event; nil if only the number of the download is known.
     func removed(_ id: DownloadID, _ document: EventDocument?) {
-        let message = document.map { "\(id): \($0.name): removed by another command" } ?? "download \(id) was removed"
+        let message = document?.name.map { "\(id): \($0): removed by another command" } ?? "download \(id) was removed"
         console.report(message)
         guard options.json else { return }
         console.print(
@@ -184,7 +184,7 @@ struct Narrator: Sendable {
                 console.report("\(record.id): \(record.displayName): was already complete, so nothing was fetched")
             }
         }
-        if options.json { console.print(FinishedDocument(before).json) }
+        if options.json { console.print(FinishedDocument(before.snapshot, fate: before.fate).json) }
     }
 
     /// Prints a summary line on a terminal, and sends the terminal's notification if it was requested.

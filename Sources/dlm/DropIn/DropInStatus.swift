@@ -15,32 +15,19 @@ extension DropInProgram {
         }
     }
 
-    /// Returns the status of aria2c(1), section EXIT STATUS.
+    /// Returns the status of aria2c(1), section EXIT STATUS. For some errors, the status differs from the one that
+    /// aria2's RPC reports (``ErrorMeaning/aria2``).
     private static func aria2Status(_ error: DownloadError?, _ status: Int32) -> Int32 {
         switch error {
-        case .fileFailed(.exists, _), .fileFailed(.notReplaceable, _), .fileFailed(.partialExists, _): 13
-        case .fileFailed(.noSpace, _): 9
-        case .fileFailed(.locked, _): 11
-        case .fileFailed(.folderMissing, _): 18
-        case .fileFailed(.permissionDenied, _), .fileFailed(.readOnly, _): 16
-        case .fileFailed: 17
-        case .networkFailed(.nameResolution, _): 19
-        case .networkFailed(.timedOut, _), .networkFailed(.stalled, _), .networkFailed(.timeLimit, _): 2
-        case .networkFailed, .trustFailed: 6
-        case .authenticationFailed: 24
-        case .protocolViolated(.redirectRefused), .protocolViolated(.tooManyRedirects),
-            .protocolViolated(.redirectWithoutLocation):
-            23
-        case .protocolViolated(.badMetalink): 20
-        case .protocolViolated: 22
-        case .serverRefused(status: 404, phrase: _), .serverRefused(status: 410, phrase: _): 3
-        case .serverRefused(status: 503, phrase: _), .serverRefused(status: 429, phrase: _): 29
-        case .serverRefused: 22
+        case .fileFailed(.replaced, _), .fileFailed(.altered, _), .fileFailed(.truncated, _),
+            .fileFailed(.partialMissing, _), .fileFailed(.deleted, _), .fileFailed(.folderMoved, _),
+            .fileFailed(.nameUnusable, _), .fileFailed(.nameOutside, _), .fileFailed(.notRegular, _):
+            17
+        case .protocolViolated(.redirectWithoutLocation): 23
         case .verificationFailed(.checksum), .verificationFailed(.serverDigest): 32
         case .verificationFailed(.notItsBeginning): 8
-        case .requestInvalid: 28
-        case .cancelled: 31
-        case .verificationFailed, .noSuchDownload, .sessionUnavailable, .completedFile, .unexpected: 1
+        case .verificationFailed: 1
+        case let error?: Int32(error.meaning.aria2)
         case nil: status == 2 ? 28 : 1
         }
     }

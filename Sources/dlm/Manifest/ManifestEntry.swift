@@ -115,18 +115,3 @@ extension ManifestEntry.Failure {
             retryable: retryable)
     }
 }
-
-extension DownloadError {
-    /// Whether the same command may succeed later, or on another machine, without any change by the user.
-    var isWorthAnotherRun: Bool {
-        switch self {
-        case .networkFailed, .sessionUnavailable, .cancelled, .unexpected: true
-        case .fileFailed(let failure, _):
-            switch failure {
-            case .noSpace, .locked, .truncated, .partialMissing, .deleted, .folderMissing, .folderMoved, .system: true
-            default: false
-            }
-        default: isTransient
-        }
-    }
-}

@@ -4,67 +4,51 @@ import DownloadKit
 enum ErrorText {
     /// Returns one line, in which secrets are not hidden; see ``Redaction/describe(_:)``.
     static func describe(_ error: DownloadError) -> String {
-        let text = error.description
         switch error {
-        case .requestInvalid(let failure): return text + advice(failure)
-        case .fileFailed(let failure, let path): return instead(failure).map { "\(path): \($0)" } ?? text
-        case .networkFailed(.timeLimit, _): return text + " (--max-time)"
-        case .authenticationFailed(let status, nil) where ![401, 407].contains(status):
-            let keys = status == 0 ? ", a key with --ssh-key, or one of ssh-agent" : ""
-            return text + "; give -u NAME:PASSWORD" + keys
-        case .serverRefused:
-            return text.replacing("; \(DownloadError.newLinkCommand) ", with: "; --url-command ")
-        case .protocolViolated: return error == EndedTransfer.overlong ? text + unprovedAdvice : text
-        case .verificationFailed(let failure): return text + advice(failure)
-        case .sessionUnavailable(.incompatible): return text + " with this dlm"
-        case .trustFailed, .networkFailed, .authenticationFailed, .noSuchDownload, .cancelled, .sessionUnavailable,
-            .completedFile, .unexpected:
-            return text
+        case .fileFailed(.altered, let path):
+            "\(path): was changed by another program; to continue it, give its --checksum to dlm get, or move it away to "
+                + "start over"
+        case .serverRefused: "\(error)".replacing("; \(DownloadError.newLinkCommand) ", with: "; --url-command ")
+        default: "\(error)" + advice(error)
         }
     }
 
-    /// The end of a message about a file that cannot be proved to be complete without a checksum.
-    private static let unprovedAdvice = "; give --checksum or --allow-unverified"
-
-    private static func advice(_ failure: RequestFailure) -> String {
-        switch failure {
-        case .missingProtocol: "; to see what it supports, run: dlm doctor"
-        case .notForScheme(_, RequestFailure.beyondLibcurl): "; to see what it supports, run: dlm doctor"
-        case .notForScheme(_, RequestFailure.bodyIsForHTTP): " (--data)"
-        case .notForScheme(_, RequestFailure.methodIsForHTTP): " (--method)"
-        case .missingSecrets: "; give it to dlm resume"
-        case .schemeNotAllowed: " (--proto, --pinned-public-key)"
-        case .missingScheme(let text) where text.lowercased().hasPrefix("magnet:"):
+    private static func advice(_ error: DownloadError) -> String {
+        switch error {
+        case DownloadError.partsUnproved, EndedTransfer.overlong: "; give --checksum or --allow-unverified"
+        case DownloadError.piecesUnknown: " (-M)"
+        case .requestInvalid(.missingProtocol), .requestInvalid(.notForScheme(_, RequestFailure.beyondLibcurl)):
+            "; to see what it supports, run: dlm doctor"
+        case .requestInvalid(.notForScheme(_, RequestFailure.bodyIsForHTTP)): " (--data)"
+        case .requestInvalid(.notForScheme(_, RequestFailure.methodIsForHTTP)): " (--method)"
+        case .requestInvalid(.missingSecrets): "; give it to dlm resume"
+        case .requestInvalid(.schemeNotAllowed): " (--proto, --pinned-public-key)"
+        case .requestInvalid(.missingScheme(let text)) where text.lowercased().hasPrefix("magnet:"):
             "; use a BitTorrent client such as aria2c"
-        case .malformedURL, .missingScheme, .unsupportedScheme, .folder, .notForScheme,
-            .unusableSecret, .unusableValidation:
-            ""
-        }
-    }
-
-    /// Returns the text about a path, or nil to use the text of the library.
-    private static func instead(_ failure: FileFailure) -> String? {
-        switch failure {
-        case .exists: "exists already; choose with --if-exists overwrite, rename, skip or newer"
-        case .replaced: "is not the file that this download wrote; move it away, or remove the download with dlm remove"
-        case .altered:
-            "was changed by another program; to continue it, give its --checksum to dlm get, or move it away to start over"
-        case .notReplaceable, .partialExists, .locked, .truncated, .partialMissing, .deleted, .folderMissing,
-            .folderMoved, .permissionDenied, .readOnly, .noSpace, .nameUnusable, .nameOutside, .notRegular, .system:
-            nil
-        }
-    }
-
-    private static func advice(_ failure: VerificationFailure) -> String {
-        switch failure {
-        case .tooLarge: " (--max-size)"
-        case .notItsBeginning: " with --if-exists overwrite"
-        case .otherFile: " with dlm set-url"
-        case .serverDigest: "; run the same command again"
-        case .unverifiable where .verificationFailed(failure) == DownloadError.partsUnproved: unprovedAdvice
-        case .unverifiable where .verificationFailed(failure) == DownloadError.piecesUnknown: " (-M)"
-        case .checksum, .size, .unexpectedType, .unwantedType, .unwantedStatus, .streamBroken, .changed, .wrongPieces,
-            .otherMirror, .endUnproved, .unverifiable:
+        case .fileFailed(.exists, _): "; choose with --if-exists overwrite, rename, skip or newer"
+        case .fileFailed(.replaced, _): " with dlm remove"
+        case .networkFailed(.timeLimit, _): " (--max-time)"
+        case .authenticationFailed(let status, nil) where ![401, 407].contains(status):
+            "; give -u NAME:PASSWORD" + (status == 0 ? ", a key with --ssh-key, or one of ssh-agent" : "")
+        case .verificationFailed(.tooLarge): " (--max-size)"
+        case .verificationFailed(.notItsBeginning): " with --if-exists overwrite"
+        case .verificationFailed(.otherFile): " with dlm set-url"
+        case .verificationFailed(.serverDigest): "; run the same command again"
+        case .sessionUnavailable(.incompatible): " with this dlm"
+        case .requestInvalid(.malformedURL), .requestInvalid(.missingScheme), .requestInvalid(.unsupportedScheme),
+            .requestInvalid(.folder), .requestInvalid(.notForScheme), .requestInvalid(.unusableSecret),
+            .requestInvalid(.unusableValidation), .fileFailed(.notReplaceable, _), .fileFailed(.partialExists, _),
+            .fileFailed(.locked, _), .fileFailed(.altered, _), .fileFailed(.truncated, _),
+            .fileFailed(.partialMissing, _), .fileFailed(.deleted, _), .fileFailed(.folderMissing, _),
+            .fileFailed(.folderMoved, _), .fileFailed(.permissionDenied, _), .fileFailed(.readOnly, _),
+            .fileFailed(.noSpace, _), .fileFailed(.nameUnusable, _), .fileFailed(.nameOutside, _),
+            .fileFailed(.notRegular, _), .fileFailed(.system, _), .verificationFailed(.checksum),
+            .verificationFailed(.size), .verificationFailed(.unexpectedType), .verificationFailed(.unwantedType),
+            .verificationFailed(.unwantedStatus), .verificationFailed(.streamBroken), .verificationFailed(.changed),
+            .verificationFailed(.wrongPieces), .verificationFailed(.otherMirror), .verificationFailed(.endUnproved),
+            .verificationFailed(.unverifiable), .networkFailed, .trustFailed, .authenticationFailed,
+            .protocolViolated, .serverRefused, .noSuchDownload, .cancelled, .sessionUnavailable, .completedFile,
+            .unexpected:
             ""
         }
     }

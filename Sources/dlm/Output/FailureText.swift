@@ -45,10 +45,10 @@ enum FailureText {
             return (["dlm resume \(record.id)"] + record.request.optionsForSecrets).joined(separator: " ")
         case .requestInvalid, .noSuchDownload, .sessionUnavailable, .verificationFailed(.checksum),
             .verificationFailed(.serverDigest), .verificationFailed(.endUnproved), .verificationFailed(.unverifiable),
-            .verificationFailed(.size),
-            .verificationFailed(.tooLarge), .verificationFailed(.notItsBeginning), .verificationFailed(.streamBroken):
+            .verificationFailed(.size), .verificationFailed(.tooLarge), .verificationFailed(.notItsBeginning),
+            .verificationFailed(.streamBroken), .fileFailed(.partialExists, _), .fileFailed(.nameUnusable, _),
+            .fileFailed(.altered, _):
             return nil
-        case .fileFailed(.partialExists, _), .fileFailed(.nameUnusable, _), .fileFailed(.altered, _): return nil
         case .completedFile: return "dlm resume \(record.id)"
         case .networkFailed, .trustFailed, .authenticationFailed, .protocolViolated, .serverRefused,
             .verificationFailed, .cancelled, .fileFailed, .unexpected:

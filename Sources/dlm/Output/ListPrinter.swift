@@ -26,7 +26,7 @@ struct ListPrinter {
     /// - Parameter isLast: Whether this is the last page.
     mutating func print(_ page: [DownloadSnapshot], isLast: Bool) {
         let now = time.date
-        let rows = page.map { ListDocument($0, isHistory: isHistory, fate: fate($0.record), now: now) }
+        let rows = page.map { DownloadDocument(row: $0, isHistory: isHistory, fate: fate($0.record), now: now) }
         guard !json else { return rows.forEach { console.print($0.json) } }
         let table = ListTable(
             rows: rows, style: style, columns: console.outputColumns, before: layout, isLast: isLast)

@@ -1,3 +1,5 @@
+import DownloadKit
+
 /// The rows of `dlm list` as aligned text that fits the terminal.
 struct ListTable {
     /// The columns that are shown and their widths. All pages of a list show the same columns. From page to page, all
@@ -26,7 +28,7 @@ struct ListTable {
     /// a few letters are useless.
     private static let shortestNote = 8
 
-    let rows: [ListDocument]
+    let rows: [DownloadDocument]
     let style: Style
     /// The width of the terminal; nil to show all columns and cut nothing.
     var columns: Int?
@@ -67,22 +69,23 @@ struct ListTable {
         return layout
     }
 
-    private func cells(_ row: ListDocument) -> [String] {
-        [
-            String(row.id), row.state, row.percent.map { "\($0)%" } ?? Self.nothing,
-            row.total.map(Units.size) ?? (row.received > 0 ? Units.size(row.received) : Self.nothing),
-            row.speed.map(Units.rate) ?? Self.nothing, row.secondsLeft.map(Units.left) ?? Self.nothing,
-            Escaping.line(row.name),
+    private func cells(_ row: DownloadDocument) -> [String] {
+        let (record, progress) = (row.snapshot.record, row.snapshot.progress)
+        return [
+            String(record.id), record.state.kind.rawValue, row.percent.map { "\($0)%" } ?? Self.nothing,
+            progress.total.map(Units.size) ?? (progress.received > 0 ? Units.size(progress.received) : Self.nothing),
+            progress.speed.map(Units.rate) ?? Self.nothing, row.secondsLeft.map(Units.left) ?? Self.nothing,
+            Escaping.line(record.displayName),
         ]
     }
 
-    private func line(_ row: ListDocument?, _ cells: [String], _ layout: Layout) -> String {
+    private func line(_ row: DownloadDocument?, _ cells: [String], _ layout: Layout) -> String {
         var parts: [String] = []
         for (index, cell) in cells.dropLast().enumerated() where layout.isShown[index] {
             let width = layout.widths[index]
             parts.append(
                 index == Self.state
-                    ? style.state(row?.state, DisplayWidth.padded(cell, to: width))
+                    ? style.state(row?.snapshot.record.state.kind.rawValue, DisplayWidth.padded(cell, to: width))
                     : DisplayWidth.rightAligned(cell, to: width))
         }
         let width = layout.widths[Self.name]

@@ -3,109 +3,115 @@ import Foundation
 
 /// The text of `dlm show`.
 struct ShowText {
-    let document: ShowDocument
+    let document: DownloadDocument
     let style: Style
 
+    private var record: DownloadRecord { document.snapshot.record }
+    private var request: DownloadRequest { document.snapshot.request }
+    private var stateWord: String { record.state.kind.rawValue }
+
     var lines: [String] {
-        var lines = [[String(document.id), Escaping.line(document.name), state].joined(separator: "  ")]
+        var lines = [[String(record.id), Escaping.line(record.displayName), state].joined(separator: "  ")]
         func add(_ label: String, _ text: String?) {
             guard let text, !text.isEmpty else { return }
             lines.append("   " + style.dim(DisplayWidth.padded(label, to: 10)) + "  " + Escaping.line(text))
         }
-        add("from", document.url)
+        add("from", request.url.string)
         add("final URL", finalURL)
         for (index, source) in (document.sources ?? []).enumerated() {
             add(index == 0 ? "sources" : "", Self.text(source))
         }
-        add("metalink", document.describedBy)
-        add("metalink", document.documentFailure.map { "not used: \($0)" })
-        add(isComplete ? "file" : "to", document.path ?? document.folder + "/")
+        add("metalink", request.describedBy?.string)
+        add("metalink", record.resume.sources?.documentFailure.map { "not used: \($0)" })
+        add(isComplete ? "file" : "to", document.snapshot.path ?? request.destination.folder + "/")
         add(isComplete ? "size" : "have", have)
         add("checksum", document.checksum.map { $0 + verification })
         for header in document.headers { add("header", header) }
-        for (index, option) in document.options.enumerated() { add(index == 0 ? "options" : "", option) }
+        for (index, option) in GivenOptions.lines(request).enumerated() { add(index == 0 ? "options" : "", option) }
         add(
             "proof",
-            document.acceptsUnverified
+            request.acceptsUnverified
                 ? "a file that is not proved to be complete is accepted (--allow-unverified)" : nil)
-        add("trust", document.insecure ? "the server's certificate is not verified" : nil)
-        add("limit", document.rateLimit.map { Units.rate(Double($0)) })
-        add("priority", document.priority == 0 ? nil : "\(document.priority)")
-        add("session", document.session.map { document.isAttended == false ? "\($0) (not running)" : $0 })
-        add("added", Self.text(document.created))
-        add("finished", isComplete ? Self.text(document.updated) : nil)
-        for (index, attempt) in document.attempts.enumerated() {
+        add("trust", request.trust.verifiesServer ? nil : "the server's certificate is not verified")
+        add("limit", request.rateLimit.map { Units.rate(Double($0)) })
+        add("priority", request.priority == 0 ? nil : "\(request.priority)")
+        add("session", record.session.map { document.snapshot.isAttended ? $0 : "\($0) (not running)" })
+        add("added", Self.text(record.created))
+        add("finished", isComplete ? Self.text(record.updated) : nil)
+        for (index, attempt) in record.attempts.enumerated() {
             add(index == 0 ? "attempts" : "", Self.text(attempt, number: index + 1))
         }
-        add("timings", document.attempts.last?.timings.map(Self.text))
-        add("error", document.error?.message)
-        add("continue", canContinue ? "dlm resume \(document.id)" : nil)
+        add("timings", record.attempts.last?.metrics.map(Self.text))
+        add("error", record.state.error.map(Redaction.describe))
+        add("continue", canContinue ? "dlm resume \(record.id)" : nil)
         return lines
     }
 
     private var state: String {
-        let state = style.state(document.state, document.state)
+        let state = style.state(stateWord, stateWord)
         // The error of a failed download is shown in the line `error`.
-        guard document.state != "failed", let note = document.note else { return state }
+        guard record.state.kind != .failed, let note = document.note else { return state }
         // Some notes begin with the name of the state.
-        if note.hasPrefix(document.state + " ") {
-            return state + Escaping.line(String(note.dropFirst(document.state.count)))
+        if note.hasPrefix(stateWord + " ") {
+            return state + Escaping.line(String(note.dropFirst(stateWord.count)))
         }
         return isComplete ? "\(state), \(Escaping.line(note))" : "\(state): \(Escaping.line(note))"
     }
 
-    private var isComplete: Bool { document.state == "completed" }
+    private var isComplete: Bool { document.isComplete }
 
     private var verification: String {
-        switch document.verifiedBy {
+        switch document.verified?.source {
         case nil: ""
-        case ChecksumSource.server.rawValue: "  (verified; the checksum is from the server)"
-        default: "  (verified)"
+        case .server: "  (verified; the checksum is from the server)"
+        case .user: "  (verified)"
         }
     }
 
     private var canContinue: Bool {
-        ["paused", "failed", "cancelled"].contains(document.state) || ["gone", "changed"].contains(document.file)
+        [.paused, .failed, .cancelled].contains(record.state.kind) || [.gone, .changed].contains(document.fate)
     }
 
     private var finalURL: String? {
-        guard let url = document.effectiveURL, url != document.url else { return nil }
-        let hops = document.attempts.last?.redirects ?? 0
+        guard let url = record.resume.finalURL?.string, url != request.url.string else { return nil }
+        let hops = record.attempts.last?.redirects ?? 0
         return hops == 0 ? url : "\(url)  (\(hops) \(hops == 1 ? "redirect" : "redirects"))"
     }
 
     private var have: String {
-        guard !isComplete else { return Units.size(document.received) }
-        if document.received == 0, document.total == nil { return "nothing yet" }
-        var text = Units.part(document.received, of: document.total).replacing("/", with: " of ")
+        let progress = document.snapshot.progress
+        guard !isComplete else { return Units.size(progress.received) }
+        if progress.received == 0, progress.total == nil { return "nothing yet" }
+        var text = Units.part(progress.received, of: progress.total).replacing("/", with: " of ")
         if let percent = document.percent { text += " (\(percent)%)" }
-        if document.connections > 1 { text += ", \(document.connections) connections" }
-        if let limit = document.connectionLimit { text += ", at most \(limit) connections" }
+        let connections = request.connectionsWithoutLimit
+        if connections > 1 { text += ", \(connections) connections" }
+        if let limit = request.connectionLimit { text += ", at most \(limit) connections" }
         return [text, resumability].compactMap(\.self).joined(separator: "; ")
     }
 
     private var resumability: String? {
-        guard document.received > 0 else { return nil }
-        guard document.acceptsRanges else { return "not resumable: the server does not support ranges" }
-        if let etag = document.etag {
+        guard document.snapshot.progress.received > 0 else { return nil }
+        guard record.resume.acceptsRanges else { return "not resumable: the server does not support ranges" }
+        if let etag = document.validators?.etag?.fieldValue {
             return etag.hasPrefix("W/") ? "resumable: weak ETag \(etag)" : "resumable: ETag \(etag)"
         }
-        return document.lastModified.map { "resumable: Last-Modified \($0)" }
+        return document.validators?.lastModified.map { "resumable: Last-Modified \($0)" }
             ?? "resumable: the server sends no ETag or Last-Modified, so dlm compares the end of the partial file with "
             + "the server's file"
     }
 
-    private static func text(_ source: ShowDocument.Source) -> String {
+    private static func text(_ source: SourceStanding) -> String {
         var parts = [source.url]
         if source.received > 0 { parts.append(Units.size(source.received)) }
         if let failure = source.failure { parts.append("no longer used: \(failure)") }
         return parts.joined(separator: "  ")
     }
 
-    private static func text(_ attempt: ShowDocument.Attempt, number: Int) -> String {
+    private static func text(_ attempt: AttemptRecord, number: Int) -> String {
         var parts = ["\(number)", text(attempt.started)]
-        if let address = attempt.remoteAddress { parts.append(address) }
-        if let http = attempt.httpVersion { parts.append("HTTP/\(http)") }
+        if let address = attempt.metrics?.remoteAddress { parts.append(address) }
+        if let http = attempt.metrics?.httpVersion { parts.append("HTTP/\(http)") }
         if attempt.connections > 1 || attempt.connectionReason != nil {
             parts.append("x\(attempt.connections)" + (attempt.connectionReason.map { " (\($0))" } ?? ""))
         }
@@ -119,7 +125,7 @@ struct ShowText {
     }
 
     /// Returns the durations of the phases of an attempt.
-    private static func text(_ timings: TimingsDocument) -> String {
+    private static func text(_ timings: TransferMetrics) -> String {
         let phases = [
             ("name lookup", timings.nameLookup), ("connect", timings.connect), ("TLS", timings.tls),
             ("first byte", timings.firstByte),

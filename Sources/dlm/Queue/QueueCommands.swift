@@ -103,10 +103,10 @@ struct QueueCommands {
                 let newest = try await queue.newestEnd()
                 if let start, start > newest {
                     // The cursor is from another cluster, or a restored one.
-                    context.console.print(LogDocument(.didLoseEvents(upTo: newest)).json)
+                    context.console.print(EventDocument(.didLoseEvents(upTo: newest)).json)
                 }
                 var cursor = try await ends(after: min(start ?? newest, newest))
-                context.console.print(LogDocument(.didFinishEvents(cursor)).json)
+                context.console.print(EventDocument(.didFinishEvents(cursor)).json)
                 while !once {
                     try await context.time.sleep(for: .seconds(Self.pause))
                     cursor = try await ends(after: cursor)

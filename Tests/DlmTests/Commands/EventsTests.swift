@@ -80,6 +80,6 @@ struct EventsTests {
     @Test("Lost events are reported")
     func lost() {
         #expect(
-            LogDocument(.didLoseEvents(upTo: 7)).json == #"{"cursor":7,"event":"didLoseEvents","version":1}"#)
+            EventDocument(.didLoseEvents(upTo: 7)).json == #"{"cursor":7,"event":"didLoseEvents","version":1}"#)
     }
 }

@@ -44,8 +44,8 @@ struct OutputFuzzTests {
     }
 
     private static func lines(_ snapshot: DownloadSnapshot) -> [String] {
-        let list = ListDocument(snapshot, now: Date())
-        let show = ShowDocument(snapshot, now: Date())
+        let list = DownloadDocument(row: snapshot, now: Date())
+        let show = DownloadDocument(snapshot, now: Date())
         var lines = ListTable(rows: [list], style: Style(), columns: 80).lines
         lines += ShowText(document: show, style: Style()).lines
         lines += [list.json, show.json, FinishedDocument(snapshot).json, EventDocument("started", snapshot).json]
@@ -102,7 +102,7 @@ struct OutputFuzzTests {
         let corpus = [String(decoding: try JSONEncoder().encode(EventFields(event)), as: UTF8.self)]
         Fuzzing("Events", corpus: corpus, words: ["\\u001b"]).run { input in
             guard let fields = try? JSONDecoder().decode(EventFields.self, from: Data(input)) else { return nil }
-            let lines = [LogDocument(.event(fields.event)).json, EventDocument(fields.event)?.json ?? ""]
+            let lines = [EventDocument(.event(fields.event)).json, EventDocument(fields.event)?.json ?? ""]
             let raw = lines.first { $0.unicodeScalars.contains { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) } }
             return raw.map { "a raw control character in \($0.debugDescription)" }
         }

@@ -65,13 +65,11 @@ struct DocumentFieldTests {
     static let snapshot = DownloadSnapshot(record: .example())
     static let values: [(String, any Sendable)] = [
         ("error", ErrorDocument(.cancelled)), ("timings", TimingsDocument(TransferMetrics())),
-        ("attempt", ShowDocument.Attempt(AttemptRecord(started: .distantPast))),
-        ("finished", FinishedDocument(snapshot)), ("change", EventDocument("added", snapshot)),
+        ("attempt", DownloadDocument.Attempt(AttemptRecord(started: .distantPast))),
+        ("finished", FinishedDocument(snapshot)),
         ("rejected", RejectedDocument(.cancelled)), ("verified", VerifiedDocument(VerifySubject(snapshot.record))),
         ("limited", LimitDocument(session: "", rateLimit: nil)),
-        ("logged", LogDocument(.didFinishEvents(1))), ("listed", ListDocument(snapshot, now: Date())),
-        ("shown", ShowDocument(snapshot, now: Date())), ("source", ShowDocument.Source(SourceStanding(url: ""))),
-        ("setting", SettingDocument("connections", nil)),
+        ("source", DownloadDocument.Source(SourceStanding(url: ""))), ("setting", SettingDocument("connections", nil)),
         ("finding", FindingDocument(.ok(.files, "", ""))), ("daemon", DaemonDocument(socket: "")),
         ("progress", ProgressDocument(snapshot)),
         ("total", TotalDocument(.init(downloads: 1, done: 0, failed: 0, received: 0))),
@@ -97,11 +95,56 @@ struct DocumentFieldTests {
 
     @Test("Each document has exactly the expected fields")
     func documents() {
-        #expect(Set(Self.values.map(\.0)) == Set(Self.fields.keys))
+        let others = ["change", "logged", "listed", "shown"]
+        #expect(Set(Self.values.map(\.0) + others) == Set(Self.fields.keys))
         for (name, value) in Self.values {
             let fields = Mirror(reflecting: value).children.compactMap(\.label).sorted().joined(separator: " ")
             #expect(fields == Self.fields[name], "\(name)")
         }
+        func names(_ fields: [DownloadDocument.Field]) -> String {
+            fields.map(\.rawValue).sorted().joined(separator: " ")
+        }
+        #expect(names(DownloadDocument.Field.listed) == Self.fields["listed"])
+        #expect(names(DownloadDocument.Field.shown) == Self.fields["shown"])
+    }
+
+    @Test("A download prints only the fields of its command")
+    func download() throws {
+        let mirrored = DownloadSnapshot(
+            record: .example(state: .waiting(.schedule, until: Date())) {
+                $0.request.mirrors = [.example("https://mirror.example.org/a")]
+                $0.request.rateLimit = 1
+                $0.attempts = [AttemptRecord(started: Date())]
+            })
+        for document in [DownloadDocument(row: mirrored, now: Date()), DownloadDocument(mirrored, now: Date())] {
+            let keys = try Self.keys(document)
+            #expect(keys.isSubset(of: document.fields.map(\.rawValue)))
+            #expect(keys.isSuperset(of: ["version", "id", "state", "url", "received", "waitingFor", "created"]))
+            #expect(keys.contains("sources") == keys.contains("headers"))
+        }
+    }
+
+    @Test("A line about a change has the fields of its kind")
+    func events() throws {
+        let change = Set((Self.fields["change"] ?? "").split(separator: " ").map { String($0) })
+        let logged = Set((Self.fields["logged"] ?? "").split(separator: " ").map { String($0) })
+        let started = EventDocument("started", Self.snapshot, offset: 1, reason: "new")
+        let fields = Mirror(reflecting: started).children.compactMap(\.label)
+        #expect(Set(fields) == change.union(logged))
+        let failed = LoggedEvent(
+            cursor: 1, time: Date(), kind: .failed, id: 1, name: "a", url: "https://h/a", session: "s",
+            state: .waiting(.retry(.cancelled), until: Date()), received: 1, total: 2)
+        #expect(try Self.keys(EventDocument(.event(failed), fate: .there)) == logged)
+        #expect(try Self.keys(EventDocument(.didFinishEvents(1))) == ["version", "event", "cursor"])
+        #expect(try Self.keys(started).isSubset(of: change))
+        var paused = failed
+        paused.kind = .waiting
+        #expect(try Self.keys(try #require(EventDocument(paused))).isSubset(of: change))
+    }
+
+    private static func keys(_ document: any Document) throws -> Set<String> {
+        let value = try JSONSerialization.jsonObject(with: Data(document.json.utf8))
+        return Set(try #require(value as? [String: Any]).keys)
     }
 
     @Test("The schema names all fields")

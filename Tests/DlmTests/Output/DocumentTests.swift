@@ -79,8 +79,8 @@ struct DocumentTests {
         }
         let snapshot = DownloadSnapshot(record: record)
         let documents: [any Document] = [
-            ListDocument(snapshot, now: Date()), ShowDocument(snapshot, now: Date()), FinishedDocument(snapshot),
-            EventDocument("added", snapshot),
+            DownloadDocument(row: snapshot, now: Date()), DownloadDocument(snapshot, now: Date()),
+            FinishedDocument(snapshot), EventDocument("added", snapshot),
         ]
         for document in documents { #expect(!document.json.contains("hunter2")) }
     }

@@ -12,13 +12,13 @@ struct ListTableTests {
     static func row(
         _ id: DownloadID, _ name: String, _ state: DownloadState, received: Int64 = 0, total: Int64? = nil,
         speed: Double? = nil
-    ) -> ListDocument {
+    ) -> DownloadDocument {
         let record = DownloadRecord.example(id: id, state: state) {
             $0.fileName = name
             $0.receive(received, of: total)
             $0.speed = speed
         }
-        return ListDocument(DownloadSnapshot(record: record), now: now)
+        return DownloadDocument(row: DownloadSnapshot(record: record), now: now)
     }
 
     static let busy = DownloadError.serverRefused(status: 503, phrase: "Service Unavailable")
@@ -29,7 +29,7 @@ struct ListTableTests {
         row(107, "y\u{1B}[2J.bin", .failed(.serverRefused(status: 404, phrase: "Not Found")), received: 2000),
     ]
 
-    func table(_ columns: Int?, _ rows: [ListDocument] = rows, style: Style = Style()) -> [String] {
+    func table(_ columns: Int?, _ rows: [DownloadDocument] = rows, style: Style = Style()) -> [String] {
         ListTable(rows: rows, style: style, columns: columns).lines
     }
 

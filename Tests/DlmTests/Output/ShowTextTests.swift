@@ -11,7 +11,7 @@ struct ShowTextTests {
     let time = ShowText.text(Date(timeIntervalSince1970: 1_700_000_000))
 
     func text(_ record: DownloadRecord) -> String {
-        let document = ShowDocument(DownloadSnapshot(record: record), now: Date())
+        let document = DownloadDocument(DownloadSnapshot(record: record), now: Date())
         return ShowText(document: document, style: Style()).lines.joined(separator: "\n")
     }
 

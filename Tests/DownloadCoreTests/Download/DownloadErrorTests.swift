@@ -59,11 +59,11 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
     @Test("Every reason has a row in the table")
     func words() throws {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../../Sources/DownloadCore/Download/DownloadError+Words.swift")
-        let words = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
-            .filter { $0.contains("case .") }.map { $0.split(separator: "\"")[1] }
-        #expect(words.count > 20)
-        #expect(Set(words.map { String($0) }).subtracting(Self.meanings.map(\.reason)) == [])
+            .appending(path: "../../../Sources/DownloadCore/Download/DownloadError+Meaning.swift")
+        let source = try String(contentsOf: file, encoding: .utf8)
+        let words = source.matches(of: /(?:row\(|word:)\s*"([A-Za-z]+)"/).map { String($0.output.1) }
+        #expect(words.count > 45)
+        #expect(Set(words).subtracting(Self.meanings.map(\.reason)) == [])
     }
 
     static let meanings = requests + files + network + servers + verification + sessions

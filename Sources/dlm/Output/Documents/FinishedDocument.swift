@@ -31,10 +31,9 @@ struct FinishedDocument: Document, Equatable {
         self.init(snapshot, fate: hasFile ? .there : nil)
     }
 
-    /// Creates the report on a download that was complete before this command. The error is about its file.
-    init(_ before: CompletedBefore) { self.init(before.snapshot, fate: before.fate) }
-
-    private init(_ snapshot: DownloadSnapshot, fate: CompletedFileFate?) {
+    /// Creates the report on a download, for example one that was complete before this command.
+    /// - Parameter fate: What became of the finished file; nil if there is none, or if that is not known.
+    init(_ snapshot: DownloadSnapshot, fate: CompletedFileFate?) {
         let record = snapshot.record
         let isComplete = record.state == .completed
         let failure = record.failure(of: fate)

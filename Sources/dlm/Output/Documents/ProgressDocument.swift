@@ -15,11 +15,11 @@ struct ProgressDocument: Document, Equatable {
     let speed: Double?
     let secondsLeft: Double?
     /// What the download does now, why it waits, or the error with which it ended, as text for the user.
-    let note: String?
+    private(set) var note: String?
     /// What a waiting download waits for: `retry`, `network` or `schedule`. ``waitingUntil`` is the end of the wait, if
     /// it is known.
-    let waitingFor: String?
-    let waitingUntil: Date?
+    private(set) var waitingFor: String?
+    private(set) var waitingUntil: Date?
 
     init(_ row: ProgressFrame.Row) {
         id = row.id
@@ -35,16 +35,13 @@ struct ProgressDocument: Document, Equatable {
     }
 
     init(_ snapshot: DownloadSnapshot) {
-        let progress = snapshot.progress
-        id = snapshot.id
-        state = snapshot.record.state.kind.rawValue
-        name = snapshot.record.displayName
-        received = progress.received
-        total = progress.total
-        percent = Units.percent(progress.received, of: progress.total)
-        (speed, secondsLeft) = (nil, nil)
-        note = snapshot.record.state.error.map(Redaction.describe)
-        (waitingFor, waitingUntil) = snapshot.record.state.waiting
+        let (record, progress) = (snapshot.record, snapshot.progress)
+        self.init(
+            ProgressFrame.Row(
+                id: record.id, name: record.displayName, state: record.state.kind, received: progress.received,
+                total: progress.total))
+        note = record.state.error.map(Redaction.describe)
+        (waitingFor, waitingUntil) = record.state.waiting
     }
 }
 
