@@ -92,8 +92,8 @@ struct Intents {
     }
 
     /// Forgets the intent of a download that has been written otherwise.
-    /// - Parameter isInRow: Whether the row of a file that ended must not keep the intent. Otherwise the state of the
-    ///   download says that the intent is of no use.
+    /// - Parameter isEnded: Whether the download has ended. Then ``settle(_:coder:isDead:)`` ignores its intent, which
+    ///   may stay in the row.
     /// - Returns: Whether there was an intent.
     @discardableResult
     mutating func forget(_ id: DownloadID, isEnded: Bool, _ db: Database) throws -> Bool {
