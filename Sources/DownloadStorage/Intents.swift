@@ -130,7 +130,8 @@ struct Intents {
         }
     }
 
-    private static func settle(_ intent: StoredIntent, of session: String, _ db: Database, _ coder: RequestCoder) throws {
+    private static func settle(_ intent: StoredIntent, of session: String, _ db: Database, _ coder: RequestCoder) throws
+    {
         let found = try? StoredRows(db: db, coder: coder).stored([intent.id]).first
         guard let found, found.damage == nil, found.record.session == session, !found.record.state.kind.isEnded else {
             return

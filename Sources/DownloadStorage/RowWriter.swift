@@ -110,7 +110,8 @@ struct RowWriter {
                 \(wasCompleted ? ", attempts = NULL, started = NULL, ended = NULL, metrics = NULL" : "") WHERE id = ?
                 """
         ).execute(arguments: [
-            record.session, record.state.kind.rawValue, try DownloadRow.detail(of: record.state), record.priority, updated,
+            record.session, record.state.kind.rawValue, try DownloadRow.detail(of: record.state), record.priority,
+            updated,
             record.id,
         ])
         try logMove(record.id, from: old, to: record.state.kind, received: old.received, at: updated)
@@ -131,7 +132,8 @@ struct RowWriter {
     ) throws {
         let hasMoved = old.state != state.rawValue
         guard hasMoved || (state == .running && received < old.received) else { return }
-        let kind = !hasMoved ? "restarted" : state == .queued ? "resumed" : state == .running ? "started" : state.rawValue
+        let kind =
+            !hasMoved ? "restarted" : state == .queued ? "resumed" : state == .running ? "started" : state.rawValue
         try log.note(kind, of: id, session: old.session, at: time)
     }
 

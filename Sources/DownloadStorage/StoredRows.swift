@@ -9,7 +9,8 @@ struct StoredRows {
     func records(_ selection: DownloadSelection) throws -> [DownloadRecord] {
         switch selection.which {
         case .ids(let ids): try stored(ids).map(\.record).newest(selection.limit)
-        case .states(let kinds): try merged(try sources(of: kinds, selection), selection) { kinds.contains($0.state.kind) }
+        case .states(let kinds):
+            try merged(try sources(of: kinds, selection), selection) { kinds.contains($0.state.kind) }
         case .file(let folder, let name): try records(in: folder, named: name).newest(selection.limit)
         case .all: try merged([try source(StoredColumns.downloads, selection)], selection)
         }

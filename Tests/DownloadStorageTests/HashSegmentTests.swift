@@ -142,7 +142,8 @@ struct HashSegmentTests {
         _ = try await add(0..<2, to: store)
         try await store.perform { db in
             try db.execute(
-                sql: "INSERT INTO download (id, request, hash, url) SELECT ?, request, 0, 'http://a' FROM download LIMIT 1",
+                sql:
+                    "INSERT INTO download (id, request, hash, url) SELECT ?, request, 0, 'http://a' FROM download LIMIT 1",
                 arguments: [2 + number])
             try db.execute(sql: "UPDATE sqlite_sequence SET seq = 2 WHERE name = 'download'")
         }

@@ -94,7 +94,8 @@ struct QueryPlanTests {
             intents.union([
                 array, segments, request, "SEARCH detail USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
                 // This reads one row.
-                "SCAN download USING COVERING INDEX downloadByHash", "SEARCH download USING INDEX downloadByHash (hash=?)",
+                "SCAN download USING COVERING INDEX downloadByHash",
+                "SEARCH download USING INDEX downloadByHash (hash=?)",
             ]), of: store
         ) {
             _ = try await store.add([Sample.request("0")], session: "s")

@@ -88,6 +88,15 @@ struct StoreFailureTests {
         #expect((1000...1999).contains(count) && notices.count == 1, "\(count) \(notices)")
     }
 
+    @Test("A rescue ends soon if the first pages of all tables are damaged", .timeLimit(.minutes(1)))
+    func damagedTables() async throws {
+        try await addDownloads(200)
+        // Random bytes let SQLite believe in rows that are not there.
+        var random = SplitMix64(seed: 7)
+        try overwrite(Data((0..<5 * 4096).map { _ in UInt8.random(in: 0...255, using: &random) }), at: 4096)
+        #expect(try await rescued().notices.count == 1)
+    }
+
     @Test("A damage that is noticed by a call is repaired by the same call")
     func damaged() async throws {
         try await addDownloads(200)
