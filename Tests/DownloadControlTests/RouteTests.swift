@@ -154,6 +154,10 @@ struct RouteTests {
             (#"{"urls":["http://h/a"],"folder":"/","headers":[["A","s3cret\r\nB: c"]]}"#, "headers"),
             (#"{"urls":["http://h/a"],"folder":"/","headers":[["A:B","s3cret"]]}"#, "headers"),
             (#"{"urls":["http://h/a"],"folder":"/","ifExists":"s3cret"}"#, "ifExists"),
+            (
+                #"{"urls":["http://h/a"],"folder":"/","options":{"network":{"proxy":{"url":"me:s3cret@not a proxy:::"}}}}"#,
+                "options.network.proxy.url: the host"
+            ),
         ])
     func nonsense(_ body: String, _ word: String) async throws {
         let bench = try await ControlBench()
