@@ -1,9 +1,8 @@
-// The features of libcurl for `dlm doctor`, and callbacks that see each address before libcurl connects to it.
+// The features of libcurl for `dlm doctor`, and a callback that judges each address before libcurl connects to it.
 #define _GNU_SOURCE
 #include "CCurl.h"
 
 #include <netdb.h>
-#include <stdio.h>
 #include <sys/socket.h>
 
 struct dlm_curl_features dlm_curl_features(void) {
@@ -36,44 +35,21 @@ struct dlm_curl_features dlm_curl_features(void) {
     return features;
 }
 
-// The callback is global, because a handle has one context pointer for its callback, and the caller needs that pointer.
-static _Atomic(dlm_address_callback) tried_address;
+// The rule is global, because a handle has one context pointer for its callback, and the caller needs that pointer.
+static _Atomic(dlm_address_rule) address_rule;
 
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
     (void)purpose;
-    char host[NI_MAXHOST], port[NI_MAXSERV], text[NI_MAXHOST + NI_MAXSERV + 4];
-    if (getnameinfo(&address->addr, address->addrlen, host, sizeof host, port, sizeof port,
-                    NI_NUMERICHOST | NI_NUMERICSERV) == 0) {
-        snprintf(text, sizeof text, address->family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
-        tried_address(context, text);
-    }
+    char host[NI_MAXHOST], port[NI_MAXSERV];
+    int is_known = getnameinfo(&address->addr, address->addrlen, host, sizeof host, port, sizeof port,
+                               NI_NUMERICHOST | NI_NUMERICSERV) == 0;
+    if (!address_rule(context, is_known ? host : NULL, is_known ? port : NULL)) return CURL_SOCKET_BAD;
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-CURLcode dlm_watch_addresses(CURL *easy, dlm_address_callback tried, void *context) {
-    tried_address = tried;
+CURLcode dlm_judge_addresses(CURL *easy, dlm_address_rule rule, void *context) {
+    address_rule = rule;
     CURLcode code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, context);
-    return code;
-}
-
-static _Atomic(dlm_address_rule) permitted_address;
-
-static curl_socket_t open_permitted_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
-    (void)context;
-    (void)purpose;
-    char host[NI_MAXHOST];
-    if (getnameinfo(&address->addr, address->addrlen, host, sizeof host, NULL, 0, NI_NUMERICHOST) != 0 ||
-        !permitted_address(host))
-        return CURL_SOCKET_BAD;
-    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-}
-
-CURLcode dlm_restrict_connections(CURL *easy, dlm_address_rule permits) {
-    permitted_address = permits;
-    CURLcode code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_permitted_socket);
-    // A connection that is already open may have been made without the rule, so the transfer must not reuse it.
-    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
-    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
     return code;
 }

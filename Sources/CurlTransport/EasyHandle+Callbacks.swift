@@ -52,10 +52,17 @@ private func onDebug(
     return 0
 }
 
-private func onAddress(_ context: UnsafeMutableRawPointer?, _ address: UnsafePointer<CChar>?) {
-    guard let context, let address else { return }
+/// Records an address in the transfer's trace. Returns 1 if the transfer may connect to this address.
+private func onAddress(
+    _ context: UnsafeMutableRawPointer?, _ host: UnsafePointer<CChar>?, _ port: UnsafePointer<CChar>?
+) -> Int32 {
+    guard let context else { return 0 }
     let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
-    transfer.trace?.addresses.append(String(cString: address))
+    let mustBePublic = transfer.request.options.network.refusesPrivateAddresses == true
+    guard let host, let port else { return mustBePublic ? 0 : 1 }
+    let address = String(cString: host)
+    transfer.trace?.addresses.append("\(address.contains(":") ? "[\(address)]" : address):\(String(cString: port))")
+    return mustBePublic && PrivateAddress.contains(address) ? 0 : 1
 }
 
 private func onHostKey(
@@ -125,12 +132,21 @@ extension EasyHandle {
         check(dlm_set_data_callback(pointer, CURLOPT_WRITEFUNCTION, onBody))
         check(dlm_set_pointer(pointer, CURLOPT_WRITEDATA, context))
         check(dlm_set_pointer(pointer, CURLOPT_PRIVATE, context))
+        watchConnections(of: transfer)
     }
 
-    /// Records the connection in the transfer's trace. Engine thread only.
-    func trace(_ transfer: CurlTransfer) {
-        transfer.trace = ConnectionTrace()
-        check(dlm_watch_addresses(pointer, onAddress, Unmanaged.passUnretained(transfer).toOpaque()))
+    /// Records the connection in the transfer's trace, and refuses private addresses, if the request wants that. Engine
+    /// thread only.
+    private func watchConnections(of transfer: CurlTransfer) {
+        let options = transfer.request.options
+        if options.isTraced { transfer.trace = ConnectionTrace() }
+        let mustBePublic = options.network.refusesPrivateAddresses == true
+        guard options.isTraced || mustBePublic else { return }
+        check(dlm_judge_addresses(pointer, onAddress, Unmanaged.passUnretained(transfer).toOpaque()))
+        guard mustBePublic else { return }
+        // A connection that is already open may lead to a private address, so the transfer must not reuse it.
+        set(CURLOPT_FRESH_CONNECT, 1)
+        set(CURLOPT_FORBID_REUSE, 1)
     }
 
     /// The TLS version and cipher of the transfer's connection; nil if the connection is not encrypted, or not by

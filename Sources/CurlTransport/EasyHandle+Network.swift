@@ -3,12 +3,6 @@ import DownloadCore
 import Glibc
 import HTTPTypes
 
-/// Returns 1 if the address is public. libcurl calls this before each connection, so it is a global function.
-private func isPublicAddress(_ address: UnsafePointer<CChar>?) -> Int32 {
-    guard let address else { return 0 }
-    return PrivateAddress.contains(String(cString: address)) ? 0 : 1
-}
-
 extension TransferRequest {
     /// Whether FTP is, or may be, encrypted.
     var isEncryptedFTP: Bool { url.known == .ftps || url.known == .ftp && options.trust.ftpTLS != nil }
@@ -52,7 +46,6 @@ extension EasyHandle {
         if let hosts = network.noProxy { set(CURLOPT_NOPROXY, hosts) }
         if let name = network.interface { set(CURLOPT_INTERFACE, Self.isAddress(name) ? "host!\(name)" : "if!\(name)") }
         if let family = network.addressFamily { check(dlm_restrict_addresses(pointer, family == .ipv4 ? 4 : 6)) }
-        if network.refusesPrivateAddresses == true { check(dlm_restrict_connections(pointer, isPublicAddress)) }
         if let url = network.nameServer { set(CURLOPT_DOH_URL, url) }
         if let seconds = network.dnsCacheTime { set(CURLOPT_DNS_CACHE_TIMEOUT, Int(min(seconds, 1e9))) }
         if let addresses = network.addresses, !addresses.isEmpty {

@@ -34,7 +34,6 @@ struct HandlePool {
         } else if request.url.known.isSSH {
             easy.checkHostKey(for: transfer, shared.logins)
         }
-        if request.options.isTraced { easy.trace(transfer) }
         return easy
     }
 

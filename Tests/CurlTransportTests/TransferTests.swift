@@ -59,6 +59,29 @@ struct TransferTests {
             ])
     }
 
+    @Test(
+        "A transfer that may not use private addresses connects to none, whether it is traced or not",
+        arguments: [false, true])
+    func privateAddress(isTraced: Bool) async throws {
+        let server = try FaultServer.serving(Self.content)
+        defer { server.stop() }
+        let bench = try TransportBench()
+        // A transfer without the restriction leaves an open connection, which must not be used.
+        #expect(try await bench.run("http://localhost:\(server.port)/a").ending == .complete)
+        let record = try await bench.run("http://localhost:\(server.port)/b") { request in
+            request.options.isTraced = isTraced
+            request.options.network.refusesPrivateAddresses = true
+        }
+        guard case .failed(.networkFailed(.cannotConnect, let diagnosis))? = record.ending else {
+            Issue.record("\(record.results)")
+            return
+        }
+        #expect(diagnosis.message.contains(PrivateAddress.refusal))
+        let addresses = record.results.first?.connection?.addresses
+        #expect(addresses?.contains("127.0.0.1:\(server.port)") ?? false == isTraced)
+        #expect(server.log.entries.count == 1)
+    }
+
     @Test("A range is delivered as the server sends it, right or wrong; only the sink checks it")
     func range() async throws {
         let server = try FaultServer.serving(Self.content)

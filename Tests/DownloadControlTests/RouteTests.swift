@@ -27,7 +27,11 @@ struct RouteTests {
         #expect(changed.status == 200)
         #expect(changed.json["maxConcurrent"] as? Int == 9)
         #expect(bench.service.state.value.settings == SessionSettings(maxConcurrent: 9, rateLimit: 1000))
-        #expect(try await bench.ask("PATCH", "/v1/session", #"{"maxConcurrent":0}"#).status == 400)
+        for number in [0, 1001] {
+            for name in ["maxConcurrent", "maxPerHost"] {
+                #expect(try await bench.ask("PATCH", "/v1/session", "{\"\(name)\":\(number)}").status == 400)
+            }
+        }
         await bench.end()
     }
 
@@ -142,7 +146,12 @@ struct RouteTests {
     @Test(
         "An invalid document is refused, with the reason and without any secret",
         arguments: [
-            ("{", "not JSON"), ("[]", "not a"), ("{}", "urls: missing"),
+            ("{", "not JSON"), ("[]", "the body: not an object"), ("{}", "urls: missing"),
+            (#"{"urls":5}"#, "urls: not an array"), (#"{"urls":[5]}"#, "urls[0]: not a string"),
+            (#"{"urls":["http://h/a"],"folder":"/","insecure":1}"#, "insecure: not true or false"),
+            (#"{"urls":["http://h/a"],"folder":"/","retries":1e30}"#, "retries: not a whole number"),
+            (#"{"urls":["http://h/a"],"folder":"/","priority":1.5}"#, "priority: not a whole number"),
+            (#"{"urls":["http://h/a"],"folder":"/","retries":"3"}"#, "retries: not a whole number"),
             (#"{"urls":["http://h/a"]}"#, "folder: missing"), (#"{"urls":[],"folder":"/"}"#, "urls"),
             (#"{"urls":["http://h/a"],"folder":"x"}"#, "absolute"),
             (#"{"urls":["me:s3cret@h/a"],"folder":"/"}"#, "not a URL"),
@@ -154,6 +163,10 @@ struct RouteTests {
             (#"{"urls":["http://h/a"],"folder":"/","headers":[["A","s3cret\r\nB: c"]]}"#, "headers"),
             (#"{"urls":["http://h/a"],"folder":"/","headers":[["A:B","s3cret"]]}"#, "headers"),
             (#"{"urls":["http://h/a"],"folder":"/","ifExists":"s3cret"}"#, "ifExists"),
+            (
+                #"{"urls":["http://h/a"],"folder":"/","options":{"network":{"proxy":{"url":"me:s3cret@not a proxy:::"}}}}"#,
+                "options.network.proxy.url: the host"
+            ),
         ])
     func nonsense(_ body: String, _ word: String) async throws {
         let bench = try await ControlBench()

@@ -73,6 +73,24 @@ struct Aria2LifeTests {
         await bench.end()
     }
 
+    @Test("A call for all downloads leaves out those that another client removes meanwhile")
+    func removedMeanwhile() async throws {
+        var left: Set<DownloadID> = [1, 3]
+        var calls: [[DownloadID]] = []
+        func change(_ ids: [DownloadID]) throws {
+            calls.append(ids)
+            if let removed = ids.first(where: { !left.contains($0) }) { throw DownloadError.noSuchDownload(removed) }
+        }
+        try await Aria2Session.withoutRemoved([1, 2, 3, 4]) { try change($0) }
+        #expect(calls == [[1, 2, 3, 4], [1, 3, 4], [1, 3]])
+        left = []
+        try await Aria2Session.withoutRemoved([1]) { try change($0) }
+        #expect(calls.count == 4)
+        await #expect(throws: DownloadError.noSuchDownload(9)) {
+            try await Aria2Session.withoutRemoved([1]) { _ in throw DownloadError.noSuchDownload(9) }
+        }
+    }
+
     @Test("A download can be paused, changed and continued, and limits change while it runs")
     func changes() async throws {
         let bench = try await RPCBench()

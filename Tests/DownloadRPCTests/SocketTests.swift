@@ -172,6 +172,35 @@ struct SocketTests {
         await bench.end()
     }
 
+    @Test("A handshake without one key of 16 bytes is answered with status 400")
+    func keys() async throws {
+        let bench = try await RPCBench()
+        let key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="
+        for keys in [[], [key, key], ["Sec-WebSocket-Key: !!!"], ["Sec-WebSocket-Key: c2hvcnQ="]] {
+            let answer = try await bench.ask(
+                "GET", "/jsonrpc",
+                fields: ["Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13"] + keys)
+            #expect(answer.status == 400 && answer.text.contains("Sec-WebSocket-Key"), "\(keys) \(answer.text)")
+        }
+        await bench.end()
+    }
+
+    @Test("An answer to HTTP/1.0 is not chunked, and ends with the connection")
+    func oldVersion() async throws {
+        let bench = try await RPCBench()
+        for connection in ["close", "keep-alive"] {
+            let client = try RawClient(port: bench.port)
+            client.send(
+                "GET / HTTP/1.0\r\nHost: localhost\r\nConnection: \(connection)\r\nAccept-Encoding: gzip\r\n\r\n")
+            let answer = try await client.answer()
+            #expect(answer.status == 200 && !answer.text.lowercased().contains("transfer-encoding"), "\(connection)")
+            let end = try #require(answer.bytes.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound)
+            // The body begins with the mark of gzip, not with the size of a chunk.
+            #expect(answer.bytes[end...].prefix(2) == [0x1F, 0x8B])
+        }
+        await bench.end()
+    }
+
     @Test("A client that speaks another version of WebSocket learns which version to use")
     func version() async throws {
         let bench = try await RPCBench()

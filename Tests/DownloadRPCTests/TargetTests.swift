@@ -392,6 +392,8 @@ struct TargetTests {
         _ = try await bench.ask("POST", "/v1/downloads/\(id)/resume", body, fields: [bench.bearer])
         #expect(try await bench.manager.snapshots(.ids([id]))[0].record.request.network.refusesPrivateAddresses == true)
         _ = try await bench.waitForStatus(gid, "error", "complete")
+        let preview = try await bench.ask("POST", "/v1/probe", #"{"url":"\#(url)"}"#, fields: [bench.bearer])
+        #expect(preview.status == 502 && preview.text.contains("private network"), "\(preview.text)")
         #expect(server.log.entries.isEmpty)
         let proxied = try await bench.call("aria2.addUri", ["http://192.0.2.1/x"], ["all-proxy": "http://127.0.0.1:9"])
         #expect(proxied.status == 400)

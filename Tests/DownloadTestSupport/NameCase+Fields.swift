@@ -37,6 +37,13 @@ extension NameCase {
             (#"attachment; filename="=?UTF-8?Q?..=2F..=2Fa.txt?=""#, "../../a.txt", "a.txt"),
             (#"attachment; filename="=?koi8-r?Q?a?= b""#, "=?koi8-r?Q?a?= b", nil),
             (#"attachment; filename="a=?b=?UTF-8?B?!!?=c""#, "a=?b=?UTF-8?B?!!?=c", nil),
+            // A slash in a word that stays encoded does not divide a path.
+            (
+                #"attachment; filename="=?Shift_JIS?B?k/qWe4zqLnR4dA==?=""#, "=?Shift_JIS?B?k_qWe4zqLnR4dA==?=",
+                nil
+            ),
+            (#"attachment; filename="a =?UTF-8?B?5Lit/x""#, "a =?UTF-8?B?5Lit_x", nil),
+            (#"attachment; filename="d/=?UTF-8?B?x/!?=.txt""#, "d/=?UTF-8?B?x_!?=.txt", "=?UTF-8?B?x_!?=.txt"),
             // Chrome and Firefox decode a value without quotes.
             ("attachment; filename= %E4%B8%AD.txt", "中.txt", nil),
             ("attachment; filename=..%2F..%2Fa.txt", "../../a.txt", "a.txt"),

@@ -39,6 +39,9 @@ extension NameCase {
             (".\u{200D}می", "می"), ("a\u{AD}b", "ab"), ("a\u{180E}b", "ab"),
             ("a\u{115F}\u{1160}\u{3164}\u{FFA0}b", "ab"), ("a\u{34F}b", "ab"), ("a\u{E0041}\u{E007F}b", "ab"),
             ("a\u{FFF9}\u{FFFB}b", "ab"), ("a\u{2061}\u{2064}\u{206A}\u{206F}b", "ab"), ("\u{200B}", nil),
+            // Names that show nothing, or nothing at their beginning.
+            ("\u{FE0F}", nil), ("\u{2800}", nil), ("\u{FE0F}\u{180B}\u{E0100}", nil), ("\u{2800} .\u{FE0F}", nil),
+            ("\u{FE0F}.txt", "txt"), ("a\u{2800}b", "a\u{2800}b"),
             // Dots and spaces at the ends.
             ("a.", "a"), ("a...", "a"), ("a ", "a"), (" a", "a"), ("a. . .", "a"), ("a.txt \u{3000}", "a.txt"),
             ("a.\u{200B}.", "a"), ("a.txt\u{A0}.", "a.txt"), ("   ", nil), (". .", nil), ("\n", nil),

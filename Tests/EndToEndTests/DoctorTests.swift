@@ -251,6 +251,27 @@ extension EndToEnd {
             }
         }
 
+        @Test("Only a strong validator promises that a download is continued over several connections")
+        func validators() async throws {
+            let date = "Tue, 14 Nov 2023 22:13:20 GMT"
+            try await withDlm({ [content] request in
+                switch request.target {
+                case "/etag": FaultReply(content, etag: "\"a\"")
+                case "/date": FaultReply(content, lastModified: date)
+                case "/weak": FaultReply(content, etag: "W/\"a\"")
+                default: FaultReply(content)
+                }
+            }) { sandbox, server in
+                for (path, isStrong) in [("/etag", true), ("/date", true), ("/weak", false), ("/none", false)] {
+                    let lines = try await sandbox.run("doctor", server.url(path), "--json").findings()
+                    let ranges = lines.named("ranges").first?.detail
+                    #expect(ranges?.contains("several connections") == isStrong, "\(path) \(lines)")
+                    let advice = lines.named("validator").first?.advice
+                    #expect(advice?.contains("over one connection") ?? false == !isStrong, "\(path) \(lines)")
+                }
+            }
+        }
+
         @Test("Each redirect is reported, and a redirect loop gives exit status 7")
         func redirects() async throws {
             let script: FaultServer.Handler = { [content] request in

@@ -63,6 +63,23 @@ extension EndToEnd {
             }
         }
 
+        @Test("If few files may be open, silent clients of the network take no files from the session")
+        func fewFiles() async throws {
+            try await withDlm { sandbox in
+                var launch = try sandbox.launch(
+                    ["daemon", "start", "--json"] + Self.serving + ["--rpc-folders", sandbox.files])
+                launch.runInShell(after: "ulimit -n 64")
+                let daemon = try sandbox.daemon(try await ChildProcess(launch).result())
+                let port = try #require(Int(try address(sandbox).split(separator: ":").last ?? ""))
+                let silent = try (0..<60).map { _ in try RawClient(port: port, reads: false) }
+                let client = try RawClient(port: port)
+                client.send("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                #expect(try await client.answer().status == 200, "\(sandbox.daemonLog)")
+                #expect(try await sandbox.daemonStatus().pid == daemon.pid)
+                for client in silent { client.close() }
+            }
+        }
+
         @Test("Without xdg-open, the address and the reason are printed")
         func noBrowser() async throws {
             try await withDlm { sandbox in

@@ -126,7 +126,7 @@ extension EndToEnd {
                     if !isStrict { launch.arguments.append("--allow-unverified") }
                 }
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
-                #expect(result.stderr.contains("starts over: without a strong ETag") == isStrict)
+                #expect(result.stderr.contains("fetches its bytes again: without a strong ETag") == isStrict)
                 if isStrict {
                     // The additional MiB is for bytes that were on their way to the killed process.
                     #expect(server.log.bytesSent - before <= Self.content.size + mebibyte)

@@ -151,15 +151,11 @@ CURLcode dlm_set_body(CURL *easy, const void *bytes, size_t count);
 /// own file stays. If `folder` is NULL, no folder is used, because libcurl does not cache parsed certificates when it
 /// has a folder. libcurl 8.17 and later keep their built-in folder then.
 CURLcode dlm_trust_authorities(CURL *easy, const char *file, const char *folder);
-typedef void (*dlm_address_callback)(void *context, const char *address);
-/// Makes libcurl call `tried` before each attempt to connect, with an address like `192.0.2.7:443`. `tried` must be the
-/// same function for all handles.
-CURLcode dlm_watch_addresses(CURL *easy, dlm_address_callback tried, void *context);
-/// Returns 1 if connections to this numeric address are allowed, otherwise 0.
-typedef int (*dlm_address_rule)(const char *address);
-/// Allows only connections to addresses for which `permits` returns 1. The handle uses only new connections, and leaves
-/// none for other handles. `permits` must be the same function for all handles.
-CURLcode dlm_restrict_connections(CURL *easy, dlm_address_rule permits);
+/// Returns 1 if a connection to this numeric address and port is allowed, otherwise 0. Both are NULL if the address has
+/// no text.
+typedef int (*dlm_address_rule)(void *context, const char *host, const char *port);
+/// Makes libcurl call `rule` before each attempt to connect. `rule` must be the same function for all handles.
+CURLcode dlm_judge_addresses(CURL *easy, dlm_address_rule rule, void *context);
 /// Trusts the authorities in the file and no others.
 CURLcode dlm_trust_only(CURL *easy, const char *file);
 /// Returns the OpenSSL session of the transfer's connection; NULL if there is no connection, or libcurl uses another

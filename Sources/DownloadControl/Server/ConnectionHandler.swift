@@ -29,6 +29,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var headBytes = 0
     private var readIsHeld = false
     private var closesAfterAnswer = false
+    /// Whether the request is of HTTP/1.0, which has no chunked bodies (RFC 9112 section 6.1).
+    private var isOld = false
     private var timer: Scheduled<Void>?
     private var task: Task<Void, Never>?
     private var isEndless = false
@@ -129,7 +131,9 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         let request = ControlRequest(
             method: head.method.rawValue, target: head.uri, version: head.headers.first(name: "Dlm-Api"),
             body: Data(body.readableBytesView), headers: head.headers, peer: context.channel.remoteAddress)
-        let keepAlive = head.isKeepAlive
+        isOld = head.version != .http1_1
+        // Without chunks, only the end of the connection can mark the end of an answer.
+        let keepAlive = head.isKeepAlive && !isOld
         self.head = nil
         body = ByteBuffer()
         let writer = AnswerWriter(channel: context.channel, gate: server.gate, limits: server.limits)
@@ -142,7 +146,11 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch Self.unwrapOutboundIn(data) {
-        case .head(let head, let isEndless):
+        case .head(var head, let isEndless):
+            if isOld {
+                head.version = .http1_0
+                head.headers.remove(name: "Transfer-Encoding")
+            }
             context.write(Self.wrapOutboundOut(.head(head)), promise: promise)
             self.isEndless = isEndless
         case .body(let bytes): context.write(Self.wrapOutboundOut(.body(.byteBuffer(bytes))), promise: promise)

@@ -1,13 +1,15 @@
+import DownloadCore
+
 /// The limits of one session for its clients. Everything that comes in is limited in size, number and time.
 package struct ControlLimits: Sendable {
     /// The most bytes of the request line and header section.
     package var headSize = 64 << 10
     /// The most bytes of a request's body. A request can carry the digests of all pieces of a large file.
     package var bodySize = 10 << 20
-    /// The most connections at once. Further connections wait to be accepted.
-    package var connections = 64
+    /// The most connections at once: 64, or fewer if few files may be open. Further connections wait to be accepted.
+    package var connections = FreeDescriptors.connections()
     /// The most event streams at once, so that some connections stay free for commands.
-    package var streams = 48
+    package var streams = FreeDescriptors.connections() * 3 / 4
     /// The time from the first byte of a request to its last.
     package var request = Duration.seconds(10)
     /// The time that a connection may be idle between two requests.

@@ -12,8 +12,8 @@ extension Routes {
     func session(_ request: ControlRequest) async throws -> ControlAnswer {
         let settings = request.method == "PATCH" ? try decode(SessionSettings.self, request) : nil
         if let settings {
-            _ = try settings.maxConcurrent.within(1 ... .max, "maxConcurrent")
-            _ = try settings.maxPerHost.within(1 ... .max, "maxPerHost")
+            _ = try settings.maxConcurrent.within(SessionSettings.possibleDownloads, "maxConcurrent")
+            _ = try settings.maxPerHost.within(SessionSettings.possibleDownloads, "maxPerHost")
             _ = try settings.rateLimit.within(0 ... .max, "rateLimit")
         }
         return try await within(limits.answer) {

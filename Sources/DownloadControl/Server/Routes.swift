@@ -31,7 +31,7 @@ package struct Routes: Sendable {
         } catch let error as DownloadError {
             return WireError.answer(error.meaning.controlStatus, error)
         } catch let error as DecodingError {
-            return WireError.answer(400, error.words, session: identifier)
+            return WireError.answer(400, error.words(about: request.body), session: identifier)
         } catch {
             return WireError.answer(500, .unexpected("\(error)"))
         }
@@ -143,25 +143,5 @@ private final class Race<Value: Sendable>: Sendable {
             }
             if let result { continuation.resume(with: result) }
         }
-    }
-}
-
-extension DecodingError {
-    /// The description of the error and its place in the JSON. The content at that place is left out, because it may be
-    /// a secret.
-    var words: String {
-        switch self {
-        case .typeMismatch(let type, let context): "\(Self.place(context)): not a \(type)"
-        case .valueNotFound(_, let context): "\(Self.place(context)): missing"
-        case .keyNotFound(let key, let context): "\(Self.place(context, key)): missing"
-        case .dataCorrupted(let context):
-            context.codingPath.isEmpty ? "the body is not JSON" : "\(Self.place(context)): not a valid value"
-        @unknown default: "the body cannot be understood"
-        }
-    }
-
-    private static func place(_ context: Context, _ key: (any CodingKey)? = nil) -> String {
-        let path = context.codingPath + (key.map { [$0] } ?? [])
-        return path.isEmpty ? "the body" : path.map(\.stringValue).joined(separator: ".")
     }
 }

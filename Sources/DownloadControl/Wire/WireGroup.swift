@@ -128,7 +128,7 @@ extension WireGroup: Decodable {
         request.http = options.givenHTTP
         request.secretFiles = options.secretFiles ?? request.secretFiles
         request.trust = options.trust ?? request.trust
-        request.network = options.givenNetwork
+        request.network = try options.givenNetwork
         request.redirect.schemes = options.schemes
     }
 

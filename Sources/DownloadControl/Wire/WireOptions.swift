@@ -38,12 +38,21 @@ struct WireOptions: Codable, Sendable, Equatable {
         return http
     }
 
+    /// The network settings, with the password of the proxy.
     var givenNetwork: NetworkSettings {
-        var network = network ?? NetworkSettings()
-        if let user = network.proxy?.credential?.user, let proxyPassword {
-            network.proxy?.credential = Credential(user: user, password: proxyPassword)
+        get throws(WireProblem) {
+            var network = network ?? NetworkSettings()
+            guard let given = network.proxy else { return network }
+            var proxy: ProxyAddress
+            do throws(ProxyAddress.ParseError) { proxy = try ProxyAddress.parse(given.url) } catch {
+                throw WireProblem("options.network.proxy.url: \(error.words)")
+            }
+            if let own = given.credential {
+                proxy.credential = Credential(user: own.user, password: proxyPassword ?? own.password)
+            }
+            network.proxy = proxy
+            return network
         }
-        return network
     }
 }
 

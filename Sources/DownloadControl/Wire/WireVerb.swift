@@ -65,7 +65,7 @@ struct WireVerb: Codable, Sendable {
             overrides.http = options.givenHTTP
             overrides.secretFiles = options.secretFiles ?? overrides.secretFiles
             overrides.trust = options.trust ?? overrides.trust
-            overrides.network = options.givenNetwork
+            overrides.network = try options.givenNetwork
             overrides.schemes = options.schemes
         }
         return overrides

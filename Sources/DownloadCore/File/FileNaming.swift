@@ -36,7 +36,7 @@ package enum FileNaming {
     package static func sanitized(_ text: String) -> String? {
         if isPlain(text) { return text }
         let component = text.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? Substring.UnicodeScalarView()
-        let name = trimmingEnd(visible(component).drop { $0 == "." || $0 == "~" || $0.properties.isWhitespace })
+        let name = trimmingEnd(visible(component).drop { $0 == "." || $0 == "~" || isBlank($0) })
         return name.isEmpty ? nil : shortened(String(name), to: longest)
     }
 
@@ -121,6 +121,12 @@ extension FileNaming {
             }
         }
         return kept
+    }
+
+    /// Returns whether a character shows nothing if no character is before it. U+2800 is a Braille cell without dots.
+    private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+        let properties = scalar.properties
+        return properties.isWhitespace || properties.isDefaultIgnorableCodePoint || scalar == "\u{2800}"
     }
 
     private static func isJoiner(_ scalar: Unicode.Scalar) -> Bool { scalar == "\u{200C}" || scalar == "\u{200D}" }

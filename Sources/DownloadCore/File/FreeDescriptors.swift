@@ -23,8 +23,16 @@ package enum FreeDescriptors {
     /// while threads are busy.
     package static func downloads() -> Int {
         guard let limit, limit < plenty else { return .max }
-        return max(1, (count(atMost: limit) - ofSession - limit / shareOfIdle) / ofDownload)
+        let ofClients = 2 * connections(within: limit)
+        return max(1, (count(atMost: limit) - ofSession - ofClients - limit / shareOfIdle) / ofDownload)
     }
+
+    /// Returns how many connections each of the two servers may accept, for the control API and for the network. The
+    /// servers accept fewer if few files may be open, because clients could otherwise take all descriptors. Then
+    /// libdispatch would end the process, and downloads could not connect.
+    package static func connections() -> Int { connections(within: limit ?? .max) }
+
+    package static func connections(within limit: Int) -> Int { min(64, max(4, limit / shareOfServer)) }
 
     /// Returns how many connections each of four handles of libcurl may keep. More than 256 are not useful.
     package static func idleConnections() -> Int { min(256, (limit ?? .max) / shareOfIdle / 4) }
@@ -39,7 +47,9 @@ package enum FreeDescriptors {
     private static let plenty = 1024
     /// The idle connections to all hosts may use one of this many descriptors.
     private static let shareOfIdle = 4
-    /// The descriptors of the session: engines, server, timers, and additional connections to a host.
+    /// The connections that one server accepts may use one of this many descriptors.
+    private static let shareOfServer = 8
+    /// The descriptors of the session: engines, listeners, timers, and additional connections to a host.
     private static let ofSession = 20
     /// The descriptors of a download: the connection, the file, its folder, and one for reading the file.
     private static let ofDownload = 4

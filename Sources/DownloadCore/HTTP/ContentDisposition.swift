@@ -98,7 +98,8 @@ private struct ParameterScanner {
     }
 }
 
-/// Words such as `=?UTF-8?B?5Lit?=` (RFC 2047), in UTF-8 or ISO-8859-1. Other words stay as they are.
+/// Words such as `=?UTF-8?B?5Lit?=` (RFC 2047), in UTF-8 or ISO-8859-1. Other words stay encoded, and so do words that
+/// are cut off. A slash in such a word is a digit of base64 and does not divide a path, so it is replaced.
 private enum EncodedWords {
     static func decoded(_ text: String) -> String {
         var (result, rest) = ("", Substring(text))
@@ -113,8 +114,10 @@ private enum EncodedWords {
             guard let word = word(rest[start...]) else {
                 flush()
                 followsWord = false
-                result += rest[...start]
-                rest = rest[rest.utf8.index(after: start)...]
+                let kept = unreadable(rest[start...]) ?? rest[start..<rest.utf8.index(after: start)]
+                result += between
+                result.unicodeScalars += kept.unicodeScalars.map { $0 == "/" || $0 == "\\" ? "_" : $0 }
+                rest = rest[kept.endIndex...]
                 continue
             }
             // White space between two words is not part of the text (RFC 2047 section 6.2).
@@ -140,6 +143,14 @@ private enum EncodedWords {
             default: nil
             }
         return bytes.map { (set, $0, parts[3].dropFirst()) }
+    }
+
+    /// Returns the word at the beginning of a text if it is in another character set, malformed or cut off.
+    private static func unreadable(_ text: Substring) -> Substring? {
+        let parts = text.dropFirst(2).split(separator: "?", maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count >= 3, ["B", "b", "Q", "q"].contains(parts[1]) else { return nil }
+        let isWhole = parts.count == 4 && parts[3].hasPrefix("=")
+        return text[..<(isWhole ? parts[3].index(after: parts[3].startIndex) : parts[2].endIndex)]
     }
 
     /// Decodes the encoding `Q`: `=` and two hexadecimal digits for a byte, and `_` for a space.

@@ -35,7 +35,8 @@ extension ProxyAddress {
         if text.isEmpty { return ProxyAddress(url: "") }
         let mark = text.range(of: "://")
         let scheme = mark.map { text[..<$0.lowerBound].lowercased() } ?? "http"
-        guard schemes.contains(scheme) else { throw .unknownScheme }
+        // Desktops write `socks` into all_proxy, which libcurl takes for SOCKS 4.
+        guard schemes.contains(scheme) || scheme == "socks" else { throw .unknownScheme }
         let authority = text[(mark?.upperBound ?? text.startIndex)...].prefix { $0 != "/" }
         let at = authority.lastIndex(of: "@")
         let host = at.map { authority[authority.index(after: $0)...] } ?? authority

@@ -35,8 +35,9 @@ public enum DownloadEvent: Sendable, Equatable {
     /// The reason for a restart if there is no strong validator. The bytes that are present are fetched again and
     /// compared.
     package static let comparesAll =
-        "without a strong ETag or Last-Modified, nothing proves that the server's file is still the same; the fetched "
-        + "bytes are kept and compared"
+        "without a strong ETag or Last-Modified, nothing proves that the server's file is still the same; " + comparison
+    /// The end of each reason for a restart that keeps the bytes that are present.
+    package static let comparison = "the fetched bytes are kept and compared"
 
     /// The download at the moment of the event.
     public var snapshot: DownloadSnapshot {

@@ -44,6 +44,9 @@ package struct SessionSettings: Codable, Sendable, Equatable {
     /// The speed limit of the whole session in bytes per second; 0 removes the limit.
     package var rateLimit: Int64?
 
+    /// The possible numbers of downloads at the same time, of all hosts or of one host.
+    package static let possibleDownloads = 1...1000
+
     package init(maxConcurrent: Int? = nil, maxPerHost: Int? = nil, rateLimit: Int64? = nil) {
         self.maxConcurrent = maxConcurrent
         self.maxPerHost = maxPerHost

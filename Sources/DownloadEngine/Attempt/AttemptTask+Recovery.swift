@@ -19,7 +19,7 @@ extension AttemptTask {
         case .stopped: break
         case .partsUnusable(let error):
             (attempt.distrustsRanges, attempt.partsError) = (true, error)
-            attempt.announceRestart("the server sends no usable parts; the fetched bytes are kept and compared")
+            attempt.announceRestart("the server sends no usable parts; \(DownloadEvent.comparison)")
         case .changed(let why): try await attempt.replace(why: why)
         case .misplaced(let why): if try await !forgetHoles() { try await distrustRanges(why) }
         }

@@ -255,7 +255,7 @@ extension Probe {
         else { return }
         let why =
             !record.request.asksRanges
-            ? "parts of the file cannot be requested; the fetched bytes are kept and compared"
+            ? "parts of the file cannot be requested; \(DownloadEvent.comparison)"
             : DownloadEvent.comparesAll
         attempt.announceRestart(why)
     }

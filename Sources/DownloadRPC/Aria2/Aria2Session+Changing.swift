@@ -25,15 +25,33 @@ extension Aria2Session {
 
     func pauseAll() async throws -> JSONValue {
         let running = try await service.snapshots(DownloadSelection(.states([.queued, .running, .waiting])))
-        if !running.isEmpty { _ = try await service.change(running.map(\.id), .pause) }
+        try await Self.withoutRemoved(running.map(\.id)) { _ = try await service.change($0, .pause) }
         return "OK"
     }
 
     func unpauseAll() async throws -> JSONValue {
         let paused = try await service.snapshots(DownloadSelection(.states([.paused])))
-        for id in paused.map(\.id) where pending[id] != nil { try await resume(id) }
-        if !paused.isEmpty { _ = try await service.resume(paused.map(\.id), overrides: RequestOverrides()) }
+        for id in paused.map(\.id) where pending[id] != nil {
+            try await Self.withoutRemoved([id]) { _ in try await resume(id) }
+        }
+        try await Self.withoutRemoved(paused.map(\.id)) {
+            _ = try await service.resume($0, overrides: RequestOverrides())
+        }
         return "OK"
+    }
+
+    /// Calls `body` with the downloads, and again without a download that another client has removed meanwhile. Does
+    /// not call `body` if no download is left.
+    static func withoutRemoved(
+        _ ids: [DownloadID], isolation: isolated (any Actor)? = #isolation,
+        _ body: ([DownloadID]) async throws -> Void
+    ) async throws {
+        var ids = ids
+        while !ids.isEmpty {
+            do { return try await body(ids) } catch DownloadError.noSuchDownload(let removed) where ids.contains(removed) {
+                ids.removeAll { $0 == removed }
+            }
+        }
     }
 
     /// Removes a download. A download that runs, or has fetched bytes, is cancelled and stays as a result with its
@@ -69,7 +87,7 @@ extension Aria2Session {
         while true {
             let ids = try await service.snapshots(DownloadSelection(.states(Self.ended), limit: 1000)).map(\.id)
             if ids.isEmpty { break }
-            try await service.remove(ids, deletesFile: false)
+            try await Self.withoutRemoved(ids) { try await service.remove($0, deletesFile: false) }
             forget(ids)
         }
         superseded.removeAll()

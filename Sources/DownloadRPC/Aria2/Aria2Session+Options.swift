@@ -110,7 +110,9 @@ extension Aria2Session {
             switch option.effect {
             case .overallRateLimit: settings.rateLimit = try Aria2Draft.size(Self.joined(value).text ?? "", name)
             case .concurrentDownloads:
-                guard let number = Int(Self.joined(value).text ?? ""), (1...1000).contains(number) else {
+                guard let number = Int(Self.joined(value).text ?? ""),
+                    SessionSettings.possibleDownloads.contains(number)
+                else {
                     throw Aria2Draft.problem(name)
                 }
                 settings.maxConcurrent = number

@@ -16,9 +16,10 @@ struct RPCFront: Sendable {
     let preview: FilePreview
 
     func answer(_ request: ControlRequest) async -> ControlAnswer {
-        let named = request.headers["host"]
+        var hosts = request.headers["host"]
+        guard hosts.count == 1 else { return .refusal(400, "give one Host field (RFC 9112 section 3.2)", request) }
         // The authority of a target in absolute form takes the place of the field (RFC 9112 section 3.2.2).
-        let hosts = named.count == 1 ? request.authority.map { [$0] } ?? named : named
+        if let authority = request.authority { hosts = [authority] }
         guard access.answersTo(hosts) else {
             return .refusal(421, "this host name is not one of the server's; see rpc-hosts in config.yaml", request)
         }
@@ -78,9 +79,8 @@ struct RPCFront: Sendable {
 
     /// Calls aria2's methods. Only POST is accepted, because a link or a picture on any page could send a GET.
     private func callMethods(_ request: ControlRequest) async -> ControlAnswer {
-        if request.headers.contains(name: "Sec-WebSocket-Key"), request.target == SocketUpgrade.path {
-            return refusedSocket(request)
-        }
+        let asksSocket = ["Sec-WebSocket-Key", "Sec-WebSocket-Version"].contains(where: request.headers.contains)
+        if asksSocket, request.target == SocketUpgrade.path { return refusedSocket(request) }
         guard request.method == "POST" else {
             return .refusal(405, "call aria2's RPC by POST, or over a WebSocket", request)
         }
@@ -95,6 +95,9 @@ struct RPCFront: Sendable {
             return .refusal(
                 426, "this server speaks version 13 of WebSocket", request,
                 fields: ["Sec-WebSocket-Version": SocketUpgrade.version])
+        }
+        guard SocketUpgrade.hasKey(request.headers) else {
+            return .refusal(400, "give one Sec-WebSocket-Key: 16 bytes in base64 (RFC 6455 section 4.2.1)", request)
         }
         return .refusal(503, "too many WebSockets are open", request, fields: ["Retry-After": "10"])
     }

@@ -35,7 +35,7 @@ package final class RPCServer: Sendable {
         var limits = ControlLimits()
         limits.headSize = 16 << 10
         limits.bodySize = 2 << 20
-        limits.streams = 16
+        limits.streams = limits.connections / 4
         return limits
     }
 

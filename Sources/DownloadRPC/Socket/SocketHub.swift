@@ -19,7 +19,7 @@ final class SocketHub: Sendable {
 
     private let state = Mutex(State())
     /// The greatest number of WebSockets at the same time. The limit leaves connections for other clients.
-    static let most = 32
+    static let most = RPCServer.limits.connections / 2
 
     /// Makes room for another WebSocket. If there are too many, the oldest one that has not sent the secret is closed:
     /// of a stranger, or else of a program on this machine, which hears without the secret.

@@ -1,4 +1,5 @@
 import DownloadControl
+import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOWebSocket
@@ -36,10 +37,16 @@ struct SocketUpgrade: Sendable {
             })
     }
 
+    /// Returns whether a request has one key of 16 bytes in base64 (RFC 6455 section 4.2.1).
+    static func hasKey(_ headers: HTTPHeaders) -> Bool {
+        let keys = headers["sec-websocket-key"]
+        return keys.count == 1 && Data(base64Encoded: keys[0])?.count == 16
+    }
+
     func permits(_ head: HTTPRequestHead) -> Bool {
         let hosts = head.headers["host"]
         return head.uri.prefix { $0 != "?" } == Self.path && access.answersTo(hosts)
-            && head.headers["sec-websocket-version"] == [Self.version]
+            && head.headers["sec-websocket-version"] == [Self.version] && Self.hasKey(head.headers)
             && access.permits(head.headers["origin"], host: hosts) && hub.makeRoom()
     }
 

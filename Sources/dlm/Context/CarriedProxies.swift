@@ -12,11 +12,7 @@ struct CarriedProxies: Sendable {
         let proxies = ProxyEnvironment(environment)
         var addresses: [String: ProxyAddress] = [:]
         for scheme in SourceScheme.names {
-            guard let named = proxies.proxy(scheme: scheme) else { continue }
-            guard let address = try? ProxyAddress(argument: named.value) else {
-                throw ValidationError("\(named.variable) is not a usable proxy; correct it, or give --proxy")
-            }
-            addresses[scheme] = address
+            addresses[scheme] = try proxies.address(scheme: scheme)
         }
         self.addresses = addresses
         exceptions = proxies.exceptions?.value
@@ -34,5 +30,24 @@ struct CarriedProxies: Sendable {
         request.network.proxy = address
         request.network.noProxy = request.network.noProxy ?? exceptions
         return request
+    }
+}
+
+extension ProxyEnvironment {
+    /// Returns the proxy for URLs of a scheme, or nil if there is none.
+    /// - Throws: `ValidationError` if the text of the variable or option is no proxy.
+    fileprivate func address(scheme: String) throws -> ProxyAddress? {
+        guard let named = proxy(scheme: scheme) else { return nil }
+        do throws(ProxyAddress.ParseError) { return try ProxyAddress.parse(named.value) } catch {
+            // The text may contain a password, so the message does not repeat the text.
+            throw ValidationError("\(named.variable): \(error.words); correct it, or give --proxy")
+        }
+    }
+
+    /// Checks the proxies of all schemes. libcurl would take the text of a wrong one for the name of a host.
+    /// - Throws: `ValidationError` if the text of a variable or option is no proxy.
+    func requireUsable() throws {
+        if exceptions?.value == "*" { return }
+        for scheme in SourceScheme.names { _ = try address(scheme: scheme) }
     }
 }

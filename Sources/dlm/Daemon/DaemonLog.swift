@@ -61,7 +61,7 @@ struct DaemonLog: Sendable {
             let text = "\(snapshot.id): failed: \(FailureText.line(snapshot.record, error))"
             line(text, .notice, .failed, of: snapshot.record)
         case .didRestart(let snapshot, let why):
-            line("\(snapshot.id): started over: \(why)", .notice, .restarted, of: snapshot.record)
+            line("\(snapshot.id): \(ErrorText.restart(why))", .notice, .restarted, of: snapshot.record)
         case .didAdd, .didStart, .willRetry, .didPostpone, .didPause, .didResume, .didCancel, .didRemove,
             .didChange:
             break

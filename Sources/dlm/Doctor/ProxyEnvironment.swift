@@ -92,14 +92,6 @@ struct ProxyEnvironment: Equatable, Sendable {
 }
 
 extension ProxyEnvironment.Named {
-    static let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
-
-    /// The scheme of the proxy's URL; `http` if the URL has none.
-    var scheme: String {
-        guard let mark = value.firstRange(of: "://") else { return "http" }
-        return value[..<mark.lowerBound].lowercased()
-    }
-
     /// The value without user name and password, for messages.
     var shown: String { SourceURL.hidingUserInformation(value) }
 }
@@ -123,10 +115,8 @@ extension ProxyEnvironment {
         let name = "\(scheme) proxy"
         guard let proxy = proxy(scheme: scheme) else { return .ok(.transfers, name, "none") }
         let text = "\(proxy.shown) (\(proxy.variable))"
-        guard Named.schemes.contains(proxy.scheme) else {
-            return .problem(
-                .transfers, name, 2, "\(text): unknown kind of proxy",
-                advice: "correct \(proxy.variable): \(Named.schemes.joined(separator: ", ")) work")
+        do throws(ProxyAddress.ParseError) { _ = try ProxyAddress.parse(proxy.value) } catch {
+            return .problem(.transfers, name, 2, "\(text): \(error.words)", advice: "correct \(proxy.variable)")
         }
         return .ok(.transfers, name, text)
     }

@@ -20,7 +20,7 @@ struct RequestFindings {
                     Self.section, "error", error.exitStatus, Redaction.describe(error), advice: Self.advice(error)))
         } else if let abilities = probed.abilities {
             findings += [
-                ranges(abilities.ranges),
+                ranges(abilities),
                 isHTTP
                     ? validators(abilities.validators, areUsed: abilities.ranges != .ignored)
                     : version(abilities.validators),
@@ -104,8 +104,9 @@ struct RequestFindings {
 
     // MARK: What the server can do
 
-    private func ranges(_ ranges: ServerAbilities.Ranges) -> Finding {
-        switch ranges {
+    private func ranges(_ abilities: ServerAbilities) -> Finding {
+        switch abilities.ranges {
+        case .honoured where isHTTP && abilities.validators.ifRange == nil: .ok(Self.section, "ranges", "yes")
         case .honoured:
             .ok(Self.section, "ranges", "yes: a download can be continued, and can use several connections")
         case .unsatisfiable: .ok(Self.section, "ranges", "yes, and the file is empty")
@@ -126,14 +127,11 @@ struct RequestFindings {
             validators.lastModified.map { "Last-Modified \($0)" },
         ].compactMap(\.self).joined(separator: ", ")
         if !areUsed, !weak.isEmpty { return .ok(Self.section, "validator", weak) }
-        if validators.lastModifiedIsStrong, validators.etag == nil {
-            return .warning(
-                Self.section, "validator", "\(weak) (strong)",
-                advice: "a download can be continued, over one connection")
-        }
+        if validators.ifRange != nil { return .ok(Self.section, "validator", "\(weak) (strong)") }
         return .warning(
             Self.section, "validator", weak.isEmpty ? "none" : weak,
-            advice: "nothing proves that a partial file belongs to the same file: give --checksum")
+            advice: "nothing proves that a partial file belongs to the same file, so its bytes are fetched again and "
+                + "compared, over one connection: give --checksum")
     }
 
     /// Returns the finding about the data that identify the version of a file on an FTP or SSH server.

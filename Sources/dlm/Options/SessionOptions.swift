@@ -15,10 +15,10 @@ struct SessionOptions: ParsableArguments {
     var maxPerHost: Int?
 
     func validate() throws {
-        if let maxConcurrent, !(1...1000).contains(maxConcurrent) {
+        if let maxConcurrent, !SessionSettings.possibleDownloads.contains(maxConcurrent) {
             throw ValidationError("-j \(maxConcurrent): give 1 to 1000 downloads")
         }
-        if let maxPerHost, !(1...1000).contains(maxPerHost) {
+        if let maxPerHost, !SessionSettings.possibleDownloads.contains(maxPerHost) {
             throw ValidationError("--max-per-host \(maxPerHost): give 1 to 1000 downloads")
         }
     }

@@ -53,8 +53,10 @@ enum ErrorText {
         }
     }
 
-    /// Returns the reason why the whole file is fetched again, with the option that can avoid this.
+    /// Returns what happens to the bytes of a download, and why, with the option that can avoid this.
     static func restart(_ why: String) -> String {
-        why == DownloadEvent.comparesAll ? why + " (--allow-unverified compares the last 64 KiB)" : why
+        let keepsBytes = why.hasSuffix(DownloadEvent.comparison)
+        let option = why == DownloadEvent.comparesAll ? " (--allow-unverified compares the last 64 KiB)" : ""
+        return "\(keepsBytes ? "fetches its bytes again" : "starts over"): \(why)\(option)"
     }
 }

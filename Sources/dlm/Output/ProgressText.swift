@@ -15,7 +15,7 @@ enum ProgressText {
         case .didRestart(let snapshot, DownloadEvent.folderIsGone):
             let folder = snapshot.record.request.destination.folder
             return "\(folder): was deleted; it is made again, and its downloads start over"
-        case .didRestart(_, let why): return "\(name): starts over: \(ErrorText.restart(why))"
+        case .didRestart(_, let why): return "\(name): \(ErrorText.restart(why))"
         case .didAdd(let snapshot) where verbosity > 0: return "\(name): added: \(snapshot.record.request.url)"
         case .didStart(_, let offset) where verbosity > 0:
             return offset > 0 ? "\(name): continues at \(Units.size(offset))" : "\(name): started"

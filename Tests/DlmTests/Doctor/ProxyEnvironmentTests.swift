@@ -1,3 +1,4 @@
+import ArgumentParser
 import DownloadCore
 import DownloadTestSupport
 import Testing
@@ -49,6 +50,20 @@ struct ProxyEnvironmentTests {
         #expect(proxy == .init(variable: "--proxy", value: "socks5h://b:1"))
         settings.proxy = ProxyAddress(url: "")
         #expect(ProxyEnvironment(environment, settings).proxy(for: url) == nil)
+    }
+
+    @Test("A variable that is no proxy is refused without its password, unless an option overrides it")
+    func unusable() throws {
+        let environment = ["all_proxy": "u:secret@not a proxy:::"]
+        let error = #expect(throws: ValidationError.self) { try ProxyEnvironment(environment).requireUsable() }
+        #expect(error?.message.hasPrefix("all_proxy: ") == true && error?.message.contains("secret") == false)
+        var settings = NetworkSettings()
+        settings.noProxy = "*"
+        try ProxyEnvironment(environment, settings).requireUsable()
+        settings = NetworkSettings()
+        settings.proxy = ProxyAddress(url: "")
+        try ProxyEnvironment(environment, settings).requireUsable()
+        try ProxyEnvironment(["all_proxy": "socks://127.0.0.1:1080/", "http_proxy": "p"]).requireUsable()
     }
 
     @Test("HTTP_PROXY alone gives a warning, an unknown kind of proxy is a problem, and no password is shown")

@@ -74,6 +74,6 @@ struct ErrorTextTests {
             #expect(ErrorText.describe(error) == "\(error); give --checksum or --allow-unverified")
         }
         #expect(ErrorText.restart(DownloadEvent.comparesAll).hasSuffix("(--allow-unverified compares the last 64 KiB)"))
-        #expect(ErrorText.restart("the file changed") == "the file changed")
+        #expect(ErrorText.restart("the file changed") == "starts over: the file changed")
     }
 }

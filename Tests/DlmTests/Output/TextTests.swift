@@ -195,6 +195,9 @@ struct TextTests {
         let restart = DownloadEvent.didRestart(snapshot, why: "the ETag changed")
         #expect(
             ProgressText.text(restart, verbosity: 0, now: Date()) == "3: debian-12.iso: starts over: the ETag changed")
+        let comparing = DownloadEvent.didRestart(snapshot, why: DownloadEvent.comparesAll)
+        let text = ProgressText.text(comparing, verbosity: 0, now: Date())
+        #expect(text?.hasPrefix("3: debian-12.iso: fetches its bytes again: without a strong ETag") == true)
         let others: [DownloadEvent] = [
             .didAdd(snapshot), .didStart(snapshot, atOffset: 1024), .willRetry(snapshot, Self.lost),
         ]
