@@ -72,7 +72,7 @@ struct TransferTests {
             request.options.isTraced = isTraced
             request.options.network.refusesPrivateAddresses = true
         }
-        guard case .failed(.networkFailed(.cannotConnect, let diagnosis))? = record.ending else {
+        guard case .failed(.networkFailed(.connect, let diagnosis))? = record.ending else {
             Issue.record("\(record.results)")
             return
         }

@@ -164,7 +164,7 @@ struct RouteTests {
             (#"{"urls":["http://h/a"],"folder":"/","headers":[["A:B","s3cret"]]}"#, "headers"),
             (#"{"urls":["http://h/a"],"folder":"/","ifExists":"s3cret"}"#, "ifExists"),
             (
-                #"{"urls":["http://h/a"],"folder":"/","options":{"network":{"proxy":{"url":"me:s3cret@not a proxy:::"}}}}"#,
+                #"{"urls":["http://h/a"],"folder":"/","options":{"network":{"proxy":{"url":"me:s3cret@a b:::"}}}}"#,
                 "options.network.proxy.url: the host"
             ),
         ])

@@ -159,6 +159,34 @@ struct SocketTests {
         await bench.end()
     }
 
+    @Test("A connection without the right secret is closed after its answer, and leaves room for another client")
+    func staleClients() async throws {
+        let bench = try await RPCBench()
+        func call(_ secret: String, _ method: String = "aria2.getVersion") -> String {
+            let body = #"{"jsonrpc":"2.0","id":1,"method":"\#(method)","params":["token:\#(secret)"]}"#
+            return "POST /jsonrpc HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+        }
+        let requests = [
+            call("stale"), "GET /v1/session HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            "POST /rpc HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx",
+        ]
+        for request in requests {
+            let client = try RawClient(port: bench.port)
+            client.send(request)
+            #expect(try await client.answer().text.contains("Connection: close"))
+        }
+        let stale = try (0..<80).map { _ in try RawClient(port: bench.port) }
+        for client in stale { client.send(call("stale")) }
+        let good = try RawClient(port: bench.port)
+        for count in 1...2 {
+            good.send(call(bench.secret))
+            let isAnswered = await good.received.wait { $0.text.components(separatedBy: "\"result\"").count > count }
+            #expect(isAnswered)
+        }
+        good.close()
+        await bench.end()
+    }
+
     @Test("Clients that send half a request, and wait, leave room for one with a request")
     func manyHalves() async throws {
         var limits = RPCServer.limits

@@ -50,6 +50,7 @@ package struct AnswerWriter: Sendable {
 
     /// Sends the whole answer. Closes the connection if the answer cannot be completed.
     func send(_ answer: ControlAnswer, keepAlive: Bool) async {
+        let keepAlive = keepAlive && !answer.endsConnection
         do {
             let head = Self.head(answer, keepAlive: keepAlive)
             if case .whole(let bytes) = answer.body, bytes.count <= Self.pieceSize, answer.gzip == nil {

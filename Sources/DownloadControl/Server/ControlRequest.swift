@@ -75,6 +75,8 @@ package struct ControlAnswer: Sendable {
     package var headers: HTTPHeaders = [:]
     /// Whether the answer lasts until the client or the service ends it.
     package var isEndless = false
+    /// Whether the connection is closed after the answer.
+    package var endsConnection = false
     /// Compresses the body; nil to send it as it is.
     var gzip: Gzip?
     package let body: Body

@@ -48,7 +48,9 @@ extension Aria2Session {
     ) async throws {
         var ids = ids
         while !ids.isEmpty {
-            do { return try await body(ids) } catch DownloadError.noSuchDownload(let removed) where ids.contains(removed) {
+            do {
+                return try await body(ids)
+            } catch DownloadError.noSuchDownload(let removed) where ids.contains(removed) {
                 ids.removeAll { $0 == removed }
             }
         }

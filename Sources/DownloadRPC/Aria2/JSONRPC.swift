@@ -45,10 +45,16 @@ struct JSONRPC: Sendable {
         }
     }
 
-    /// Calls a method for a client that speaks another protocol.
-    func call(_ name: String, _ parameters: [JSONValue], from client: String) async throws -> JSONValue {
+    /// Calls a method for a client that speaks another protocol. Also returns whether a call had the secret.
+    func call(
+        _ name: String, _ parameters: [JSONValue], from client: String
+    ) async -> (result: Result<JSONValue, RPCError>, isAuthorized: Bool) {
         var visit = Visit(client: client)
-        return try await run(name, parameters, &visit, isNested: false)
+        do {
+            return (.success(try await run(name, parameters, &visit, isNested: false)), visit.isGranted)
+        } catch {
+            return (.failure(RPCError(error)), visit.isGranted)
+        }
     }
 
     private func reply(_ error: RPCError) -> Reply {

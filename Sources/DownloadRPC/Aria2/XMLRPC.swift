@@ -5,19 +5,22 @@ import Foundation
 struct XMLRPC: Sendable {
     let rpc: JSONRPC
 
-    func answer(_ bytes: Data, from client: String) async -> (status: Int, document: Data) {
+    func answer(
+        _ bytes: Data, from client: String
+    ) async -> (status: Int, document: Data, isAuthorized: Bool) {
         let call: (name: String, parameters: [JSONValue])
         do { call = try Self.call(bytes) } catch {
-            return (400, Self.fault(RPCError("Not an XML-RPC call: \(error.message)")))
+            return (400, Self.fault(RPCError("Not an XML-RPC call: \(error.message)")), false)
         }
-        do {
-            var result = try await rpc.call(call.name, call.parameters, from: client)
+        let (result, isAuthorized) = await rpc.call(call.name, call.parameters, from: client)
+        switch result {
+        case .success(var result):
             if call.name == Aria2Method.multicall { result = .array((result.values ?? []).map(Self.inner)) }
-            return (200, Self.document("<params><param>\(Self.text(of: result))</param></params>"))
-        } catch {
-            let error = RPCError(error)
+            let document = Self.document("<params><param>\(Self.text(of: result))</param></params>")
+            return (200, document, isAuthorized)
+        case .failure(let error):
             // As in aria2, the status tells nothing of a failed call, except that clients must wait.
-            return (error == .tooManyGuesses ? error.status : 200, Self.fault(error))
+            return (error == .tooManyGuesses ? error.status : 200, Self.fault(error), isAuthorized)
         }
     }
 

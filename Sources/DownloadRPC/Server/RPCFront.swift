@@ -61,7 +61,9 @@ struct RPCFront: Sendable {
         case "rpc" where request.path.count == 1:
             guard request.method == "POST" else { return .refusal(405, "call XML-RPC by POST", request) }
             let reply = await XMLRPC(rpc: rpc).answer(request.body, from: SecretGate.client(request.peer))
-            return ControlAnswer(status: reply.status, contentType: "text/xml", body: .whole(reply.document))
+            var answer = ControlAnswer(status: reply.status, contentType: "text/xml", body: .whole(reply.document))
+            answer.endsConnection = !reply.isAuthorized
+            return answer
         case "v1": return await withSecret(request) { await ownRoute(request) }
         case "metrics" where request.path.count == 1:
             return await withSecret(request, also: metrics.token) {
@@ -85,8 +87,10 @@ struct RPCFront: Sendable {
             return .refusal(405, "call aria2's RPC by POST, or over a WebSocket", request)
         }
         let reply = await rpc.answer(request.body, from: SecretGate.client(request.peer))
-        return ControlAnswer(
+        var answer = ControlAnswer(
             status: reply.status, contentType: "application/json-rpc", body: .whole(reply.document.data))
+        answer.endsConnection = !reply.isAuthorized
+        return answer
     }
 
     /// Answers a client that asked for a WebSocket and did not get one.
@@ -102,6 +106,8 @@ struct RPCFront: Sendable {
         return .refusal(503, "too many WebSockets are open", request, fields: ["Retry-After": "10"])
     }
 
+    /// Returns what `body` answers if the request has the secret. Otherwise the connection is closed after the answer:
+    /// clients with an old secret that repeat their requests could take all connections.
     private func withSecret(
         _ request: ControlRequest, also other: String? = nil, _ body: () async -> ControlAnswer
     ) async -> ControlAnswer {
@@ -109,16 +115,19 @@ struct RPCFront: Sendable {
             let words = field.split(separator: " ", maxSplits: 1)
             return words.count == 2 && words[0].lowercased() == "bearer" ? String(words[1]) : nil
         }
+        var refusal: ControlAnswer
         switch await gate.judge(given, from: SecretGate.client(request.peer), or: other) {
         case .granted: return await body()
         case .refused:
-            return .refusal(
+            refusal = .refusal(
                 401, "give the secret as a bearer token; it is in the file rpc-secret of the state folder", request,
                 fields: ["WWW-Authenticate": "Bearer"])
         case .tooMany:
             let seconds = "\(SecretGate.span.components.seconds)"
-            return .refusal(429, "too many wrong secrets; wait a minute", request, fields: ["Retry-After": seconds])
+            refusal = .refusal(429, "too many wrong secrets; wait a minute", request, fields: ["Retry-After": seconds])
         }
+        refusal.endsConnection = true
+        return refusal
     }
 
     private func ownRoute(_ request: ControlRequest) async -> ControlAnswer {
