@@ -141,7 +141,8 @@ struct StoreRescue {
     /// have hooks that have run. Host profiles are measured again.
     private static let tables = ["event", "request", "download", "detail", "intent"]
 
-    /// Returns the number of downloads that were copied. Of their ranges, only durable ones are believed from now on.
+    /// Returns the number of downloads that were copied. Of their ranges, only durable ones are believed from now on. A
+    /// download whose request was lost is forgotten, because its file proves itself when the URL is downloaded again.
     private func copyTables(_ db: Database) throws -> Int {
         for table in Self.tables {
             var rows = try TableCopy(db, table)
@@ -149,6 +150,8 @@ struct StoreRescue {
         }
         try db.execute(
             sql: """
+                DELETE FROM main.download WHERE request NOT IN (SELECT id FROM main.request);
+                DELETE FROM main.detail WHERE id NOT IN (SELECT id FROM main.download);
                 UPDATE main.detail SET resume = json_remove(resume, '$.bootID') WHERE json_valid(resume);
                 UPDATE main.request SET queued = (
                     SELECT count(*) FROM main.download
