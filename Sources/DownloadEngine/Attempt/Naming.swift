@@ -267,6 +267,8 @@ final class Naming: AttemptPhase {
         do {
             let others = try await context.store.records(DownloadSelection(.ids([found.id])))
             return others.contains { $0.resume.file == found.resume.file }
+        } catch DownloadError.noSuchDownload {
+            return false
         } catch {
             throw error as? DownloadError ?? .unexpected("\(error)")
         }
