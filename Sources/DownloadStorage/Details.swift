@@ -58,8 +58,14 @@ struct Details {
         }
     }
 
-    /// Deletes the rows of removed downloads with lower ids, and the requests that no download has any more.
+    /// Deletes the rows of removed downloads with lower ids, and their requests that no download has any more.
     func forget(before end: DownloadID) throws {
+        let having = try db.cachedStatement(
+            sql: """
+                SELECT DISTINCT request FROM \(RowSet.removed.table) CROSS JOIN download ON download.id = detail.id
+                WHERE \(RowSet.removed.condition) AND detail.id < ?
+                """)
+        let requests = JSONWriter.array(try Int64.fetchAll(having, arguments: [end]))
         for table in ["download", "detail"] {
             try db.cachedStatement(
                 sql: "DELETE FROM \(table) WHERE id IN (SELECT id FROM \(RowSet.removed) AND id < ?)"
@@ -67,11 +73,11 @@ struct Details {
         }
         try db.cachedStatement(
             sql: """
-                DELETE FROM request WHERE queued <= 0 AND NOT EXISTS (
+                DELETE FROM request WHERE id IN (SELECT value FROM json_each(?)) AND queued <= 0 AND NOT EXISTS (
                     SELECT 1 FROM download
                     WHERE download.id BETWEEN request.first AND request.last AND download.request = request.id)
                 """
-        ).execute()
+        ).execute(arguments: [requests])
         try HashSegments(db: db).forget()
     }
 }

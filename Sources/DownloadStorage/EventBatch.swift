@@ -1,7 +1,8 @@
 import DownloadCore
 import GRDB
 
-/// A row of the log with the same event for many downloads. Each event has its own cursor, and the row has
+/// A row of the log with the same event for many downloads. The URL, the name and the size of an event are those that the
+/// download has when the event is read. Each event has its own cursor, and the row has
 /// the last of these cursors.
 struct EventBatch {
     let kind: LoggedEvent.Kind
@@ -12,7 +13,7 @@ struct EventBatch {
 
     /// Logs the event for these downloads, in this order.
     func log(_ ids: [DownloadID], _ db: Database) throws {
-        guard let first = ids.first else { return }
+        guard let first = ids.min() else { return }
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO event (seq, time, kind, download, url, session, state, received, batch)
@@ -31,7 +32,7 @@ struct EventBatch {
     static func items(_ batch: String, from first: Int, count: Int, _ db: Database) throws -> [Row] {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT value, download.url, request.askedName, detail.fileName, detail.total
+                SELECT value, download.url, request.askedName, detail.fileName, coalesce(detail.bytes, detail.total)
                 FROM (SELECT key, value FROM json_each(?) WHERE key >= ? ORDER BY key LIMIT ?)
                     LEFT JOIN download ON download.id = value LEFT JOIN request ON request.id = download.request
                     LEFT JOIN detail ON detail.id = value
@@ -59,15 +60,18 @@ struct EventBatch {
         else { return }
         let (count, left) = (try count(of: batch, db), Int(clamping: last - number))
         guard left < count else { return }
-        let rest = try items(batch, from: count - left, count: left, db).map { DownloadID.fromDatabaseValue($0[0]) }
-        guard let head = rest.first else { return }
-        let text = JSONWriter.array(rest.compactMap(\.self))
+        let rest = try items(batch, from: count - left, count: left, db).map {
+            DownloadID.fromDatabaseValue($0[0]) ?? 0
+        }
+        guard let lowest = rest.min() else { return }
+        let text = JSONWriter.array(rest)
         try db.cachedStatement(sql: "UPDATE event SET download = ?, batch = ? WHERE seq = ?")
-            .execute(arguments: [head ?? 0, text, last])
+            .execute(arguments: [lowest, text, last])
     }
 
     /// Deletes the rows of removed downloads that no event of the log needs any more.
     static func forgetRemoved(_ db: Database) throws {
+        if try Int.fetchOne(try db.cachedStatement(sql: "SELECT 1 FROM \(RowSet.removed) LIMIT 1")) == nil { return }
         let first = try db.cachedStatement(sql: "SELECT min(download) FROM event WHERE batch IS NOT NULL")
         try Details(db: db).forget(before: try DownloadID.fetchOne(first) ?? .max)
     }

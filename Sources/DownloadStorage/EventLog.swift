@@ -65,7 +65,10 @@ struct EventLog {
         let bounds = try bounds()
         let end = bounds.last - EventCursor(max(0, count))
         let step = min(end, bounds.dropped + Self.droppedAtOnce)
-        if step <= bounds.dropped { return true }
+        if step <= bounds.dropped {
+            try EventBatch.forgetRemoved(db)
+            return true
+        }
         try db.cachedStatement(sql: "DELETE FROM event WHERE seq <= ?").execute(arguments: [step])
         try EventBatch.cutFirst(at: step, db)
         if step == end { try EventBatch.forgetRemoved(db) }

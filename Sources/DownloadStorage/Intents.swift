@@ -132,10 +132,14 @@ struct Intents {
 
     private static func settle(_ intent: StoredIntent, of session: String, _ db: Database, _ coder: RequestCoder) throws
     {
-        let found = try? StoredRows(db: db, coder: coder).stored([intent.id]).first
-        guard let found, found.damage == nil, found.record.session == session, !found.record.state.kind.isEnded else {
-            return
-        }
+        let statement = try db.cachedStatement(
+            sql: "SELECT \(StoredColumns.all) FROM \(StoredColumns.downloads) AND download.id = ?")
+        guard let row = try Row.fetchOne(statement, arguments: [intent.id]) else { return }
+        let found = try StoredDownload(row, coder: coder)
+        // A download that was changed or queued again since is fetched again.
+        guard found.damage == nil, found.record.session == session, !found.record.state.kind.isEnded,
+            found.record.updated <= intent.updated
+        else { return }
         var record = found.record
         intent.apply(to: &record)
         var writer = try RowWriter(db, coder: coder)

@@ -107,7 +107,7 @@ struct RowWriter {
         try db.cachedStatement(
             sql: """
                 UPDATE OR FAIL detail SET session = ?, state = ?, stateDetail = ?, priority = ?, speed = NULL, updated = ?
-                \(wasCompleted ? ", attempts = NULL, started = NULL, ended = NULL, metrics = NULL" : "") WHERE id = ?
+                \(wasCompleted ? Self.forgetting : "") WHERE id = ?
                 """
         ).execute(arguments: [
             record.session, record.state.kind.rawValue, try DownloadRow.detail(of: record.state), record.priority,
@@ -118,6 +118,10 @@ struct RowWriter {
         try change(record.id, old, try DownloadRow.Place(record.request, coder: coder), at: updated)
         return true
     }
+
+    private static let forgetting = """
+        , received = 0, total = NULL, attempts = NULL, started = NULL, ended = NULL, metrics = NULL
+        """
 
     /// Logs the start of a download that ends now.
     private func begin(_ row: DownloadRow) throws {
@@ -151,6 +155,8 @@ struct RowWriter {
                 old: old.request, folder: place.folder, askedName: place.askedName, document: place.document)
             let request = try requests[key] ?? makeRequest(key, for: id, at: time)
             requests[key] = request
+            try db.cachedStatement(sql: "UPDATE request SET first = min(first, ?1), last = max(last, ?1) WHERE id = ?2")
+                .execute(arguments: [id, request])
             try db.cachedStatement(sql: "UPDATE OR FAIL download SET request = ? WHERE id = ?")
                 .execute(arguments: [request, id])
         }
@@ -161,12 +167,10 @@ struct RowWriter {
 
     /// Makes a row of `request` in place of an old one, for this download and others.
     private func makeRequest(_ key: RequestKey, for id: DownloadID, at time: Int64) throws -> Int64 {
-        func old(_ column: String) -> String { "(SELECT \(column) FROM request WHERE id = ?1)" }
         try db.cachedStatement(
             sql: """
                 INSERT INTO request (priority, folder, askedName, document, created, first, last, queued)
-                VALUES (0, ?2, ?3, ?4, coalesce(\(old("created")), ?6), coalesce(\(old("first")), ?5),
-                    coalesce(\(old("last")), ?5), 0)
+                VALUES (0, ?2, ?3, ?4, coalesce((SELECT created FROM request WHERE id = ?1), ?6), ?5, ?5, 0)
                 """
         ).execute(arguments: [key.old, key.folder, key.askedName, key.document, id, time])
         return db.lastInsertedRowID

@@ -148,7 +148,7 @@ enum Schema {
         """
 
     /// `event` is the log (``EventLog``); its times are milliseconds since 1970. A row with a `batch` stands for one event
-    /// of each download that `batch` lists; the last of these events has the cursor `seq`. `intent` has the small files
+    /// of each download that `batch` lists; the last of these events has the cursor `seq`, and `download` is the lowest number. `intent` has the small files
     /// that are about to get their names (``Intents``).
     ///
     /// `host` has the host profiles by origin, for the number of connections; `learned` is in milliseconds since 1970.
@@ -169,6 +169,7 @@ enum Schema {
             total INTEGER,
             batch TEXT
         );
+        CREATE INDEX eventBatch ON event (download) WHERE batch IS NOT NULL;
         CREATE TABLE intent (
             id INTEGER PRIMARY KEY,
             session TEXT NOT NULL,

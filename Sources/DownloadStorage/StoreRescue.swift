@@ -144,15 +144,30 @@ struct StoreRescue {
     /// Returns the number of downloads that were copied. Of their ranges, only durable ones are believed from now on. A
     /// download whose request was lost is forgotten, because its file proves itself when the URL is downloaded again.
     private func copyTables(_ db: Database) throws -> Int {
+        var lost: [ClosedRange<Int>] = []
         for table in Self.tables {
             var rows = try TableCopy(db, table)
             try rows.copy()
+            if table == "detail" { lost = rows.lost }
         }
         try db.execute(
             sql: """
                 DELETE FROM main.download WHERE request NOT IN (SELECT id FROM main.request);
                 DELETE FROM main.detail WHERE id NOT IN (SELECT id FROM main.download);
                 UPDATE main.detail SET resume = json_remove(resume, '$.bootID') WHERE json_valid(resume);
+                """)
+        // Without a row of `detail`, a download that has ended would be queued again.
+        for ids in lost {
+            try db.execute(
+                sql: """
+                    INSERT OR IGNORE INTO main.detail (id, state, stateDetail, priority, received, isFinishing, updated)
+                    SELECT download.id, 'paused', ?, request.priority, 0, 0, request.created
+                    FROM main.download JOIN main.request ON request.id = download.request WHERE download.id BETWEEN ? AND ?
+                    """,
+                arguments: [try DownloadRow.detail(of: .paused(.user)), ids.lowerBound, ids.upperBound])
+        }
+        try db.execute(
+            sql: """
                 UPDATE main.request SET queued = (
                     SELECT count(*) FROM main.download
                     WHERE id BETWEEN first AND last AND request = main.request.id
@@ -169,6 +184,8 @@ private struct TableCopy {
     private let db: Database
     private let table: String
     private let columns: String
+    /// The numbers of the rows that could not be read.
+    private(set) var lost: [ClosedRange<Int>] = []
     /// The number of statements that may still fail. It bounds the time for a table of which nothing can be read: with
     /// 20,000, a store whose first pages were overwritten took 53 s.
     private var patience = 2_000
@@ -182,14 +199,15 @@ private struct TableCopy {
 
     mutating func copy() throws {
         // The last row may be unreadable, too.
-        let last = try? Int.fetchOne(db, sql: "SELECT max(rowid) FROM old.\(table)")
+        let last = try? Int.fetchOne(db, sql: "SELECT coalesce(max(rowid), 0) FROM old.\(table)")
         try copy(1...max(1, last ?? 1 << 20))
+        if last == nil { lost.append(1 << 20...Int.max) }
     }
 
     /// Copies rows by their numbers. If they cannot be read together, copies each half.
     /// - Throws: If the new store cannot be written.
     private mutating func copy(_ rows: ClosedRange<Int>) throws {
-        guard patience > 0 else { return }
+        guard patience > 0 else { return lost.append(rows) }
         do {
             try db.execute(
                 sql: """
@@ -200,7 +218,7 @@ private struct TableCopy {
             let unwritable: [ResultCode] = [.SQLITE_FULL, .SQLITE_IOERR_WRITE, .SQLITE_IOERR_FSYNC]
             if unwritable.contains(error.resultCode) || unwritable.contains(error.extendedResultCode) { throw error }
             patience -= 1
-            if rows.count == 1 { return }
+            if rows.count == 1 { return lost.append(rows) }
             let middle = rows.lowerBound + rows.count / 2
             try copy(rows.lowerBound...middle - 1)
             try copy(middle...rows.upperBound)

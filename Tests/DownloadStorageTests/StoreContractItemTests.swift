@@ -267,6 +267,46 @@ struct StoreContractItemTests {
         #expect(try await store.saveAsSession(records.map(finishing), session: "dead", durably: true) == [2])
     }
 
+    @Test("An intent of an earlier completion does not apply to a download that was queued again")
+    func outdatedIntent() async throws {
+        let time = ManualTime()
+        let store = try SQLiteDownloadStore(folder: folder.path, isAlive: { $0 != "dead" }, time: time)
+        let records = try await add(["a", "b"], to: store, session: "dead")
+        _ = try await store.saveAsSession(records.map(finishing), session: "dead", durably: true)
+        _ = try await store.saveAsSession([completed(records[0])], session: "dead")
+        time.advance(by: .seconds(1))
+        _ = try await store.claim([1], session: "dead", includingCompleted: true)
+        let found = try await store.claim([1, 2], session: "s").map(\.record)
+        #expect(found.map(\.isFinishing) == [false, true])
+    }
+
+    @Test("A completed file that is queued again has no bytes yet, and its old events keep their size")
+    func queuedAgain() async throws {
+        let store = try folder.open()
+        let records = try await add(["a", "b"], to: store)
+        _ = try await store.saveAsSession(records.map { completed($0) }, session: "s")
+        let again = try await store.claim([1], session: "s", includingCompleted: true)[0].record
+        #expect(try await store.records(.ids([1])) == [again])
+        let events = try await store.events(after: 0, limit: 99)
+        #expect(events.last?.kind == .resumed && events.last?.received == 0 && events.last?.total == nil)
+        #expect(events.filter { $0.kind == .completed }.map(\.total) == [16, 16])
+        // Its second completion is written like the first one.
+        #expect(try await store.saveAsSession([completed(again)], session: "s") == [])
+        #expect(try await store.records(.ids([1])).map(\.state) == [.completed])
+        #expect(try await store.events(after: 0, limit: 99).suffix(2).map(\.kind) == [.started, .completed])
+    }
+
+    @Test("A removed download stays as long as an event of a batch needs it, whatever the order of the batch")
+    func keptForTheLog() async throws {
+        let store = try folder.open()
+        let records = try await add(["a", "b", "c"], to: store)
+        _ = try await store.saveAsSession([records[2], records[0]].map { completed($0) }, session: "s")
+        _ = try await store.remove([1], session: "s")
+        try await store.dropEvents(keeping: 3)
+        let events = try await store.events(after: 0, limit: 9)
+        #expect(events.map(\.id) == [3, 1, 1] && events[1].url.hasSuffix("/a"))
+    }
+
     @Test("The row of a batch of intents is deleted when all its downloads have ended")
     func nothingRemains() async throws {
         let store = try folder.open()

@@ -88,6 +88,29 @@ struct StoreFailureTests {
         #expect((1000...1999).contains(count) && notices.count == 1, "\(count) \(notices)")
     }
 
+    @Test("After a rescue, nothing that had ended is queued again")
+    func lostDetails() async throws {
+        let store = try folder.open()
+        let records = try await store.add((0..<2000).map { try Sample.request("\($0)") }, session: "background")
+        let ended = records.map { added in
+            var record = added.record
+            record.state = .cancelled
+            record.session = nil
+            return record
+        }
+        _ = try await store.save(ended, session: "background")
+        let pages = try await store.database.read { db in
+            try Int.fetchAll(
+                db, sql: "SELECT pageno FROM dbstat WHERE name = 'detail' AND pagetype = 'leaf' ORDER BY pageno")
+        }
+        await store.close()
+        for page in pages[5..<10] { try overwrite(Data(repeating: 0xFF, count: 4096), at: UInt64(page - 1) * 4096) }
+        let rescued = try folder.open()
+        #expect(try await rescued.queuedCount(session: "background") == 0)
+        let states = try await rescued.records(.all).map(\.state.kind)
+        #expect(states.count == 2000 && Set(states) == [.cancelled, .paused])
+    }
+
     @Test("A rescue ends soon if the first pages of all tables are damaged", .timeLimit(.minutes(1)))
     func damagedTables() async throws {
         try await addDownloads(200)

@@ -224,7 +224,7 @@ package actor SessionManager: DownloadService {
     private static let eventsKept = 1_000_000
     /// The maximum number of downloads that are forgotten in one transaction. Other users of the store wait for one
     /// transaction at most. The end of the session also waits until the partial files of these downloads are deleted.
-    private static let historyPart = 500
+    private static let historyPart = 5_000
 
     /// Forgets the downloads that ended longer ago than the configuration says, and deletes their partial files.
     private func clearHistory() async {
