@@ -119,7 +119,7 @@ struct HostileClientTests {
         try socket.client.setBuffer(128 << 10)
         let listener = try RawWebSocket(bench.port)
         socket.send(#"{"id":5,"method":"aria2.tellWaiting","params":["token:\#(bench.secret)",0,1500]}"#)
-        #expect(await socket.client.hasUnread(64 << 10))
+        #expect(await socket.client.hasUnread(64 << 10, atMost: .seconds(120)))
         // These downloads cause notifications while megabytes of the answer wait for the client. The listener shows that
         // the server has sent them.
         for number in 0..<3 {
