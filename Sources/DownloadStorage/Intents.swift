@@ -103,15 +103,21 @@ struct Intents {
         if count <= 0 {
             try db.cachedStatement(sql: "DELETE FROM intent WHERE id = ?").execute(arguments: [row])
         } else if !isEnded {
-            try db.cachedStatement(
-                sql: """
-                    UPDATE intent SET files = (
-                        SELECT json_group_array(json(value)) FROM json_each(files) WHERE json_extract(value, '$[0]') <> ?)
-                    WHERE id = ? AND json_valid(files)
-                    """
-            ).execute(arguments: [id, row])
+            try Self.remove(id, db)
         }
         return true
+    }
+
+    /// Removes the intent of a download that is queued again or saved otherwise, whichever process has written it.
+    static func remove(_ id: DownloadID, _ db: Database) throws {
+        try db.cachedStatement(
+            sql: """
+                UPDATE intent SET files = (
+                    SELECT json_group_array(json(value)) FROM json_each(files) WHERE json_extract(value, '$[0]') <> ?1)
+                WHERE json_valid(files)
+                    AND EXISTS (SELECT 1 FROM json_each(files) WHERE json_extract(value, '$[0]') = ?1)
+                """
+        ).execute(arguments: [id])
     }
 
     /// Writes the intents of dead sessions to the rows of their downloads. An intent that cannot be read is left out, so its
@@ -136,10 +142,7 @@ struct Intents {
             sql: "SELECT \(StoredColumns.all) FROM \(StoredColumns.downloads) AND download.id = ?")
         guard let row = try Row.fetchOne(statement, arguments: [intent.id]) else { return }
         let found = try StoredDownload(row, coder: coder)
-        // A download that was changed or queued again since is fetched again.
-        guard found.damage == nil, found.record.session == session, !found.record.state.kind.isEnded,
-            found.record.updated <= intent.updated
-        else { return }
+        guard found.damage == nil, found.record.session == session, !found.record.state.kind.isEnded else { return }
         var record = found.record
         intent.apply(to: &record)
         var writer = try RowWriter(db, coder: coder)

@@ -103,6 +103,7 @@ struct RowWriter {
         guard let old = try old(record.id, ownedBy: owner) else { return false }
         if !old.hasDetail { try Details(db: db).make([record.id]) }
         let wasCompleted = old.state == DownloadState.Kind.completed.rawValue
+        if wasCompleted { try Intents.remove(record.id, db) }
         let updated = DownloadRow.milliseconds(record.updated)
         try db.cachedStatement(
             sql: """

@@ -269,12 +269,10 @@ struct StoreContractItemTests {
 
     @Test("An intent of an earlier completion does not apply to a download that was queued again")
     func outdatedIntent() async throws {
-        let time = ManualTime()
-        let store = try SQLiteDownloadStore(folder: folder.path, isAlive: { $0 != "dead" }, time: time)
+        let store = try folder.open(isAlive: { $0 != "dead" })
         let records = try await add(["a", "b"], to: store, session: "dead")
         _ = try await store.saveAsSession(records.map(finishing), session: "dead", durably: true)
         _ = try await store.saveAsSession([completed(records[0])], session: "dead")
-        time.advance(by: .seconds(1))
         _ = try await store.claim([1], session: "dead", includingCompleted: true)
         let found = try await store.claim([1, 2], session: "s").map(\.record)
         #expect(found.map(\.isFinishing) == [false, true])
