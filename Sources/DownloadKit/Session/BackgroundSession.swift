@@ -61,7 +61,7 @@ package struct BackgroundSession: Sendable {
                 // The session is starting or ending.
             } catch DownloadError.sessionUnavailable where !(wasAlive && isAlive) && time.now < deadline {
                 // The session ended during the request, or a service manager has not started it yet.
-            } catch DownloadError.sessionUnavailable where !isAlive && wakes {
+            } catch DownloadError.sessionUnavailable where !wasAlive && !isAlive && wakes {
                 throw DownloadError.sessionUnavailable(
                     .startFailed(message: "another program listens at \(socket) and no session answers there"))
             }

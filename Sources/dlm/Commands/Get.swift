@@ -72,7 +72,6 @@ struct Get: ContextAction {
         var command = self
         try command.item.prepare(in: context)
         var maker = try RequestMaker(command, settings: settings, workingFolder: context.workingFolder)
-        try ProxyEnvironment(context.environment, maker.network).requireUsable()
         let expanded = try patterns.expanded(urls)
         let addressChoice = AddressChoice(maker: maker, context: context, isQuiet: output.quiet)
         let addresses = try await addressChoice.urls(expanded.map(\.url))

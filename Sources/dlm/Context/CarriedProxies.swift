@@ -43,11 +43,4 @@ extension ProxyEnvironment {
             throw ValidationError("\(named.variable): \(error.words); correct it, or give --proxy")
         }
     }
-
-    /// Checks the proxies of all schemes. libcurl would take the text of a wrong one for the name of a host.
-    /// - Throws: `ValidationError` if the text of a variable or option is no proxy.
-    func requireUsable() throws {
-        if exceptions?.value == "*" { return }
-        for scheme in SourceScheme.names { _ = try address(scheme: scheme) }
-    }
 }

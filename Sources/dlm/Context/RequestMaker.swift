@@ -58,8 +58,6 @@ struct RequestMaker: Sendable {
 
     /// The folder for files whose options name no other.
     var folder: String { templates.folder }
-    /// The network settings of the options and of config.yaml.
-    var network: NetworkSettings { templates.network }
 
     /// Returns the request for a URL.
     /// - Parameter values: The values of the URL's patterns, which the name of the file may repeat.

@@ -25,8 +25,6 @@ final class RequestTemplates: Sendable {
 
     /// The folder of hosts without sections.
     var folder: String { common.destination.folder }
-    /// The network settings of hosts without sections.
-    var network: NetworkSettings { common.network }
 
     func request(for url: SourceURL) throws -> DownloadRequest {
         let sections = settings.sections(for: url)

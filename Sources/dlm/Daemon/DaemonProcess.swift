@@ -41,6 +41,10 @@ enum DaemonProcess {
         if isReady { return process.pid }
         while true {
             if let ending = process.ending { throw failure("it \(ending)", log) }
+            guard time.now < deadline else {
+                process.terminate()
+                throw failure("it closed its report and did not end", log)
+            }
             try await time.sleep(for: ReadinessPipe.pace)
         }
     }

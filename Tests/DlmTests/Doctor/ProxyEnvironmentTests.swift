@@ -52,20 +52,6 @@ struct ProxyEnvironmentTests {
         #expect(ProxyEnvironment(environment, settings).proxy(for: url) == nil)
     }
 
-    @Test("A variable that is no proxy is refused without its password, unless an option overrides it")
-    func unusable() throws {
-        let environment = ["all_proxy": "u:secret@not a proxy:::"]
-        let error = #expect(throws: ValidationError.self) { try ProxyEnvironment(environment).requireUsable() }
-        #expect(error?.message.hasPrefix("all_proxy: ") == true && error?.message.contains("secret") == false)
-        var settings = NetworkSettings()
-        settings.noProxy = "*"
-        try ProxyEnvironment(environment, settings).requireUsable()
-        settings = NetworkSettings()
-        settings.proxy = ProxyAddress(url: "")
-        try ProxyEnvironment(environment, settings).requireUsable()
-        try ProxyEnvironment(["all_proxy": "socks://127.0.0.1:1080/", "http_proxy": "p"]).requireUsable()
-    }
-
     @Test("HTTP_PROXY alone gives a warning, an unknown kind of proxy is a problem, and no password is shown")
     func findings() {
         let environment = ProxyEnvironment([
