@@ -46,16 +46,13 @@ struct Details {
     /// Removes downloads and logs it. Their rows stay without their details for the log, until ``forget(before:)``.
     func remove(_ ids: [DownloadID], at time: Int64) throws {
         try make(ids)
-        let log = EventLog(db: db)
-        let statement = try db.cachedStatement(
+        try EventLog(db: db).note(.removed, of: ids, at: time)
+        try db.cachedStatement(
             sql: """
                 UPDATE OR FAIL detail SET state = 'removed', session = NULL, stateDetail = NULL, resume = NULL,
-                    attempts = NULL, completed = NULL, metrics = NULL WHERE id = ?
-                """)
-        for id in ids {
-            try log.note("removed", of: id, at: time)
-            try statement.execute(arguments: [id])
-        }
+                    attempts = NULL, completed = NULL, metrics = NULL WHERE id IN (SELECT value FROM json_each(?))
+                """
+        ).execute(arguments: [JSONWriter.array(ids)])
     }
 
     /// Deletes the rows of removed downloads with lower ids, and their requests that no download has any more.

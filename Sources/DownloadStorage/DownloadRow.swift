@@ -17,27 +17,17 @@ struct DownloadRow: Sendable {
     let resume: String?
     let attempts: String?
     let completed: String?
-    let place: Place
+    let url: String
+    let priority: Int
+    let request: Request
     /// The record for a hook that is due when the row has been saved; nil if no hook is due.
     let hook: String?
 
-    /// The request, and its parts that have columns of their own.
-    struct Place: Sendable, Equatable {
-        let url: String
+    /// The columns of `request` that a change of the download may replace.
+    struct Request: Sendable, Hashable {
         let folder: String
         let askedName: String?
         let document: String
-        let priority: Int
-        let rateLimit: Int64?
-
-        init(_ request: DownloadRequest, coder: RequestCoder) throws {
-            url = request.url.string
-            folder = request.destination.folder
-            askedName = request.destination.fileName
-            document = try coder.encode(request)
-            priority = request.priority
-            rateLimit = request.rateLimit.map { Int64($0) }
-        }
     }
 
     init(_ record: DownloadRecord, coder: RequestCoder) throws {
@@ -56,7 +46,9 @@ struct DownloadRow: Sendable {
         resume = data == ResumeData() ? nil : try JSONText.encode(data)
         attempts = try Self.text(record.attempts.suffix(DownloadRecord.attemptsKept))
         completed = try record.completed.map(JSONText.encode)
-        place = try Place(asked, coder: coder)
+        url = asked.url.string
+        priority = asked.priority
+        request = try Request(asked, coder: coder)
         hook = try asked.hooks == nil ? nil : DueHook(record).map { try JSONText.encode($0.record) }
     }
 
@@ -73,6 +65,13 @@ struct DownloadRow: Sendable {
     static func milliseconds(_ date: Date) -> Int64 { Int64((date.timeIntervalSince1970 * 1000).rounded()) }
 
     static func date(_ milliseconds: Int64) -> Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
+}
+
+extension DownloadRow.Request {
+    init(_ request: DownloadRequest, coder: RequestCoder) throws {
+        let place = request.destination
+        self.init(folder: place.folder, askedName: place.fileName, document: try coder.encode(request))
+    }
 }
 
 extension DownloadState {

@@ -1,9 +1,8 @@
 import DownloadCore
 import GRDB
 
-/// A row of the log with the same event for many downloads. The URL, the name and the size of an event are those that the
-/// download has when the event is read. Each event has its own cursor, and the row has
-/// the last of these cursors.
+/// A row of the log with the same event for many downloads. Each event has its own cursor, and the row has the last of
+/// these cursors. The URL, the name and the size of an event are those that the download has when the event is read.
 struct EventBatch {
     let kind: LoggedEvent.Kind
     let state: DownloadState.Kind

@@ -6,28 +6,23 @@ import GRDB
 struct EventLog {
     let db: Database
 
-    /// Logs an event of a download, with the state that it has now. A removed download has no state.
-    /// - Parameter session: The session of the event if the download belongs to none.
-    func note(_ kind: String, of id: DownloadID, session: DatabaseValue = .null, at time: Int64) throws {
-        try db.cachedStatement(sql: "\(Self.insertion) WHERE download.id = ?4")
-            .execute(arguments: [time, kind, session, id])
+    /// Logs an event of each of these downloads, in the order of their ids, with the states that they have now. A removed
+    /// download has no state.
+    /// - Parameter session: The session of the events of downloads that belong to none.
+    func note(_ kind: LoggedEvent.Kind, of ids: [DownloadID], session: String? = nil, at time: Int64) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO event (time, kind, download, name, url, session, state, stateDetail, received, total)
+                SELECT ?1, ?2, download.id, coalesce(detail.fileName, request.askedName), download.url,
+                    coalesce(CASE WHEN detail.id IS NULL THEN request.session ELSE detail.session END, ?3),
+                    CASE WHEN ?2 <> 'removed' THEN CASE WHEN detail.id IS NULL THEN 'queued' ELSE detail.state END END,
+                    CASE WHEN ?2 <> 'removed' THEN detail.stateDetail END, coalesce(detail.received, 0), detail.total
+                FROM download LEFT JOIN request ON request.id = download.request
+                    LEFT JOIN detail ON detail.id = download.id
+                WHERE download.id IN (SELECT value FROM json_each(?4))
+                """
+        ).execute(arguments: [time, kind.rawValue, session, JSONWriter.array(ids)])
     }
-
-    /// Logs an event of each of these downloads.
-    /// - Parameter ids: A JSON array.
-    func note(_ kind: String, ofEach ids: String, session: DatabaseValue, at time: Int64) throws {
-        try db.cachedStatement(sql: "\(Self.insertion) WHERE download.id IN (SELECT value FROM json_each(?4))")
-            .execute(arguments: [time, kind, session, ids])
-    }
-
-    private static let insertion = """
-        INSERT INTO event (time, kind, download, name, url, session, state, stateDetail, received, total)
-        SELECT ?1, ?2, download.id, coalesce(detail.fileName, request.askedName), download.url,
-            coalesce(CASE WHEN detail.id IS NULL THEN request.session ELSE detail.session END, ?3),
-            CASE WHEN ?2 <> 'removed' THEN CASE WHEN detail.id IS NULL THEN 'queued' ELSE detail.state END END,
-            CASE WHEN ?2 <> 'removed' THEN detail.stateDetail END, coalesce(detail.received, 0), detail.total
-        FROM download LEFT JOIN request ON request.id = download.request LEFT JOIN detail ON detail.id = download.id
-        """
 
     func events(after cursor: EventCursor, limit: Int) throws -> [LoggedEvent] {
         let statement = try db.cachedStatement(

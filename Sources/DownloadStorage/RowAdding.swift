@@ -124,7 +124,7 @@ struct RowAdding {
         let ids = (0..<count).map { first + DownloadID($0) }
         if request.startsPaused { try hold(ids) }
         if count == 1 || request.startsPaused {
-            for id in ids { try EventLog(db: db).note("added", of: id, at: time) }
+            try EventLog(db: db).note(.added, of: ids, at: time)
         } else {
             try EventBatch(kind: .added, state: .queued, session: session, time: time).log(ids, db)
         }

@@ -6,14 +6,12 @@ struct RowWriter {
     let db: Database
     private let coder: RequestCoder
     private let log: EventLog
-    /// The rows of `request` that this transaction has made, by what they have.
+    /// The ids of the rows of `request` that this transaction has made.
     private var requests: [RequestKey: Int64] = [:]
 
     private struct RequestKey: Hashable {
         let old: Int64
-        let folder: String
-        let askedName: String?
-        let document: String
+        let request: DownloadRow.Request
     }
 
     init(_ db: Database, coder: RequestCoder) throws {
@@ -22,40 +20,36 @@ struct RowWriter {
         log = EventLog(db: db)
     }
 
-    /// What the store has of a download.
+    /// The values of a download in the store.
     private struct Old {
         let state: String?
-        let session: DatabaseValue
         let received: Int64
         let hasDetail: Bool
-        let request: Int64
-        let hash: Int64
+        let requestID: Int64
         let url: String
-        let folder: String
-        let askedName: String?
-        let document: String
+        let request: DownloadRow.Request
         let priority: Int?
     }
 
-    /// Returns what the store has of a download; nil if it has been removed, or belongs to another than `owner`.
+    /// Returns the values of a download; nil if it was removed or belongs to another session than `owner`.
     private func old(_ id: DownloadID, ownedBy owner: String?) throws -> Old? {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT detail.id, CASE WHEN detail.id IS NULL THEN 'queued' ELSE detail.state END,
                     CASE WHEN detail.id IS NULL THEN request.session ELSE detail.session END,
-                    coalesce(detail.received, 0), download.request, download.hash, download.url, request.folder,
-                    request.askedName, request.document, coalesce(detail.priority, request.priority)
+                    coalesce(detail.received, 0), download.request, download.url, request.folder, request.askedName,
+                    request.document, coalesce(detail.priority, request.priority)
                 FROM \(StoredColumns.downloads) AND download.id = ?
                 """)
         guard let row = try Row.fetchOne(statement, arguments: [id]) else { return nil }
-        let session: DatabaseValue = row[2]
-        guard session == owner.databaseValue else { return nil }
+        guard row[2] as DatabaseValue == owner.databaseValue else { return nil }
         func text(_ index: Int) -> String { String.fromDatabaseValue(row[index]) ?? "" }
         return Old(
-            state: String.fromDatabaseValue(row[1]), session: session, received: Int64.fromDatabaseValue(row[3]) ?? 0,
-            hasDetail: !row.hasNull(atIndex: 0), request: Int64.fromDatabaseValue(row[4]) ?? 0,
-            hash: Int64.fromDatabaseValue(row[5]) ?? 0, url: text(6), folder: text(7),
-            askedName: String.fromDatabaseValue(row[8]), document: text(9), priority: Int.fromDatabaseValue(row[10]))
+            state: String.fromDatabaseValue(row[1]), received: Int64.fromDatabaseValue(row[3]) ?? 0,
+            hasDetail: !row.hasNull(atIndex: 0), requestID: Int64.fromDatabaseValue(row[4]) ?? 0, url: text(5),
+            request: DownloadRow.Request(
+                folder: text(6), askedName: String.fromDatabaseValue(row[7]), document: text(8)),
+            priority: Int.fromDatabaseValue(row[9]))
     }
 
     /// Writes a download if it still belongs to `owner`. Returns false if it does not.
@@ -63,8 +57,8 @@ struct RowWriter {
     mutating func update(_ row: DownloadRow, ownedBy owner: String?, hadIntent: Bool = false) throws -> Bool {
         guard let old = try old(row.id, ownedBy: owner) else { return false }
         if !old.hasDetail { try Details(db: db).make([row.id]) }
-        if let hook = row.hook, old.state != row.state.rawValue, let session = String.fromDatabaseValue(old.session) {
-            try db.cachedStatement(sql: HookRows.insertion).execute(arguments: [session, hook])
+        if let hook = row.hook, let owner, old.state != row.state.rawValue {
+            try db.cachedStatement(sql: HookRows.insertion).execute(arguments: [owner, hook])
         }
         if hadIntent, old.state == DownloadState.Kind.queued.rawValue, row.state != .running {
             try begin(row)
@@ -74,7 +68,7 @@ struct RowWriter {
         statement.bind(row.session)
         statement.bind(row.state.rawValue)
         statement.bind(row.stateDetail)
-        statement.bind(row.place.priority)
+        statement.bind(row.priority)
         statement.bind(row.fileName)
         statement.bind(row.received)
         statement.bind(row.total)
@@ -85,8 +79,8 @@ struct RowWriter {
         statement.bind(row.attempts)
         statement.bind(row.completed)
         _ = try statement.execute()
-        try logMove(row.id, from: old, to: row.state, received: row.received, at: row.updated)
-        try change(row.id, old, row.place, at: row.updated)
+        try logMove(row.id, of: owner, from: old, to: row.state, received: row.received, at: row.updated)
+        try change(row.id, old, url: row.url, row.request, priority: row.priority, at: row.updated)
         return true
     }
 
@@ -112,11 +106,12 @@ struct RowWriter {
                 """
         ).execute(arguments: [
             record.session, record.state.kind.rawValue, try DownloadRow.detail(of: record.state), record.priority,
-            updated,
-            record.id,
+            updated, record.id,
         ])
-        try logMove(record.id, from: old, to: record.state.kind, received: old.received, at: updated)
-        try change(record.id, old, try DownloadRow.Place(record.request, coder: coder), at: updated)
+        try logMove(record.id, of: owner, from: old, to: record.state.kind, received: old.received, at: updated)
+        try change(
+            record.id, old, url: record.request.url.string, try DownloadRow.Request(record.request, coder: coder),
+            priority: record.priority, at: updated)
         return true
     }
 
@@ -129,41 +124,42 @@ struct RowWriter {
         try db.cachedStatement(
             sql: "UPDATE OR FAIL detail SET state = 'running', fileName = ?, received = 0, total = ? WHERE id = ?"
         ).execute(arguments: [row.fileName, row.total, row.id])
-        try log.note("started", of: row.id, at: row.updated)
+        try log.note(.started, of: [row.id], at: row.updated)
     }
 
     private func logMove(
-        _ id: DownloadID, from old: Old, to state: DownloadState.Kind, received: Int64, at time: Int64
+        _ id: DownloadID, of owner: String?, from old: Old, to state: DownloadState.Kind, received: Int64,
+        at time: Int64
     ) throws {
         let hasMoved = old.state != state.rawValue
         guard hasMoved || (state == .running && received < old.received) else { return }
-        let kind =
-            !hasMoved ? "restarted" : state == .queued ? "resumed" : state == .running ? "started" : state.rawValue
-        try log.note(kind, of: id, session: old.session, at: time)
+        try log.note(hasMoved ? LoggedEvent.Kind(state) : .restarted, of: [id], session: owner, at: time)
     }
 
-    /// Changes the URL and the request of a download.
-    private mutating func change(_ id: DownloadID, _ old: Old, _ place: DownloadRow.Place, at time: Int64) throws {
-        if old.url != place.url {
-            let hash = URLHash.of(place.url)
+    /// Changes the URL and the request of a download. Logs a change of the URL, the priority or the rate limit.
+    private mutating func change(
+        _ id: DownloadID, _ old: Old, url: String, _ request: DownloadRow.Request, priority: Int, at time: Int64
+    ) throws {
+        var isLogged = old.url != url || old.priority != priority
+        if old.url != url {
+            let hash = URLHash.of(url)
             try db.cachedStatement(sql: "UPDATE OR FAIL download SET url = ?, hash = ? WHERE id = ?")
-                .execute(arguments: [place.url, try HashSegments(db: db).take([hash]).key(hash), id])
+                .execute(arguments: [url, try HashSegments(db: db).take([hash]).key(hash), id])
         }
-        var limit = place.rateLimit
-        if old.folder != place.folder || old.askedName != place.askedName || old.document != place.document {
-            limit = (try? coder.decode(old.document)).flatMap { $0.rateLimit.map { Int64($0) } }
-            let key = RequestKey(
-                old: old.request, folder: place.folder, askedName: place.askedName, document: place.document)
-            let request = try requests[key] ?? makeRequest(key, for: id, at: time)
-            requests[key] = request
+        if old.request != request {
+            let key = RequestKey(old: old.requestID, request: request)
+            let row = try requests[key] ?? makeRequest(key, for: id, at: time)
+            requests[key] = row
             try db.cachedStatement(sql: "UPDATE request SET first = min(first, ?1), last = max(last, ?1) WHERE id = ?2")
-                .execute(arguments: [id, request])
+                .execute(arguments: [id, row])
             try db.cachedStatement(sql: "UPDATE OR FAIL download SET request = ? WHERE id = ?")
-                .execute(arguments: [request, id])
+                .execute(arguments: [row, id])
+            if old.request.document != request.document {
+                let limits = [old.request, request].map { try? coder.decode($0.document).rateLimit }
+                isLogged = isLogged || limits[0] != limits[1]
+            }
         }
-        if old.url != place.url || old.priority != place.priority || limit != place.rateLimit {
-            try log.note("changed", of: id, at: time)
-        }
+        if isLogged { try log.note(.changed, of: [id], at: time) }
     }
 
     /// Makes a row of `request` in place of an old one, for this download and others.
@@ -173,7 +169,9 @@ struct RowWriter {
                 INSERT INTO request (priority, folder, askedName, document, created, first, last, queued)
                 VALUES (0, ?2, ?3, ?4, coalesce((SELECT created FROM request WHERE id = ?1), ?6), ?5, ?5, 0)
                 """
-        ).execute(arguments: [key.old, key.folder, key.askedName, key.document, id, time])
+        ).execute(arguments: [
+            key.old, key.request.folder, key.request.askedName, key.request.document, id, time,
+        ])
         return db.lastInsertedRowID
     }
 }

@@ -23,7 +23,7 @@ struct SavedFiles {
         var intents: [Intent] = []
     }
 
-    /// What a row of `detail` says.
+    /// The owner and the state in a row of `detail`.
     private struct Known {
         let session: String?
         let state: DownloadState.Kind?

@@ -148,7 +148,7 @@ enum Schema {
         """
 
     /// `event` is the log (``EventLog``); its times are milliseconds since 1970. A row with a `batch` stands for one event
-    /// of each download that `batch` lists; the last of these events has the cursor `seq`, and `download` is the lowest number. `intent` has the small files
+    /// of each download that `batch` lists; `seq` is the cursor of the last of these events, and `download` is the lowest id among them. `intent` has the small files
     /// that are about to get their names (``Intents``).
     ///
     /// `host` has the host profiles by origin, for the number of connections; `learned` is in milliseconds since 1970.

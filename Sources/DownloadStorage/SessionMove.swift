@@ -31,15 +31,14 @@ struct SessionMove {
                 """)
         let ids = try DownloadID.fetchAll(finding, arguments: arguments)
         if ids.isEmpty { return 0 }
-        let (time, numbers) = (DownloadRow.milliseconds(date), JSONWriter.array(ids))
+        let time = DownloadRow.milliseconds(date)
         try db.cachedStatement(
             sql: """
                 UPDATE OR FAIL detail SET state = ?, stateDetail = ?, session = ?, speed = NULL, updated = ?
                 WHERE id IN (SELECT value FROM json_each(?))
                 """
-        ).execute(arguments: [to.kind.rawValue, try DownloadRow.detail(of: to), heir, time, numbers])
-        let kind = to.kind == .queued ? "resumed" : to.kind.rawValue
-        try EventLog(db: db).note(kind, ofEach: numbers, session: owner.databaseValue, at: time)
+        ).execute(arguments: [to.kind.rawValue, try DownloadRow.detail(of: to), heir, time, JSONWriter.array(ids)])
+        try EventLog(db: db).note(LoggedEvent.Kind(to.kind), of: ids, session: owner, at: time)
         return ids.count
     }
 }

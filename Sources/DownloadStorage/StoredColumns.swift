@@ -14,7 +14,7 @@ enum StoredColumns {
         detail.contentType, detail.acceptsRanges, detail.hasFinalURL, detail.started, detail.ended, detail.metrics
         """
 
-    /// Every download. A download whose request was lost with a damaged page is shown as damaged.
+    /// Every download. A download without a request, which only damage can cause, is shown as damaged.
     static let downloads = """
         download LEFT JOIN request ON request.id = download.request LEFT JOIN detail ON detail.id = download.id
         WHERE detail.state IS NOT 'removed'
@@ -36,7 +36,8 @@ enum StoredColumns {
 
     /// The downloads with a given file name in a given folder. The folder and the name are bound parameters.
     static let named = """
-        request CROSS JOIN download NOT INDEXED ON download.id BETWEEN request.first AND request.last AND download.request = request.id
+        request CROSS JOIN download NOT INDEXED
+            ON download.id BETWEEN request.first AND request.last AND download.request = request.id
         CROSS JOIN detail ON detail.id = download.id
         WHERE detail.state IS NOT 'removed' AND request.folder = ? AND detail.fileName = ?
         """

@@ -52,19 +52,3 @@ struct InMemoryEventLog {
         if events.count >= 2 * Self.capacity { drop(keeping: Self.capacity) }
     }
 }
-
-extension LoggedEvent.Kind {
-    /// Returns the kind of event that is logged when a download enters this state.
-    init(_ state: DownloadState.Kind) {
-        self =
-            switch state {
-            case .queued: .resumed
-            case .running: .started
-            case .waiting: .waiting
-            case .paused: .paused
-            case .completed: .completed
-            case .failed: .failed
-            case .cancelled: .cancelled
-            }
-    }
-}

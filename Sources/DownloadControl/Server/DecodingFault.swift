@@ -21,20 +21,21 @@ extension DecodingError {
         guard let document = try? JSONSerialization.jsonObject(with: body, options: .fragmentsAllowed) else {
             return "the body is not JSON"
         }
-        let places = fractions(in: document, at: "")
-        return "\(places.isEmpty ? "the body" : places.joined(separator: " or ")): not a whole number, or too large"
+        guard let place = place(ofFractionIn: document, at: "") else { return "the body cannot be understood" }
+        return "\(place.isEmpty ? "the body" : place): not a whole number, or too large"
     }
 
-    /// Returns the places of the numbers that are not whole or do not fit into 64 bits.
-    private static func fractions(in value: Any, at place: String) -> [String] {
+    /// Returns the place of the first number that is not whole or does not fit into 64 bits.
+    private static func place(ofFractionIn value: Any, at place: String) -> String? {
         switch value {
         case let object as [String: Any]:
-            object.sorted { $0.key < $1.key }.flatMap { key, value in
-                fractions(in: value, at: place.isEmpty ? key : "\(place).\(key)")
-            }
-        case let array as [Any]: array.enumerated().flatMap { fractions(in: $1, at: "\(place)[\($0)]") }
-        case let number as NSNumber: Int64(exactly: number.doubleValue) == nil ? [place] : []
-        default: []
+            object.sorted { $0.key < $1.key }.lazy.compactMap { key, value in
+                Self.place(ofFractionIn: value, at: place.isEmpty ? key : "\(place).\(key)")
+            }.first
+        case let array as [Any]:
+            array.enumerated().lazy.compactMap { Self.place(ofFractionIn: $1, at: "\(place)[\($0)]") }.first
+        case let number as NSNumber: Int64(exactly: number) == nil ? place : nil
+        default: nil
         }
     }
 

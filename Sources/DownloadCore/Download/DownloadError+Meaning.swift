@@ -67,7 +67,7 @@ extension DownloadError: CustomStringConvertible {
     public var httpStatus: Int? { meaning.httpStatus }
     /// The error number of the system; nil if there was none.
     public var systemErrno: Int32? { meaning.systemErrno }
-    /// What the reason of the error means.
+    /// The row of the table for the reason of the error.
     package var meaning: ErrorMeaning { row.meaning }
     /// Whether another attempt may succeed without any action of the user.
     public var isTransient: Bool { meaning.isTransient }

@@ -58,9 +58,19 @@ extension ProxyAddress {
 
     private static func credential(_ text: Substring) throws(ParseError) -> Credential {
         let name = text.prefix { $0 != ":" }
-        guard let user = name.removingPercentEncoding, !user.isEmpty,
-            let password = text.dropFirst(name.count + 1).removingPercentEncoding
-        else { throw .badCredential }
+        guard let user = decoded(name), !user.isEmpty, let password = decoded(text.dropFirst(name.count + 1)) else {
+            throw .badCredential
+        }
         return Credential(user: user, password: password)
+    }
+
+    /// Decodes a text. As in libcurl, a percent sign that begins no encoded byte stands for itself.
+    private static func decoded(_ text: Substring) -> String? {
+        let pieces = text.split(separator: "%", omittingEmptySubsequences: false)
+        let encoded = pieces.dropFirst().map { piece in
+            let digits = piece.prefix(2)
+            return digits.count == 2 && digits.allSatisfy { $0.isASCII && $0.isHexDigit } ? "%\(piece)" : "%25\(piece)"
+        }
+        return ((pieces.first.map(String.init) ?? "") + encoded.joined()).removingPercentEncoding
     }
 }

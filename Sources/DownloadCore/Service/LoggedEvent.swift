@@ -73,3 +73,19 @@ public enum LogEntry: Sendable, Equatable {
     /// events.
     case didLoseEvents(upTo: EventCursor)
 }
+
+extension LoggedEvent.Kind {
+    /// The kind of event that is logged when a download enters this state.
+    package init(_ state: DownloadState.Kind) {
+        self =
+            switch state {
+            case .queued: .resumed
+            case .running: .started
+            case .waiting: .waiting
+            case .paused: .paused
+            case .completed: .completed
+            case .failed: .failed
+            case .cancelled: .cancelled
+            }
+    }
+}

@@ -81,6 +81,7 @@ package struct BackgroundSession: Sendable {
         let deadline = time.now + patience
         repeat {
             if let result = try await connect(until: deadline, wakes: wakes, use) { return result }
+            guard time.now < deadline else { break }
             do {
                 if let result = try await start(deadline) { return result }
             } catch DownloadError.sessionUnavailable(.alreadyRunning) {

@@ -52,6 +52,16 @@ struct ProxyEnvironmentTests {
         #expect(ProxyEnvironment(environment, settings).proxy(for: url) == nil)
     }
 
+    @Test(
+        "The name and the password of a proxy are decoded as libcurl does",
+        arguments: [
+            ("u:100%@h:9", "100%"), ("u:a%20b%@h:9", "a b%"), ("u:%4g%41@h:9", "%4gA"), ("u:%@h:9", "%"), ("u@h:9", ""),
+        ])
+    func credential(text: String, password: String) throws {
+        #expect(try ProxyAddress.parse(text).credential == Credential(user: "u", password: password))
+        #expect(throws: ProxyAddress.ParseError.badCredential) { try ProxyAddress.parse("u:%E9@h:9") }
+    }
+
     @Test("HTTP_PROXY alone gives a warning, an unknown kind of proxy is a problem, and no password is shown")
     func findings() {
         let environment = ProxyEnvironment([

@@ -20,7 +20,7 @@ struct DownloadDocument: Document {
     var version = 1
     let fields: [Field]
     let snapshot: DownloadSnapshot
-    /// What became of the file of a completed download; nil if it is not known.
+    /// Whether a completed file is still there; nil if it is not known.
     let fate: CompletedFileFate?
     /// The reason for the state, the time at which the download ended, or both, as text for the user. `dlm show`
     /// prints only the reason.

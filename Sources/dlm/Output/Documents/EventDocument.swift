@@ -30,7 +30,7 @@ struct EventDocument: Document, Equatable {
     // The next three fields are only in lines of `dlm events`.
     var cursor: EventCursor?
     var time: Date?
-    /// What became of the file of a completed download: `there`, `gone` or `changed`.
+    /// The state of a completed file: `there`, `gone` or `changed`.
     var file: String?
 
     init(_ event: String, _ snapshot: DownloadSnapshot, offset: Int64? = nil, reason: String? = nil) {
