@@ -7,12 +7,12 @@ extension Rule {
     static let largeTypes: [String: String] = [
         "DownloadRequest": options, "GetCommand": options, "SettingArguments": options,
         "EventDocument": document, "FinishedDocument": document,
-        "ResumeData": row,
+        "DownloadRow": row, "ResumeData": row,
     ]
 
     private static let options = "each property is an option"
     private static let document = "each property is a field of a JSON document"
-    private static let row = "each property is a field of a column of the store"
+    private static let row = "each property is a column, or a field of a column, of the store"
 
     static let properties = Rule(description: "No type in Sources has more than 15 stored properties") { file in
         guard file.isSource, file.isSwift else { return [] }

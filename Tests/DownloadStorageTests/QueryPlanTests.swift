@@ -130,7 +130,7 @@ struct QueryPlanTests {
         try await expect(queue.union(["\(queued) (session=?)"]), of: store) {
             _ = try await store.queued(session: "s", excluding: ["http://a/"], limit: 9)
         }
-        try await expect(intents.union(details).union(making), of: store) {
+        try await expect(intents.union(details).union(making).union(["LIST SUBQUERY 1"]), of: store) {
             _ = try await store.change([ids[3]], .pause, session: "s")
         }
         try await expect(intents.union(details).union([byID]), of: store) {
