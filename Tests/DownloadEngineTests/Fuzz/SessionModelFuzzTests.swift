@@ -233,7 +233,7 @@ struct SessionModelFuzzTests {
         }
         // Most of the time, a session waits for its clock or its store.
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<6 {
+            for _ in 0..<16 {
                 group.addTask {
                     while let seed = isDue() {
                         if let fault = try await Self.fault(seed) { Issue.record("seed \(seed): \(fault)") }
