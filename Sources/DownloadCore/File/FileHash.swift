@@ -78,7 +78,7 @@ package struct FileHash: Sendable, Equatable {
     private static func open(_ path: String) throws(DownloadError) -> (descriptor: Int32, size: Int64) {
         // O_NONBLOCK: opening a pipe without a writer would block.
         let descriptor = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure(errno, "open", path) }
+        guard descriptor >= 0 else { throw .givenFile(errno, "open", path) }
         guard let status = FileStatus.of(descriptor: descriptor), status.isRegular else {
             close(descriptor)
             throw .fileFailed(.notRegular, path: path)
@@ -101,17 +101,11 @@ package struct FileHash: Sendable, Equatable {
             if count == 0 { return size }
             if count < 0 {
                 if errno == EINTR { continue }
-                throw failure(errno, "read", path)
+                throw .givenFile(errno, "read", path)
             }
             if dlm_digest_update(context, buffer, count) != 0 { throw .unexpected("the digest failed") }
             size += Int64(count)
         }
         return nil
-    }
-
-    private static func failure(_ code: Int32, _ operation: String, _ path: String) -> DownloadError {
-        code == EACCES || code == EPERM
-            ? .fileFailed(.permissionDenied, path: path)
-            : .fileFailed(.system(operation: operation, errno: code), path: path)
     }
 }
