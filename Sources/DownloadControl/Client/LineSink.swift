@@ -20,12 +20,10 @@ final class LineSink: TransferSink {
         var transfer: (any Transfer)?
         var isPaused = false
         var isCancelled = false
-        /// The number of updates by the transfer.
-        var changes = 0
-        var waiter: CheckedContinuation<Void, Never>?
     }
 
     private let state = Mutex(State())
+    private let changed = Signal()
 
     /// The number of waiting bytes at which the transfer is suspended. A line of this length is too long.
     private static let capacity = 1 << 20
@@ -97,52 +95,33 @@ final class LineSink: TransferSink {
         _ look: @Sendable (inout State) -> Result<Value, Failure>?
     ) async throws -> Value {
         while true {
-            let (result, seen, paused) = state.withLock { state in
+            let (result, paused, isCancelled) = state.withLock { state in
                 let result = look(&state)
                 let hasRoom = state.isPaused && state.bytes.count < Self.capacity && state.lines.isEmpty
                 if hasRoom { state.isPaused = false }
-                return (result, state.changes, hasRoom ? state.transfer : nil)
+                return (result, hasRoom ? state.transfer : nil, state.isCancelled)
             }
             paused?.resume()
             if let result { return try result.get() }
             try Task.checkCancellation()
-            await change(after: seen)
-        }
-    }
-
-    private func change(after seen: Int) async {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isThere = state.withLock { state in
-                    if state.changes != seen { return true }
-                    state.waiter = continuation
-                    return false
-                }
-                if isThere { continuation.resume() }
+            if isCancelled { throw Failure.cancelled }
+            await withTaskCancellationHandler {
+                await changed.wait()
+            } onCancel: {
+                cancel()
             }
-        } onCancel: {
-            cancel()
         }
-    }
-
-    private func update<Result>(_ body: (inout State) -> Result) -> Result {
-        let (result, waiter) = state.withLock { state in
-            let result = body(&state)
-            state.changes += 1
-            defer { state.waiter = nil }
-            return (result, state.waiter)
-        }
-        waiter?.resume()
-        return result
     }
 
     func transferDidReceiveHead(_ head: ResponseHead) -> HeadDisposition {
-        update { $0.head = head }
+        state.withLock { $0.head = head }
+        changed.send()
         return .accept
     }
 
     func transferDidReceive(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
-        update { state in
+        defer { changed.send() }
+        return state.withLock { state in
             guard state.bytes.count < Self.capacity, state.lines.isEmpty else {
                 state.isPaused = true
                 return .pause
@@ -153,9 +132,7 @@ final class LineSink: TransferSink {
     }
 
     func transferDidFinish(_ result: TransferResult) {
-        update { state in
-            state.ending = result.ending
-            state.transfer = nil
-        }
+        state.withLock { ($0.ending, $0.transfer) = (result.ending, nil) }
+        changed.send()
     }
 }
