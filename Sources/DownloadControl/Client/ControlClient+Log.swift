@@ -109,7 +109,7 @@ actor EventSource {
             guard let entry = try? await log.next(isolation: self) else { return nil }
             self.log = log
             guard case .event(let event) = entry, event.session == nil || event.session == client.identifier,
-                let result = await event.downloadEvent(client)
+                let snapshot = await event.snapshot(client), let result = DownloadEvent(event, of: snapshot)
             else { continue }
             return result
         }
@@ -117,26 +117,9 @@ actor EventSource {
 }
 
 extension LoggedEvent {
-    fileprivate func downloadEvent(_ client: ControlClient) async -> DownloadEvent? {
-        guard let snapshot = await snapshot(client) else { return nil }
-        switch kind {
-        case .added: return .didAdd(snapshot)
-        case .resumed: return .didResume(snapshot)
-        case .started: return .didStart(snapshot, atOffset: received)
-        case .restarted: return .didRestart(snapshot, why: "bytes that were fetched do not count any more")
-        case .waiting: return state?.error.map { .willRetry(snapshot, $0) } ?? .didPostpone(snapshot)
-        case .paused: return .didPause(snapshot)
-        case .cancelled: return .didCancel(snapshot)
-        case .completed: return .didComplete(snapshot)
-        case .failed: return state?.error.map { .didFail(snapshot, $0) }
-        case .removed: return .didRemove(snapshot)
-        case .changed: return .didChange(snapshot)
-        }
-    }
-
     /// Returns the current download, with the state that the event reports. If the download no longer exists, returns
     /// a snapshot of what the event contains.
-    private func snapshot(_ client: ControlClient) async -> DownloadSnapshot? {
+    fileprivate func snapshot(_ client: ControlClient) async -> DownloadSnapshot? {
         let current = kind == .removed ? nil : try? await client.snapshots(.ids([id])).first
         if let current {
             guard let state, current.record.state != state else { return current }

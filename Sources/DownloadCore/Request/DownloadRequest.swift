@@ -246,10 +246,8 @@ extension DownloadRequest {
             throw .requestInvalid(.notForScheme(url.string, what: "the header field '\(field.name)' cannot be set"))
         }
         if url.isHTTP { return }
-        if http.body != nil { throw .requestInvalid(.notForScheme(url.string, what: RequestFailure.bodyIsForHTTP)) }
-        if http.method != nil {
-            throw .requestInvalid(.notForScheme(url.string, what: RequestFailure.methodIsForHTTP))
-        }
+        if http.body != nil { throw .requestInvalid(.bodyNotForScheme(url.string)) }
+        if http.method != nil { throw .requestInvalid(.methodNotForScheme(url.string)) }
     }
 
     /// Returns whether this request has a checksum that the other request does not require.
