@@ -11,9 +11,9 @@ extension ControlClient {
     }
 
     package func events() async -> DownloadEvents {
-        guard let log = try? await log(since: nil) else { return DownloadEvents(groups: AsyncStream { nil }) }
-        let source = EventSource(self, log)
-        return DownloadEvents(groups: AsyncStream { await source.next().map { .events([$0]) } })
+        let reader = LogReader(self, since: nil)
+        guard (try? await reader.open()) != nil else { return DownloadEvents(groups: AsyncStream { nil }) }
+        return DownloadEvents(groups: AsyncStream { await reader.nextEvent().map { .events([$0]) } })
     }
 }
 
@@ -53,6 +53,18 @@ actor LogReader {
         }
     }
 
+    /// Returns the next event of this session, with a snapshot of its download in the state that the event reports; nil
+    /// if the session is gone.
+    func nextEvent() async -> DownloadEvent? {
+        while let entry = try? await next() {
+            guard case .event(let logged) = entry, logged.session == nil || logged.session == client.identifier,
+                let snapshot = await logged.snapshot(client), let event = DownloadEvent(logged, of: snapshot)
+            else { continue }
+            return event
+        }
+        return nil
+    }
+
     /// Returns the next entry; nil if the connection broke.
     private func read() async throws -> LogEntry? {
         guard let sink else { return nil }
@@ -66,7 +78,7 @@ actor LogReader {
             return nil
         } catch LineSink.Failure.cancelled {
             throw CancellationError()
-        } catch LineSink.Failure.lineTooLong {
+        } catch LineSink.Failure.tooLarge {
             throw client.bad("its answer cannot be understood")
         }
     }
@@ -89,30 +101,6 @@ actor LogReader {
         case nil: cursor = event.cursor
         }
         return entry
-    }
-}
-
-/// The events of one session. Each has a snapshot of its download, with the state that the event reports.
-actor EventSource {
-    private let client: ControlClient
-    private var log: AsyncThrowingStream<LogEntry, any Error>.AsyncIterator
-
-    init(_ client: ControlClient, _ log: AsyncThrowingStream<LogEntry, any Error>) {
-        self.client = client
-        self.log = log.makeAsyncIterator()
-    }
-
-    /// Returns the next event; nil if the session is gone.
-    func next() async -> DownloadEvent? {
-        while true {
-            var log = log
-            guard let entry = try? await log.next(isolation: self) else { return nil }
-            self.log = log
-            guard case .event(let event) = entry, event.session == nil || event.session == client.identifier,
-                let snapshot = await event.snapshot(client), let result = DownloadEvent(event, of: snapshot)
-            else { continue }
-            return result
-        }
     }
 }
 

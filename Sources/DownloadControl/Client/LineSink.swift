@@ -5,11 +5,7 @@ import Synchronization
 /// The lines of a response that does not end, for one reader. The reader gets each line as soon as it is complete. The
 /// transfer is suspended while the reader does not take the lines.
 final class LineSink: TransferSink {
-    enum Failure: Error {
-        case transfer(DownloadError)
-        case lineTooLong
-        case cancelled
-    }
+    typealias Failure = Exchange.Failure
 
     private struct State {
         var head: ResponseHead?
@@ -57,18 +53,18 @@ final class LineSink: TransferSink {
     func next() async throws -> Data? {
         try await wait { state in
             if let line = Self.takeLine(&state) { return .success(line) }
-            if state.bytes.count >= Self.capacity { return .failure(.lineTooLong) }
+            if state.bytes.count >= Self.capacity { return .failure(.tooLarge) }
             return state.ending.map { ending in Self.failure(ending).map { .failure($0) } ?? .success(nil) }
         }
     }
 
-    /// Returns the body of a response that is not a stream, without its line breaks. Throws ``Failure/lineTooLong`` if
+    /// Returns the body of a response that is not a stream, without its line breaks. Throws ``Failure/tooLarge`` if
     /// its complete lines together are longer than a line may be.
     func rest() async throws -> Data {
         var all = Data()
         while let line = try await next() {
             all.append(line)
-            if all.count > Self.capacity { throw Failure.lineTooLong }
+            if all.count > Self.capacity { throw Failure.tooLarge }
         }
         return all + state.withLock(\.bytes)
     }

@@ -1,3 +1,4 @@
+import DownloadCore
 import Foundation
 import Synchronization
 

@@ -42,21 +42,9 @@ struct WireAddedList: Codable, Sendable {
             downloads = added.map { WireAdded($0) }
             return
         }
-        var (known, ranges): ([WireAdded], [ClosedRange<DownloadID>]) = ([], [])
-        for index in added.indices {
-            guard added[index].kind == .inserted else {
-                known.append(WireAdded(added[index], at: index))
-                continue
-            }
-            let id = added[index].id
-            if let last = ranges.last, last.upperBound == id - 1 {
-                ranges[ranges.count - 1] = last.lowerBound...id
-            } else {
-                ranges.append(id...id)
-            }
-        }
-        downloads = known
-        inserted = ranges.map { [$0.lowerBound, $0.upperBound] }
+        downloads = added.indices.filter { added[$0].kind != .inserted }.map { WireAdded(added[$0], at: $0) }
+        let new = added.indices.lazy.filter { added[$0].kind == .inserted }.map { added[$0].id }
+        inserted = new.ranges.map { [$0.lowerBound, $0.upperBound] }
     }
 
     /// Rebuilds the added downloads from their requests. Returns nil if the results do not fit the requests.

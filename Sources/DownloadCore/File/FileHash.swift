@@ -55,17 +55,7 @@ package struct FileHash: Sendable, Equatable {
         _ path: String, _ algorithm: Checksum.Algorithm, size: Int64? = nil, on queue: DispatchQueue,
         unless isUnwanted: @escaping @Sendable () -> Bool
     ) async throws(DownloadError) -> FileHash? {
-        let result: Result<FileHash?, DownloadError> = await withCheckedContinuation { continuation in
-            queue.async {
-                do throws(DownloadError) {
-                    let hash = try make(path, algorithm, size: size, unless: isUnwanted)
-                    continuation.resume(returning: .success(hash))
-                } catch {
-                    continuation.resume(returning: .failure(error))
-                }
-            }
-        }
-        return try result.get()
+        try await queue.run { () throws(DownloadError) in try make(path, algorithm, size: size, unless: isUnwanted) }
     }
 
     /// Returns the size of a regular file in bytes.

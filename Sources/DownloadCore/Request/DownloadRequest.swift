@@ -212,14 +212,6 @@ extension DownloadRequest.Timeouts: DocumentObject {
 }
 
 extension DownloadRequest {
-    /// Returns whether the requests differ only in their URLs, as those of a list do. Such requests are encoded, sent
-    /// and stored once for all URLs.
-    package func differsOnlyInURL(from other: DownloadRequest) -> Bool {
-        var same = self
-        same.url = other.url
-        return same == other
-    }
-
     /// Whether the request has parts that are not stored.
     package var hasSecrets: Bool {
         credential != nil || http.body != nil || network.proxy?.credential != nil

@@ -101,15 +101,11 @@ final class ManifestWriter: Sendable {
 
     private func write(_ bytes: [UInt8]) async -> DownloadError? {
         if bytes.isEmpty { return nil }
-        return await withCheckedContinuation { continuation in
-            queue.async { [self] in
-                do throws(DownloadError) {
-                    try append(bytes)
-                    continuation.resume(returning: nil)
-                } catch {
-                    continuation.resume(returning: error)
-                }
-            }
+        do throws(DownloadError) {
+            try await queue.run { [self] () throws(DownloadError) in try append(bytes) }
+            return nil
+        } catch {
+            return error
         }
     }
 
@@ -133,7 +129,7 @@ final class ManifestWriter: Sendable {
         guard bytes.withUnsafeBytes({ FileBytes.write($0, to: descriptor) }) else {
             let code = errno
             // The partial line is removed. Otherwise the next line would be appended to it.
-            if start >= 0 { _ = ftruncate(descriptor, start) }
+            if start >= 0, lseek(descriptor, 0, SEEK_CUR) > start { _ = ftruncate(descriptor, start) }
             throw .file(code, "write", path: path)
         }
         if fdatasync(descriptor) != 0 { throw .file(errno, "fdatasync", path: path) }
