@@ -96,7 +96,7 @@ final class EasyHandle {
             return .requestInvalid(.missingProtocol(request.url.string, scheme: request.url.scheme))
         }
         if code == CURLE_NOT_BUILT_IN || code == CURLE_UNKNOWN_OPTION {
-            return .requestInvalid(.notForScheme(request.url.string, what: RequestFailure.beyondLibcurl))
+            return .requestInvalid(.missingOption(request.url.string))
         }
         if let error = FileServerFailure(code, self, of: transfer)?.error { return error }
         let errno = Int32(truncatingIfNeeded: number(CURLINFO_OS_ERRNO))

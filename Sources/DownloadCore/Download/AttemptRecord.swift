@@ -18,6 +18,8 @@ public struct AttemptRecord: Codable, Sendable, Equatable {
     public var metrics: TransferMetrics?
     /// How the attempt ended: "completed", "stopped", or the text of its error.
     public var outcome: String?
+    /// The outcome of an attempt that has completed the download.
+    package static let completed = "completed"
 
     package init(started: Date) { self.started = started }
 }

@@ -68,6 +68,12 @@ public enum RequestFailure: Codable, Equatable, Sendable {
     case folder(String)
     /// The request has an option that the scheme does not support; with the URL and the option.
     case notForScheme(String, what: String)
+    /// Only http and https have request bodies; with the URL.
+    case bodyNotForScheme(String)
+    /// Only http and https have request methods; with the URL.
+    case methodNotForScheme(String)
+    /// libcurl was built without an option of the request; with the URL.
+    case missingOption(String)
     /// Secrets are missing, because they are not stored. They must be given again.
     case missingSecrets([String])
     /// The options of the request allow only another scheme; with the URL and the allowed scheme.
@@ -138,15 +144,15 @@ public struct TransportDiagnosis: Codable, Equatable, Sendable {
     /// The error number of the system; 0 if there was none.
     public let errno: Int32
 
-    package init(code: Int, message: String, errno: Int32 = 0) {
+    /// Whether the message is about an SSH host key; nil if it is not.
+    let isAboutHostKey: Bool?
+
+    package init(code: Int, message: String, errno: Int32 = 0, isAboutHostKey: Bool? = nil) {
         self.code = code
         self.message = message
         self.errno = errno
+        self.isAboutHostKey = isAboutHostKey
     }
-
-    /// Whether the message is about an SSH host key. Messages about certificates come from the TLS library and have
-    /// other beginnings.
-    var isAboutHostKey: Bool { message.hasPrefix("SSH: ") }
 }
 
 /// The violation of a protocol by a server.

@@ -212,14 +212,6 @@ extension DownloadRequest.Timeouts: DocumentObject {
 }
 
 extension DownloadRequest {
-    /// Returns whether the requests differ only in their URLs, as those of a list do. Such requests are encoded, sent
-    /// and stored once for all URLs.
-    package func differsOnlyInURL(from other: DownloadRequest) -> Bool {
-        var same = self
-        same.url = other.url
-        return same == other
-    }
-
     /// Whether the request has parts that are not stored.
     package var hasSecrets: Bool {
         credential != nil || http.body != nil || network.proxy?.credential != nil
@@ -246,10 +238,8 @@ extension DownloadRequest {
             throw .requestInvalid(.notForScheme(url.string, what: "the header field '\(field.name)' cannot be set"))
         }
         if url.isHTTP { return }
-        if http.body != nil { throw .requestInvalid(.notForScheme(url.string, what: RequestFailure.bodyIsForHTTP)) }
-        if http.method != nil {
-            throw .requestInvalid(.notForScheme(url.string, what: RequestFailure.methodIsForHTTP))
-        }
+        if http.body != nil { throw .requestInvalid(.bodyNotForScheme(url.string)) }
+        if http.method != nil { throw .requestInvalid(.methodNotForScheme(url.string)) }
     }
 
     /// Returns whether this request has a checksum that the other request does not require.

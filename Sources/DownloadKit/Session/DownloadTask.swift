@@ -133,12 +133,10 @@ private enum Ending {
     }
 
     init?(_ event: DownloadEvent) {
-        switch event {
-        case .didComplete(let snapshot): self = .completed(snapshot)
-        case .didFail(_, let error): self = .failed(error)
-        case .didCancel: self = .failed(.cancelled)
-        case .didRemove(let snapshot): self = .failed(.noSuchDownload(snapshot.id))
-        case .didAdd, .didStart, .didRestart, .willRetry, .didPostpone, .didPause, .didResume, .didChange: return nil
+        if case .didRemove(let snapshot) = event {
+            self = .failed(.noSuchDownload(snapshot.id))
+        } else {
+            self.init(event.snapshot)
         }
     }
 

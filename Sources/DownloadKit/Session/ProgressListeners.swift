@@ -38,20 +38,18 @@ struct ProgressListeners {
     mutating func handle(_ event: DownloadEvent) -> [AsyncStream<DownloadProgress>.Continuation] {
         let snapshot = event.snapshot
         var ended: [AsyncStream<DownloadProgress>.Continuation] = []
-        switch event {
-        case .didComplete, .didFail, .didCancel, .didRemove:
+        if event.kind.isEnd || event.kind == .removed {
             active[snapshot.id] = nil
             meters[snapshot.id] = nil
-            if case .didComplete = event {
+            if event.kind == .completed {
                 completed += 1
                 finished += snapshot.progress.received
             }
             ended = Array(ofDownloads.removeValue(forKey: snapshot.id)?.values.map(\.self) ?? [])
             for continuation in ended { continuation.yield(snapshot.progress) }
-        case .didStart, .didRestart, .willRetry, .didPause, .didResume, .didPostpone:
+        } else if event.kind != .added, event.kind != .changed {
             active[snapshot.id] = snapshot.progress
             yield(snapshot.progress)
-        case .didAdd, .didChange: break
         }
         if !ofSession.isEmpty { yieldSum() }
         return ended

@@ -8,8 +8,7 @@ extension Aria2Session {
         let texts = try parameters.list(0).compactMap(\.text)
         guard !texts.isEmpty else { throw RPCError("URI is not provided.") }
         let options = try parameters.optionalFields(1)
-        let position = try parameters.optionalInteger(2)
-        if let position, position < 0 { throw RPCError("Position must be greater than or equal to 0.") }
+        let position = try parameters.position(2)
         let urls = try texts.map(Self.url)
         let draft = try draft(options, url: urls[0].url)
         let gid = try await add(try draft.request(urls), draft, options)
@@ -78,8 +77,7 @@ extension Aria2Session {
             throw RPCError("The parameter at 0 is not Base64.")
         }
         let options = try parameters.optionalFields(1)
-        let position = try parameters.optionalInteger(2)
-        if let position, position < 0 { throw RPCError("Position must be greater than or equal to 0.") }
+        let position = try parameters.position(2)
         let document: Metalink
         do { document = try Metalink(Array(bytes), name: "Metalink") } catch {
             throw RPCError("Could not parse Metalink XML document. \(RPCError(error).message)")

@@ -10,9 +10,6 @@ struct Manual: ContextCommand {
     @Argument(help: ArgumentHelp("An existing folder.", valueName: "folder"), completion: .directory)
     var folder: String
 
-    @Option(help: ArgumentHelp("Also write the page about other programs' names.", valueName: "file"))
-    var dropIn: String?
-
     func validate() throws {
         var isFolder = ObjCBool(false)
         if !FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) || !isFolder.boolValue {
@@ -24,7 +21,6 @@ struct Manual: ContextCommand {
         for page in try ManualPage.all() {
             try page.text.write(toFile: "\(folder)/\(page.fileName)", atomically: true, encoding: .utf8)
         }
-        if let dropIn { try DropInPage.text.write(toFile: dropIn, atomically: true, encoding: .utf8) }
         return 0
     }
 }

@@ -177,20 +177,6 @@ final class Console: Sendable {
     /// Writes the text with one write(2) if the kernel takes all of it at once. Returns 0 or errno.
     private static func writeAll(_ text: String, to descriptor: Int32) -> Int32 {
         var text = text
-        return text.withUTF8 { bytes in
-            var rest = UnsafeRawBufferPointer(bytes)[...]
-            while !rest.isEmpty {
-                let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                if count >= 0 {
-                    rest = rest.dropFirst(count)
-                } else if errno == EAGAIN {
-                    var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                    poll(&ready, 1, -1)
-                } else if errno != EINTR {
-                    return errno
-                }
-            }
-            return 0
-        }
+        return text.withUTF8 { FileBytes.write(UnsafeRawBufferPointer($0), to: descriptor) ? 0 : errno }
     }
 }

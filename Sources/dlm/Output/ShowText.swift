@@ -120,7 +120,7 @@ struct ShowText {
             parts.append(Units.size(attempt.received) + span)
         }
         // `completed` is not shown, because the state of the download already says it.
-        if let outcome = attempt.outcome, outcome != "completed" { parts.append("ended: \(outcome)") }
+        if let outcome = attempt.outcome, outcome != AttemptRecord.completed { parts.append("ended: \(outcome)") }
         return parts.joined(separator: "  ")
     }
 

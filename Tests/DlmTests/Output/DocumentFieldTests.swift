@@ -128,7 +128,8 @@ struct DocumentFieldTests {
     func events() throws {
         let change = Set((Self.fields["change"] ?? "").split(separator: " ").map { String($0) })
         let logged = Set((Self.fields["logged"] ?? "").split(separator: " ").map { String($0) })
-        let started = EventDocument("started", Self.snapshot, offset: 1, reason: "new")
+        var started = EventDocument("started", Self.snapshot, reason: "new")
+        started.offset = 1
         let fields = Mirror(reflecting: started).children.compactMap(\.label)
         #expect(Set(fields) == change.union(logged))
         let failed = LoggedEvent(
