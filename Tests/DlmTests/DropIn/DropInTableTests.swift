@@ -29,9 +29,6 @@ struct DropInTableTests {
         }
     }
 
-    @Test("docs/drop-in.md is up to date with the tables; else run make generate")
-    func page() throws { #expect(try DocumentationTests.text("docs/drop-in.md") == DropInPage.text) }
-
     @Test("dlm get explains the long options of the other program", arguments: DropInProgram.allCases)
     func hints(program: DropInProgram) throws {
         let get = try #require(try CommandDescription.root().subcommands?.first { $0.commandName == "get" })

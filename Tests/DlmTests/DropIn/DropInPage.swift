@@ -1,4 +1,6 @@
-/// The text of docs/drop-in.md, made from the tables by `dlm manual --drop-in`.
+@testable import dlm
+
+/// The text of docs/drop-in.md, made from the tables.
 enum DropInPage {
     static var text: String {
         let lines = [introduction] + DropInProgram.allCases.map(section) + [statuses]

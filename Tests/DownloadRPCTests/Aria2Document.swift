@@ -1,3 +1,5 @@
+@testable import DownloadRPC
+
 /// The text of docs/aria2.md, made from the tables. A test compares it with the file.
 enum Aria2Document {
     static var text: String {
