@@ -90,10 +90,8 @@ extension DestinationOptions: ScannedGroup {
         directory = words.path("directory", "d")
         ifExists = words.value("if-exists")
         continues = words.flag("continue", "c")
-        contentDisposition = words.last([
-            "content-disposition": .contentDisposition, "no-content-disposition": .noContentDisposition,
-        ])
-        remoteTime = words.last(["remote-time": .remoteTime, "no-remote-time": .noRemoteTime])
+        contentDisposition = words.pair("content-disposition")
+        remoteTime = words.pair("remote-time")
     }
 }
 

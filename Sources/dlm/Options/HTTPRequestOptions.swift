@@ -115,7 +115,7 @@ extension HTTPRequestOptions: ScannedGroup {
         query = words.texts("query")
         compressed = words.flag("compressed")
         method = words.text("method", "X")
-        hsts = words.last(["hsts": .hsts, "no-hsts": .noHsts])
+        hsts = words.pair("hsts")
     }
 }
 

@@ -78,7 +78,7 @@ extension HookOptions: ScannedGroup {
         urlCommand = words.text("url-command")
         onCompleteUrl = words.text("on-complete-url")
         onCompleteBearerFile = words.path("on-complete-bearer-file")
-        notify = words.last(["notify": .notify, "no-notify": .noNotify])
+        notify = words.pair("notify")
         hookTimeout = words.value("hook-timeout", as: Seconds.init(argument:))
     }
 }

@@ -78,7 +78,7 @@ extension MirrorOptions: ScannedGroup {
     mutating func read(_ words: inout ScannedWords) {
         mirror = words.texts("mirror")
         metalinkLocation = words.text("metalink-location")
-        followMetalink = words.last(["follow-metalink": .followMetalink, "no-follow-metalink": .noFollowMetalink])
+        followMetalink = words.pair("follow-metalink")
         repair = words.flag("repair")
     }
 }

@@ -3,8 +3,7 @@ import DownloadKit
 import Foundation
 
 /// The options that `get` and `resume` share, because secrets are not stored and other values may change between two
-/// runs. Each command contains these groups directly instead of in another group: debug builds of ArgumentParser check
-/// all groups again at each level, so each level takes five times as long.
+/// runs.
 protocol RenewableOptions {
     var count: ConnectionOptions { get set }
     var fields: HeaderOptions { get set }
