@@ -6,8 +6,10 @@ protocol FlagPair: EnumerableFlag {
 }
 
 extension FlagPair {
+    var isOn: Bool { self == Self.allCases.first }
+
     static func help(for value: Self) -> ArgumentHelp? {
-        ArgumentHelp(value == allCases.first ? texts.on : texts.off)
+        ArgumentHelp(value.isOn ? texts.on : texts.off)
     }
 }
 

@@ -23,12 +23,12 @@ struct ItemOptions: RenewableOptions {
     /// Applies the options that were given, and changes nothing else.
     /// - Parameter workingFolder: the absolute path from which relative folders start.
     func apply(to request: inout DownloadRequest, in workingFolder: String?) throws {
-        try place.apply(to: &request.destination, in: workingFolder)
-        transfer.apply(to: &request)
-        attempts.apply(to: &request)
-        validation.apply(to: &request)
-        checksums.apply(to: &request)
-        http.apply(to: &request)
+        try place.apply(to: &request, in: workingFolder)
+        try transfer.apply(to: &request)
+        try attempts.apply(to: &request)
+        try validation.apply(to: &request)
+        try checksums.apply(to: &request)
+        try http.apply(to: &request)
         try renew(&request)
         try mirrors.apply(to: &request)
         try hooks.apply(to: &request, in: workingFolder)

@@ -4,7 +4,7 @@ import DownloadRPC
 import Foundation
 
 /// The options for the HTTP server of the background session, which serves aria2's RPC and the web page.
-struct RPCOptions: ParsableArguments {
+struct RPCOptions: ScannedGroup {
     @Flag(exclusivity: .chooseLast) var rpc: RPCFlag?
 
     @Option(
@@ -111,9 +111,7 @@ struct RPCOptions: ParsableArguments {
         }
         return words
     }
-}
 
-extension RPCOptions: ScannedGroup {
     mutating func read(_ words: inout ScannedWords) {
         rpc = words.pair("rpc")
         rpcListen = words.value("rpc-listen", as: RPCAddress.init(argument:))

@@ -73,7 +73,8 @@ struct ScannedWords {
         _ name: String, _ letter: Character?, isFlag: Bool = false, isRepeatable: Bool = false, isPath: Bool = false
     ) -> [Int] {
         asked?.append(
-            OptionCatalog.Option(name: name, isFlag: isFlag, isRepeatable: isRepeatable, isPath: isPath))
+            OptionCatalog.Option(
+                name: name, letter: letter, isFlag: isFlag, isRepeatable: isRepeatable, isPath: isPath))
         if options.isEmpty { return [] }
         return options.indices.filter { index in
             let option = options[index]
