@@ -36,7 +36,7 @@ BUILD_TESTS = $(SWIFT) build --build-tests $(TEST_FLAGS)
 TESTS = $(TEST_FOLDER)/release/dlmPackageTests.xctest --testing-library swift-testing
 
 .PHONY: all get build test docs examples public-interface check coverage deploy-test fault-test torture heads protocol-test web-test \
-	pictures release-test scale-test drop-in-test package-test mutate fuzz sanitize bench lint generate documents install install-files \
+	pictures release-test scale-test drop-in-test package-test mutate fuzz sanitize bench lint generate install install-files \
 	uninstall clean deb dist
 
 all: build
@@ -211,19 +211,12 @@ lint:
 	$(SWIFT) format lint --strict --recursive Sources Tests Examples Package.swift
 	scripts/mutate --check
 
-# Writes man/ and completions/ from the commands. Both are committed, and a test fails if they are out of date.
-generate: $(BINARY)
-	mkdir -p man completions
-	$(BINARY) manual man
-	$(BINARY) --generate-completion-script bash >completions/dlm.bash
-	$(BINARY) --generate-completion-script zsh >completions/_dlm
-	$(BINARY) --generate-completion-script fish >completions/dlm.fish
-
-# Writes docs/aria2.md and docs/drop-in.md from the tables of options. A test fails if a page is out of date.
-documents:
+# Writes man/, completions/, docs/drop-in.md and docs/aria2.md from the commands and the tables. All are committed, and tests fail
+# if they are out of date.
+generate:
 	@scripts/need test
 	$(BUILD_TESTS)
-	DLM_WRITE_DOCUMENTS=yes $(TESTS) --filter "Aria2DocumentTests|DropInTableTests"
+	DLM_WRITE_DOCUMENTS=yes $(TESTS) --filter 'WrittenFilesTests|Aria2DocumentTests'
 
 install: $(BINARY) install-files
 

@@ -22,7 +22,6 @@ struct DLM: ParsableCommand {
             Daemon.self,
             RPC.self, Doctor.self,
             Config.self,
-            Manual.self,
         ])
 
     /// Returns whether a command line probably starts a download. The command line includes the name of the program.

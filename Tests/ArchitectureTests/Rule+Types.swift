@@ -5,7 +5,7 @@ extension Rule {
     /// The types that may have more stored properties, with the reason. Their properties do not change together. Each
     /// property is one value that a user sets or that a format defines.
     static let largeTypes: [String: String] = [
-        "DownloadRequest": options, "GetCommand": options, "SettingArguments": options,
+        "DownloadRequest": options,
         "EventDocument": document, "FinishedDocument": document,
         "DownloadRow": row, "ResumeData": row,
     ]

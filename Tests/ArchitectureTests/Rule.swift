@@ -130,8 +130,8 @@ struct Rule: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The file whose strings may contain commands of dlm: the metrics, which hash such a string with a secret. No user
-    /// reads the hashed string.
+    /// The file whose strings may contain commands of dlm: the metrics hash such a string with a secret. No user reads
+    /// the hashed string.
     static let fileWithCommands = "Sources/DownloadRPC/Server/MetricsText.swift"
 
     static let optionNames = Rule(description: "The messages of the library name no options or commands of dlm") {

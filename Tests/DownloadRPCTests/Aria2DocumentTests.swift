@@ -15,7 +15,7 @@ struct Aria2DocumentTests {
         if ProcessInfo.processInfo.environment["DLM_WRITE_DOCUMENTS"] != nil {
             try Data(Aria2Document.text.utf8).write(to: Self.path)
         }
-        #expect(try String(contentsOf: Self.path, encoding: .utf8) == Aria2Document.text, "run: make documents")
+        #expect(try String(contentsOf: Self.path, encoding: .utf8) == Aria2Document.text, "run: make generate")
     }
 
     @Test("Each option occurs once, refused ones have a reason, and all defaults are valid for addUri")

@@ -3,16 +3,7 @@ import DownloadKit
 
 /// The options of the background session.
 struct DaemonOptions: ParsableArguments {
-    @Option(
-        name: [.customShort("j"), .long],
-        help: ArgumentHelp("Run at most N downloads at the same time, 1 to 1000. Default: 16.", valueName: "n"))
-    var maxConcurrent: Int?
-
-    @Option(
-        help: ArgumentHelp(
-            "Run at most N downloads from one host, 1 to 1000. Default: the value of --max-concurrent.", valueName: "n")
-    )
-    var maxPerHost: Int?
+    @OptionGroup var session: SessionOptions
 
     @Option(
         help: ArgumentHelp(
@@ -23,27 +14,19 @@ struct DaemonOptions: ParsableArguments {
 
     @OptionGroup(title: "Network access") var rpc: RPCOptions
 
-    func validate() throws {
-        if let maxConcurrent, !(1...1000).contains(maxConcurrent) {
-            throw ValidationError("-j \(maxConcurrent): give 1 to 1000 downloads")
-        }
-        if let maxPerHost, !(1...1000).contains(maxPerHost) {
-            throw ValidationError("--max-per-host \(maxPerHost): give 1 to 1000 downloads")
-        }
-    }
-
     /// The settings to change in a session that is already running.
     var settings: SessionSettings {
         SessionSettings(
-            maxConcurrent: maxConcurrent, maxPerHost: maxPerHost, rateLimit: limitRate.map { $0.limit ?? 0 })
+            maxConcurrent: session.maxConcurrent, maxPerHost: session.maxPerHost,
+            rateLimit: limitRate.map { $0.limit ?? 0 })
     }
 
     func apply(to configuration: inout SessionConfiguration) {
-        if let maxConcurrent {
+        if let maxConcurrent = session.maxConcurrent {
             configuration.maxConcurrent = maxConcurrent
             configuration.maxPerHost = maxConcurrent
         }
-        if let maxPerHost {
+        if let maxPerHost = session.maxPerHost {
             configuration.maxPerHost = maxPerHost
             configuration.hostLimits = [:]
         }
@@ -53,8 +36,8 @@ struct DaemonOptions: ParsableArguments {
     /// The options as arguments of a command line.
     var arguments: [String] {
         var words: [String] = []
-        if let maxConcurrent { words += ["--max-concurrent", "\(maxConcurrent)"] }
-        if let maxPerHost { words += ["--max-per-host", "\(maxPerHost)"] }
+        if let maxConcurrent = session.maxConcurrent { words += ["--max-concurrent", "\(maxConcurrent)"] }
+        if let maxPerHost = session.maxPerHost { words += ["--max-per-host", "\(maxPerHost)"] }
         if let limitRate { words += ["--limit-rate", limitRate.limit.map { "\($0)" } ?? "none"] }
         return words + rpc.arguments
     }

@@ -137,7 +137,7 @@ extension Get: ScannedOptions {
         literal = arguments.noGlob
         session = arguments.session
         worker = arguments.worker
-        item = arguments.item
+        item = ItemOptions(arguments.item)
         progress = arguments.progress
         output = arguments.output
     }

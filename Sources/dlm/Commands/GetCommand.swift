@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// ``Get`` for the argument parser.
-struct GetCommand: ContextCommand, ItemGroups {
+struct GetCommand: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
         abstract: "Download files and print their paths.",
@@ -55,21 +55,7 @@ struct GetCommand: ContextCommand, ItemGroups {
 
     @OptionGroup(title: "How") var session: SessionOptions
     @OptionGroup(title: "Workers") var worker: WorkerOptions
-    @OptionGroup(title: "Where") var place: DestinationOptions
-    @OptionGroup(title: "How") var transfer: TransferOptions
-    @OptionGroup(title: "How") var attempts: AttemptOptions
-    @OptionGroup(title: "Trust") var checksums: ChecksumOptions
-    @OptionGroup(title: "Trust") var validation: ValidationOptions
-    @OptionGroup(title: "Request") var http: HTTPRequestOptions
-    @OptionGroup(title: "How") var count: ConnectionOptions
-    @OptionGroup(title: "Request") var fields: HeaderOptions
-    @OptionGroup(title: "Request") var body: BodyOptions
-    @OptionGroup(title: "Credentials") var credentials: CredentialOptions
-    @OptionGroup(title: "Credentials") var cookies: CookieOptions
-    @OptionGroup(title: "Trust") var trust: TrustOptions
-    @OptionGroup(title: "Network") var network: NetworkOptions
-    @OptionGroup(title: "Mirrors") var mirrors: MirrorOptions
-    @OptionGroup(title: "Hooks") var hooks: HookOptions
+    @OptionGroup var item: ItemArguments
     @OptionGroup(title: "Output") var progress: ProgressOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 

@@ -3,12 +3,12 @@ import DownloadKit
 import Foundation
 
 /// The options that say when a download of `get` starts, when it is retried, and when it is given up.
-struct AttemptOptions: ParsableArguments {
+struct AttemptOptions: OptionTable {
     @Option(
         help: ArgumentHelp(
             "Also retry after these status codes, such as 403 or 403,520-529.", valueName: "codes"),
-        transform: CodeList.init(argument:))
-    var retryOn: CodeList?
+        transform: StatusCodes.init(argument:))
+    var retryOn: StatusCodes?
 
     @Option(
         help: ArgumentHelp(
@@ -50,42 +50,23 @@ struct AttemptOptions: ParsableArguments {
         if at != nil || !window.isEmpty { try LocalTime.check() }
     }
 
-    func apply(to request: inout DownloadRequest) {
-        if let retryOn { request.retry.statuses = retryOn.codes }
-        if let maxTime { request.timeouts.total = maxTime.value }
-        if paused { request.startsPaused = true }
-        if at != nil || !window.isEmpty {
-            var schedule = request.schedule ?? DownloadSchedule()
-            schedule.start = at?.moment ?? schedule.start
-            if !window.isEmpty { schedule.windows = window }
-            request.schedule = schedule
-        }
-        if let wait { request.pacing = wait.value > 0 ? wait.value : nil }
-    }
-}
-
-extension AttemptOptions: ScannedGroup {
-    mutating func read(_ words: inout ScannedWords) {
-        retryOn = words.value("retry-on", as: CodeList.init(argument:))
-        maxTime = words.value("max-time", as: Seconds.init(argument:))
-        at = words.value("at", as: StartArgument.init(argument:))
-        window = words.values("window", as: TimeWindow.init(argument:))
-        wait = words.value("wait", as: Seconds.init(argument:))
-        paused = words.flag("paused")
-    }
-}
-
-extension AttemptOptions: TellingOptions {
-    static func given(in request: DownloadRequest) -> GivenOptions.List {
-        let schedule = request.schedule
-        let isElsewhere = schedule.map { $0.timeZone != TimeZone.current.identifier } ?? false
-        let zone = isElsewhere ? schedule.map { " (\($0.timeZone))" } ?? "" : ""
-        return [
-            ("retry-on", request.retry.statuses?.description),
-            ("max-time", request.timeouts.total.map(GivenOptions.seconds)),
-            ("at", schedule?.start.map { ShowText.text($0) }),
-        ]
-            + (schedule?.windows ?? []).map { ("window", "\($0)\(zone)") }
-            + [("wait", request.pacing.map(GivenOptions.seconds))]
+    mutating func rows(_ row: inout OptionRows) {
+        retryOn = row("retry-on", .value(StatusCodes.init(argument:)), retryOn, .field(\.retry.statuses))
+        maxTime = row("max-time", .seconds, maxTime, .seconds(\.timeouts.total))
+        at = row(
+            "at", .value(StartArgument.init(argument:)), at,
+            .sets({ $0.ownSchedule.start = $1.moment }, shows: { $0.schedule?.start.map { ShowText.text($0) } }))
+        window = row("window", .values(TimeWindow.init(argument:)), window, .sets { $0.ownSchedule.windows = $1 })
+        row.show(
+            "window",
+            each: { request in
+                guard let schedule = request.schedule else { return [] }
+                let isElsewhere = schedule.timeZone != TimeZone.current.identifier
+                return schedule.windows.map { isElsewhere ? "\($0) (\(schedule.timeZone))" : "\($0)" }
+            })
+        wait = row(
+            "wait", .seconds, wait,
+            .sets({ $0.pacing = $1.value > 0 ? $1.value : nil }, shows: { $0.pacing.map(GivenOptions.seconds) }))
+        paused = row("paused", .flag, paused, .sets { $0.startsPaused = $1 })
     }
 }

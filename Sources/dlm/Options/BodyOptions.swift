@@ -3,7 +3,7 @@ import DownloadKit
 import Foundation
 
 /// The options for the body of the request. The body may be secret and is never stored; `resume` accepts it again.
-struct BodyOptions: ParsableArguments {
+struct BodyOptions: OptionTable {
     @Option(
         help: ArgumentHelp(
             "Send this form data by POST; repeatable, joined with &. Change the method with -X, and the type with -H. "
@@ -27,13 +27,18 @@ struct BodyOptions: ParsableArguments {
         data.contains("@-") || dataUrlencode.contains { $0.hasSuffix("@-") && !$0.contains("=") }
     }
 
-    /// Reads the files now, so that ``apply(to:)`` does not read them again for each download.
+    /// Reads the files now, so that ``apply(to:in:)`` does not read them again for each download.
     mutating func prepare() throws { known = try body() }
 
     mutating func dropBody() { (data, dataUrlencode, known) = ([], [], nil) }
 
-    func apply(to request: inout DownloadRequest) throws {
-        request.http.body = try known ?? body() ?? request.http.body
+    mutating func rows(_ row: inout OptionRows) {
+        data = row("data", .texts, data)
+        dataUrlencode = row("data-urlencode", .texts, dataUrlencode)
+        row.change { request in
+            if let body = try known ?? body() { request.http.body = body }
+        }
+        row.show("data") { $0.http.body.map { _ in "(not stored)" } }
     }
 
     /// Returns the body, or nil if none is given. Reads the files.
@@ -67,18 +72,5 @@ struct BodyOptions: ParsableArguments {
         let isInput = path == "-"
         if path.isEmpty { throw ValidationError("--data: @ without a file; give @FILE, or @- for standard input") }
         return try ChecksumFile.read(isInput ? nil : String(path))
-    }
-}
-
-extension BodyOptions: ScannedGroup {
-    mutating func read(_ words: inout ScannedWords) {
-        data = words.texts("data")
-        dataUrlencode = words.texts("data-urlencode")
-    }
-}
-
-extension BodyOptions: TellingOptions {
-    static func given(in request: DownloadRequest) -> GivenOptions.List {
-        [("data", request.http.body.map { _ in "(not stored)" })]
     }
 }

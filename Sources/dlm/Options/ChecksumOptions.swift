@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 
 /// The options for the checksums that files must match, for `get` and `verify`.
-struct ChecksumOptions: ParsableArguments {
+struct ChecksumOptions: OptionTable {
     @Option(
         help: ArgumentHelp("Require the file to have this digest, such as sha256:HEX.", valueName: "algo:hex"),
         completion: .list(Self.beginnings))
@@ -38,8 +38,10 @@ struct ChecksumOptions: ParsableArguments {
     /// The checksum that `--checksum` gives for a single file.
     var given: Checksum? { checksum.flatMap { Checksum($0) } }
 
-    func apply(to request: inout DownloadRequest) {
-        if let given { request.checksum = given }
+    mutating func rows(_ row: inout OptionRows) {
+        checksum = row("checksum", .text, checksum, .sets { $0.checksum = Checksum($1) ?? $0.checksum })
+        checksumFile = row("checksum-file", .path, checksumFile)
+        row.show("checksum-file") { $0.checksums?.source }
     }
 
     /// Reads the list of checksums. Returns nil if none is given.
@@ -62,19 +64,6 @@ struct ChecksumOptions: ParsableArguments {
         } catch let error as DownloadError {
             throw ChecksumFile.Failure(url: url, error: error)
         }
-    }
-}
-
-extension ChecksumOptions: ScannedGroup {
-    mutating func read(_ words: inout ScannedWords) {
-        checksum = words.text("checksum")
-        checksumFile = words.path("checksum-file")
-    }
-}
-
-extension ChecksumOptions: TellingOptions {
-    static func given(in request: DownloadRequest) -> GivenOptions.List {
-        [("checksum-file", request.checksums?.source)]
     }
 }
 

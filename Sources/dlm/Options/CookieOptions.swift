@@ -3,7 +3,7 @@ import DownloadKit
 
 /// The options for cookies. A cookie is sent only to URLs that match its domain, path and scheme, also after
 /// redirects. Without these options, the cookies that servers set are kept in memory until the command ends.
-struct CookieOptions: ParsableArguments {
+struct CookieOptions: OptionTable {
     @Option(
         help: ArgumentHelp(
             "Send the cookies from this file (Netscape format), which is read at each attempt.", valueName: "file"),
@@ -24,21 +24,8 @@ struct CookieOptions: ParsableArguments {
         }
     }
 
-    func apply(to request: inout DownloadRequest) {
-        if let cookieFile { request.secretFiles.cookies = FolderPath.file(cookieFile) }
-        if let cookieJar { request.secretFiles.cookieJar = FolderPath.file(cookieJar) }
-    }
-}
-
-extension CookieOptions: ScannedGroup {
-    mutating func read(_ words: inout ScannedWords) {
-        cookieFile = words.path("cookie-file")
-        cookieJar = words.path("cookie-jar")
-    }
-}
-
-extension CookieOptions: TellingOptions {
-    static func given(in request: DownloadRequest) -> GivenOptions.List {
-        [("cookie-file", request.secretFiles.cookies), ("cookie-jar", request.secretFiles.cookieJar)]
+    mutating func rows(_ row: inout OptionRows) {
+        cookieFile = row("cookie-file", .path, cookieFile, .file(\.secretFiles.cookies))
+        cookieJar = row("cookie-jar", .path, cookieJar, .file(\.secretFiles.cookieJar))
     }
 }

@@ -3,7 +3,7 @@ import DownloadKit
 import Foundation
 
 /// The options for the user's identity. Passwords are never stored. Files are read at each attempt.
-struct CredentialOptions: ParsableArguments {
+struct CredentialOptions: OptionTable {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
@@ -95,78 +95,66 @@ struct CredentialOptions: ParsableArguments {
         }
     }
 
-    private var authentication: HTTPAuthentication? {
-        if digest { return .digest }
-        if ntlm { return .ntlm }
-        if negotiate { return .negotiate }
-        if anyAuth { return .any }
-        return basic ? .basic : nil
+    mutating func rows(_ row: inout OptionRows) {
+        user = row(
+            "user", letter: "u", .text, user,
+            .sets({ $0.credential = try Self.credential($1) }, shows: { $0.credential.map(\.user) }))
+        basic = row("basic", .flag, basic, Self.way(.basic))
+        digest = row("digest", .flag, digest, Self.way(.digest))
+        ntlm = row("ntlm", .flag, ntlm, Self.way(.ntlm))
+        negotiate = row("negotiate", .flag, negotiate, Self.way(.negotiate))
+        anyAuth = row("anyauth", .flag, anyAuth, Self.way(.any))
+        awsSigv4 = row("aws-sigv4", .text, awsSigv4, .sets { $0.http.signature = $1 })
+        netrc = row("netrc", .flag, netrc)
+        netrcFile = row("netrc-file", .path, netrcFile, .file(\.secretFiles.netrc))
+        row.change { request in
+            if netrc, netrcFile == nil, let file = try Self.homeNetrc() { request.secretFiles.netrc = file }
+        }
+        bearerFile = row(
+            "bearer-file", .path, bearerFile,
+            .sets(
+                { ($0.secretFiles.bearer, $0.secretFiles.bearerCommand) = (FolderPath.file($1), nil) },
+                shows: \.secretFiles.bearer))
+        bearerCommand = row(
+            "bearer-command", .path, bearerCommand,
+            .sets(
+                { request, command in
+                    let folder = FileManager.default.currentDirectoryPath
+                    let path = try HookProgram.path(
+                        of: command, option: "--bearer-command", in: folder.isEmpty ? nil : folder)
+                    (request.secretFiles.bearer, request.secretFiles.bearerCommand) = (nil, path)
+                }, shows: \.secretFiles.bearerCommand))
+        row.show("aws-sigv4", \.http.signature)
+        for way in HTTPAuthentication.allCases {
+            row.show(way == .any ? "anyauth" : way.rawValue) { GivenOptions.flag($0.http.authentication == way) }
+        }
     }
 
-    func apply(to request: inout DownloadRequest) throws {
-        request.http.authentication = authentication ?? request.http.authentication
-        request.http.signature = awsSigv4 ?? request.http.signature
-        if let netrcFile {
-            request.secretFiles.netrc = FolderPath.file(netrcFile)
-        } else if netrc {
-            guard let home = ProcessInfo.processInfo.environment["HOME"], home.hasPrefix("/") else {
-                throw ValidationError("--netrc: no home folder: set HOME, or give --netrc-file")
-            }
-            // As in curl and wget, a missing file is not an error: the download begins without a password. A file that
-            // cannot be read is an error when the attempt begins.
-            let file = home + "/.netrc"
-            if access(file, F_OK) == 0 || errno != ENOENT { request.secretFiles.netrc = file }
+    private static func way(_ way: HTTPAuthentication) -> OptionEffect<Bool> {
+        .sets { request, _ in request.http.authentication = way }
+    }
+
+    /// Returns the path of `~/.netrc`, or nil if there is no such file. As in curl and wget, this is not an error: the
+    /// download begins without a password. A file that cannot be read is an error when the attempt begins.
+    private static func homeNetrc() throws -> String? {
+        guard let home = ProcessInfo.processInfo.environment["HOME"], home.hasPrefix("/") else {
+            throw ValidationError("--netrc: no home folder: set HOME, or give --netrc-file")
         }
-        if let bearerFile {
-            (request.secretFiles.bearer, request.secretFiles.bearerCommand) = (FolderPath.file(bearerFile), nil)
-        }
-        if let bearerCommand {
-            let folder = FileManager.default.currentDirectoryPath
-            let path = try HookProgram.path(
-                of: bearerCommand, option: "--bearer-command", in: folder.isEmpty ? nil : folder)
-            (request.secretFiles.bearer, request.secretFiles.bearerCommand) = (nil, path)
-        }
-        guard let user else { return }
+        let file = home + "/.netrc"
+        return access(file, F_OK) == 0 || errno != ENOENT ? file : nil
+    }
+
+    private static func credential(_ user: String) throws -> Credential {
         guard let colon = user.firstIndex(of: ":") else {
             throw ValidationError(
                 "-u: no password, and dlm does not ask for one in a list or in settings; give NAME:PASSWORD")
         }
-        request.credential = Credential(
-            user: String(user[..<colon]), password: String(user[user.index(after: colon)...]))
+        return Credential(user: String(user[..<colon]), password: String(user[user.index(after: colon)...]))
     }
 
     /// Asks for the password if `--user` gives only a name.
     mutating func askForPassword(in context: Context) throws {
         guard let user, !user.contains(":") else { return }
         self.user = "\(user):\(try context.askPassword(user, context.signals))"
-    }
-}
-
-extension CredentialOptions: ScannedGroup {
-    mutating func read(_ words: inout ScannedWords) {
-        user = words.text("user", "u")
-        basic = words.flag("basic")
-        digest = words.flag("digest")
-        ntlm = words.flag("ntlm")
-        negotiate = words.flag("negotiate")
-        anyAuth = words.flag("anyauth")
-        awsSigv4 = words.text("aws-sigv4")
-        netrc = words.flag("netrc")
-        netrcFile = words.path("netrc-file")
-        bearerFile = words.path("bearer-file")
-        bearerCommand = words.path("bearer-command")
-    }
-}
-
-extension CredentialOptions: TellingOptions {
-    static func given(in request: DownloadRequest) -> GivenOptions.List {
-        let files = request.secretFiles
-        return [
-            ("user", request.credential.map(\.user)), ("netrc-file", files.netrc), ("bearer-file", files.bearer),
-            ("bearer-command", files.bearerCommand), ("aws-sigv4", request.http.signature),
-        ]
-            + HTTPAuthentication.allCases.map {
-                ($0 == .any ? "anyauth" : $0.rawValue, GivenOptions.flag(request.http.authentication == $0))
-            }
     }
 }

@@ -3,7 +3,7 @@ import DownloadKit
 import Foundation
 
 /// The options for the folders and names of the files of `get`.
-struct DestinationOptions: ParsableArguments {
+struct DestinationOptions: OptionTable {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
@@ -55,24 +55,39 @@ struct DestinationOptions: ParsableArguments {
         if output.hasPrefix("/"), directory != nil { throw ValidationError("-d and -o both name a folder; give one") }
     }
 
-    /// Applies the options that were given, and changes nothing else. A relative folder in the value of `--output` is
-    /// relative to the folder that was given before, if any.
-    /// - Parameter workingFolder: the absolute path from which relative folders start; nil if there is no usable one.
-    func apply(to destination: inout Destination, in workingFolder: String?) throws {
-        if let ifExists { destination.ifExists = ifExists }
-        if continues { destination.continues = true }
-        if let contentDisposition { destination.takesServerName = contentDisposition == .contentDisposition }
-        if let remoteTime { destination.keepsRemoteTime = remoteTime == .remoteTime }
-        if let directory {
-            guard let start = directory.hasPrefix("/") ? "" : workingFolder else { throw Self.noWorkingFolder }
-            destination.folder = FolderPath.canonical(FolderPath.joined(start, directory))
+    mutating func rows(_ row: inout OptionRows) {
+        let workingFolder = row.workingFolder
+        output = row("output", letter: "o", .path, output)
+        directory = row(
+            "directory", letter: "d", .path, directory,
+            .sets { request, directory in
+                guard let start = directory.hasPrefix("/") ? "" : workingFolder else { throw Self.noWorkingFolder }
+                request.destination.folder = FolderPath.canonical(FolderPath.joined(start, directory))
+            })
+        row.change { request in
+            // A relative folder in the value of --output starts at the folder of --directory.
+            if let output, output != Self.stream { try Self.setName(output, of: &request.destination) }
         }
-        guard let output, output != Self.stream else { return }
+        ifExists = row("if-exists", .word(), ifExists, .field(\.destination.ifExists, unless: .fail, shows: \.rawValue))
+        continues = row("continue", letter: "c", .flag, continues, .sets { $0.destination.continues = $1 })
+        contentDisposition = row(
+            "content-disposition", .pair(), contentDisposition,
+            .sets { $0.destination.takesServerName = $1.isOn })
+        row.show("no-content-disposition") { GivenOptions.flag(!$0.destination.takesServerName) }
+        remoteTime = row(
+            "remote-time", .pair(), remoteTime,
+            .sets(
+                { $0.destination.keepsRemoteTime = $1.isOn },
+                shows: { GivenOptions.flag($0.destination.keepsRemoteTime) }))
+        row.show("continue") { GivenOptions.flag($0.destination.continues) }
+    }
+
+    private static func setName(_ output: String, of destination: inout Destination) throws {
         let parts = output.split(separator: "/", omittingEmptySubsequences: false)
         destination.fileName = parts.last.map(String.init)
         if parts.count > 1 {
             let folder = parts.dropLast().joined(separator: "/") + "/"
-            guard folder.hasPrefix("/") || !destination.folder.isEmpty else { throw Self.noWorkingFolder }
+            guard folder.hasPrefix("/") || !destination.folder.isEmpty else { throw noWorkingFolder }
             destination.folder = FolderPath.canonical(FolderPath.joined(destination.folder, folder))
         }
     }
@@ -82,29 +97,4 @@ struct DestinationOptions: ParsableArguments {
 
     static let noWorkingFolder = ValidationError(
         "the working folder is gone, or its name is not UTF-8; give a folder with -d")
-}
-
-extension DestinationOptions: ScannedGroup {
-    mutating func read(_ words: inout ScannedWords) {
-        output = words.path("output", "o")
-        directory = words.path("directory", "d")
-        ifExists = words.value("if-exists")
-        continues = words.flag("continue", "c")
-        contentDisposition = words.last([
-            "content-disposition": .contentDisposition, "no-content-disposition": .noContentDisposition,
-        ])
-        remoteTime = words.last(["remote-time": .remoteTime, "no-remote-time": .noRemoteTime])
-    }
-}
-
-extension DestinationOptions: TellingOptions {
-    static func given(in request: DownloadRequest) -> GivenOptions.List {
-        let place = request.destination
-        return [
-            ("if-exists", GivenOptions.text(place.ifExists, unless: .fail, \.rawValue)),
-            ("no-content-disposition", GivenOptions.flag(!place.takesServerName)),
-            ("remote-time", GivenOptions.flag(place.keepsRemoteTime)),
-            ("continue", GivenOptions.flag(place.continues)),
-        ]
-    }
 }

@@ -3,7 +3,7 @@ import DownloadKit
 import Foundation
 
 /// The options that change the HTTP requests of `get`.
-struct HTTPRequestOptions: ParsableArguments {
+struct HTTPRequestOptions: OptionTable {
     @Option(
         name: [.customShort("A"), .long],
         help: ArgumentHelp("Send this as User-Agent; '' sends none. Default: dlm/VERSION.", valueName: "name"))
@@ -70,17 +70,30 @@ struct HTTPRequestOptions: ParsableArguments {
         return others
     }
 
-    func apply(to request: inout DownloadRequest) {
-        request.url = completed(request.url)
-        if let userAgent { request.http.userAgent = userAgent }
-        if let referer { request.http.referer = Self.withoutSecrets(referer) }
-        if compressed { request.http.acceptsCompressed = true }
-        if let hsts { request.http.upgradesKnownHosts = hsts == .hsts ? nil : false }
-        guard let method else { return }
-        request.http.method = method.uppercased()
-        // A method such as POST sends a body even if the body is empty. Bodies are not stored, so a later `resume` must
-        // be given the body, even an empty one.
-        if !request.isIdempotent { request.http.body = request.http.body ?? RequestBody([]) }
+    mutating func rows(_ row: inout OptionRows) {
+        row.show("method", \.http.method)
+        userAgent = row(
+            "user-agent", letter: "A", .text, userAgent, .field(\.http.userAgent, shows: { $0.isEmpty ? "\"\"" : $0 }))
+        referer = row(
+            "referer", letter: "e", .text, referer,
+            .sets(
+                { $0.http.referer = Self.withoutSecrets($1) },
+                shows: { $0.http.referer.map { $0.isEmpty ? "\"\"" : Redaction.hidden($0) } }))
+        query = row("query", .texts, query)
+        row.change { $0.url = completed($0.url) }
+        compressed = row(
+            "compressed", .flag, compressed,
+            .sets({ $0.http.acceptsCompressed = $1 }, shows: { GivenOptions.flag($0.http.acceptsCompressed) }))
+        method = row(
+            "method", letter: "X", .text, method,
+            .sets { request, method in
+                request.http.method = method.uppercased()
+                // A method such as POST sends a body even if the body is empty. Bodies are not stored, so a later
+                // `resume` must be given the body, even an empty one.
+                if !request.isIdempotent { request.http.body = request.http.body ?? RequestBody([]) }
+            })
+        hsts = row("hsts", .pair(), hsts, .sets { $0.http.upgradesKnownHosts = $1.isOn ? nil : false })
+        row.show("no-hsts") { GivenOptions.flag($0.http.upgradesKnownHosts == false) }
     }
 
     /// Returns the URL without user information and fragment, which must not be sent as a referrer (RFC 9110 section
@@ -105,28 +118,5 @@ struct HTTPRequestOptions: ParsableArguments {
             return url
         }
         return parsed.url
-    }
-}
-
-extension HTTPRequestOptions: ScannedGroup {
-    mutating func read(_ words: inout ScannedWords) {
-        userAgent = words.text("user-agent", "A")
-        referer = words.text("referer", "e")
-        query = words.texts("query")
-        compressed = words.flag("compressed")
-        method = words.text("method", "X")
-        hsts = words.last(["hsts": .hsts, "no-hsts": .noHsts])
-    }
-}
-
-extension HTTPRequestOptions: TellingOptions {
-    static func given(in request: DownloadRequest) -> GivenOptions.List {
-        let http = request.http
-        return [
-            ("method", http.method), ("user-agent", http.userAgent.map { $0.isEmpty ? "\"\"" : $0 }),
-            ("referer", http.referer.map { $0.isEmpty ? "\"\"" : Redaction.hidden($0) }),
-            ("compressed", GivenOptions.flag(http.acceptsCompressed)),
-            ("no-hsts", GivenOptions.flag(http.upgradesKnownHosts == false)),
-        ]
     }
 }

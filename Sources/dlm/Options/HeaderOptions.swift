@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 
 /// The options for header fields of the request. Fields that may be secret are never stored.
-struct HeaderOptions: ParsableArguments {
+struct HeaderOptions: OptionTable {
     @Option(
         name: [.customShort("H"), .long],
         help: ArgumentHelp("Send this header field, 'Name: value'; repeatable.", valueName: "header"))
@@ -15,18 +15,15 @@ struct HeaderOptions: ParsableArguments {
         }
     }
 
-    /// Adds the given header fields to the request. Fields of the same names that the request already has are removed.
-    /// If several given fields have the same name, all of them are added.
-    func apply(to request: inout DownloadRequest) {
-        guard !header.isEmpty else { return }
-        let fields = header.compactMap(RequestHeader.init)
-        let names = Set(fields.map { $0.name.lowercased() })
-        request.headers = request.headers.filter { !names.contains($0.name.lowercased()) } + fields
-    }
-}
-
-extension HeaderOptions: ScannedGroup {
-    mutating func read(_ words: inout ScannedWords) {
-        header = words.texts("header", "H")
+    mutating func rows(_ row: inout OptionRows) {
+        header = row(
+            "header", letter: "H", .texts, header,
+            .sets { request, given in
+                // Fields of the same names that the request already has are removed. If several given fields have the
+                // same name, all of them are added.
+                let fields = given.compactMap(RequestHeader.init)
+                let names = Set(fields.map { $0.name.lowercased() })
+                request.headers = request.headers.filter { !names.contains($0.name.lowercased()) } + fields
+            })
     }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 
 /// The options for the programs that run, and the messages that are sent, when a download has ended.
-struct HookOptions: ParsableArguments {
+struct HookOptions: OptionTable {
     @Option(
         help: ArgumentHelp(
             "When a download is complete, run this program (a path, or a name in PATH) without a shell or arguments. "
@@ -51,47 +51,29 @@ struct HookOptions: ParsableArguments {
         if hookTimeout?.value == 0 { throw ValidationError("--hook-timeout: give more than 0") }
     }
 
-    /// Applies the options that were given, and changes nothing else. The programs are searched for here instead of
-    /// when the options are read. So a missing program in a setting does not stop other commands.
-    /// - Parameter workingFolder: the absolute path from which relative paths start.
-    func apply(to request: inout DownloadRequest, in workingFolder: String?) throws {
-        let isGiven = onComplete != nil || onError != nil || urlCommand != nil || hookTimeout != nil
-        guard isGiven || onCompleteUrl != nil || onCompleteBearerFile != nil || notify != nil else { return }
-        var hooks = request.hooks ?? Hooks()
-        if let onComplete {
-            hooks.onComplete = try HookProgram.path(of: onComplete, option: "--on-complete", in: workingFolder)
-        }
-        if let onError { hooks.onError = try HookProgram.path(of: onError, option: "--on-error", in: workingFolder) }
-        if let urlCommand { hooks.urlCommand = urlCommand }
-        if let onCompleteUrl { hooks.completeURL = onCompleteUrl }
-        if let onCompleteBearerFile { hooks.completeBearerFile = FolderPath.file(onCompleteBearerFile) }
-        if let notify { hooks.notifies = notify == .notify }
-        if let hookTimeout { hooks.timeLimit = hookTimeout.value }
-        request.hooks = hooks
+    mutating func rows(_ row: inout OptionRows) {
+        let folder = row.workingFolder
+        onComplete = row("on-complete", .path, onComplete, Self.program(\.onComplete, "--on-complete", folder))
+        onError = row("on-error", .path, onError, Self.program(\.onError, "--on-error", folder))
+        urlCommand = row("url-command", .text, urlCommand, .field(\.ownHooks.urlCommand))
+        onCompleteUrl = row(
+            "on-complete-url", .text, onCompleteUrl, .field(\.ownHooks.completeURL, shows: Redaction.hidden))
+        onCompleteBearerFile = row(
+            "on-complete-bearer-file", .path, onCompleteBearerFile, .file(\.ownHooks.completeBearerFile))
+        notify = row(
+            "notify", .pair(), notify,
+            .sets(
+                { $0.ownHooks.notifies = $1.isOn }, shows: { GivenOptions.flag($0.hooks?.notifies ?? false) }))
+        hookTimeout = row("hook-timeout", .seconds, hookTimeout, .seconds(\.ownHooks.timeLimit))
     }
-}
 
-extension HookOptions: ScannedGroup {
-    mutating func read(_ words: inout ScannedWords) {
-        onComplete = words.path("on-complete")
-        onError = words.path("on-error")
-        urlCommand = words.text("url-command")
-        onCompleteUrl = words.text("on-complete-url")
-        onCompleteBearerFile = words.path("on-complete-bearer-file")
-        notify = words.last(["notify": .notify, "no-notify": .noNotify])
-        hookTimeout = words.value("hook-timeout", as: Seconds.init(argument:))
-    }
-}
-
-extension HookOptions: TellingOptions {
-    static func given(in request: DownloadRequest) -> GivenOptions.List {
-        let hooks = request.hooks
-        return [
-            ("on-complete", hooks?.onComplete), ("on-error", hooks?.onError), ("url-command", hooks?.urlCommand),
-            ("on-complete-url", hooks?.completeURL.map(Redaction.hidden)),
-            ("on-complete-bearer-file", hooks?.completeBearerFile),
-            ("notify", GivenOptions.flag(hooks?.notifies ?? false)),
-            ("hook-timeout", hooks?.timeLimit.map(GivenOptions.seconds)),
-        ]
+    /// Returns the effect of an option that names a program. The program is searched for when the option is applied
+    /// instead of when it is read. So a missing program in a setting does not stop other commands.
+    private static func program(
+        _ path: WritableKeyPath<Hooks, String?>, _ option: String, _ workingFolder: String?
+    ) -> OptionEffect<String> {
+        .sets(
+            { $0.ownHooks[keyPath: path] = try HookProgram.path(of: $1, option: option, in: workingFolder) },
+            shows: { $0.hooks?[keyPath: path] })
     }
 }

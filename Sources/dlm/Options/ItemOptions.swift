@@ -3,7 +3,7 @@ import DownloadKit
 
 /// The options of one download. They can be given on the command line of `get`, below a URL in a list, and as settings.
 /// ``OptionScope`` names the options that are not possible in all of these places.
-struct ItemOptions: ItemGroups {
+struct ItemOptions: RenewableOptions {
     var place: DestinationOptions
     var transfer: TransferOptions
     var attempts: AttemptOptions
@@ -23,12 +23,12 @@ struct ItemOptions: ItemGroups {
     /// Applies the options that were given, and changes nothing else.
     /// - Parameter workingFolder: the absolute path from which relative folders start.
     func apply(to request: inout DownloadRequest, in workingFolder: String?) throws {
-        try place.apply(to: &request.destination, in: workingFolder)
-        transfer.apply(to: &request)
-        attempts.apply(to: &request)
-        validation.apply(to: &request)
-        checksums.apply(to: &request)
-        http.apply(to: &request)
+        try place.apply(to: &request, in: workingFolder)
+        try transfer.apply(to: &request)
+        try attempts.apply(to: &request)
+        try validation.apply(to: &request)
+        try checksums.apply(to: &request)
+        try http.apply(to: &request)
         try renew(&request)
         try mirrors.apply(to: &request)
         try hooks.apply(to: &request, in: workingFolder)
@@ -36,24 +36,22 @@ struct ItemOptions: ItemGroups {
 }
 
 extension ItemOptions: ScannedOptions {
-    typealias Arguments = ItemArguments
-
-    init(_ groups: some ItemGroups) {
-        place = groups.place
-        transfer = groups.transfer
-        attempts = groups.attempts
-        checksums = groups.checksums
-        validation = groups.validation
-        http = groups.http
-        count = groups.count
-        fields = groups.fields
-        body = groups.body
-        credentials = groups.credentials
-        cookies = groups.cookies
-        trust = groups.trust
-        network = groups.network
-        mirrors = groups.mirrors
-        hooks = groups.hooks
+    init(_ arguments: ItemArguments) {
+        place = arguments.place
+        transfer = arguments.transfer
+        attempts = arguments.attempts
+        checksums = arguments.checksums
+        validation = arguments.validation
+        http = arguments.http
+        count = arguments.count
+        fields = arguments.fields
+        body = arguments.body
+        credentials = arguments.credentials
+        cookies = arguments.cookies
+        trust = arguments.trust
+        network = arguments.network
+        mirrors = arguments.mirrors
+        hooks = arguments.hooks
     }
 
     init(_ words: inout ScannedWords) {
@@ -76,7 +74,7 @@ extension ItemOptions: ScannedOptions {
 }
 
 /// ``ItemOptions`` for the argument parser.
-struct ItemArguments: ParsableArguments, ItemGroups {
+struct ItemArguments: ParsableArguments {
     @OptionGroup(title: "Where") var place: DestinationOptions
     @OptionGroup(title: "How") var transfer: TransferOptions
     @OptionGroup(title: "How") var attempts: AttemptOptions

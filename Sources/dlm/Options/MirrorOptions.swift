@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 
 /// The options for further sources of a file, and for Metalink documents.
-struct MirrorOptions: ParsableArguments {
+struct MirrorOptions: OptionTable {
     @Option(
         help: ArgumentHelp(
             "Add another source of the same file; repeatable. Large files come from all sources together if possible. "
@@ -34,12 +34,14 @@ struct MirrorOptions: ParsableArguments {
         for text in mirror { _ = try Self.address(text, "--mirror") }
     }
 
-    /// Applies the options that were given, and changes nothing else.
-    func apply(to request: inout DownloadRequest) throws {
-        if repair { request.repairs = true }
-        if let followMetalink { request.followsMetalink = followMetalink == .followMetalink }
-        if let metalinkLocation { request.location = metalinkLocation.lowercased() }
-        if !mirror.isEmpty { request.mirrors = try mirror.map { try Self.address($0, "--mirror") } }
+    mutating func rows(_ row: inout OptionRows) {
+        row.show("repair") { GivenOptions.flag($0.repairs) }
+        mirror = row("mirror", .texts, mirror, .sets { $0.mirrors = try $1.map { try Self.address($0, "--mirror") } })
+        metalinkLocation = row(
+            "metalink-location", .text, metalinkLocation, .sets({ $0.location = $1.lowercased() }, shows: \.location))
+        followMetalink = row("follow-metalink", .pair(), followMetalink, .sets { $0.followsMetalink = $1.isOn })
+        row.show("no-follow-metalink") { GivenOptions.flag(!$0.followsMetalink) }
+        repair = row("repair", .flag, repair, .sets { $0.repairs = $1 })
     }
 
     /// Reads the URL of a mirror.
@@ -71,23 +73,5 @@ struct MirrorOptions: ParsableArguments {
         if let only = request.onlyScheme, let other = request.mirrors.first(where: { $0.scheme != only }) {
             throw DownloadError.requestInvalid(.schemeNotAllowed(other.string, only: only))
         }
-    }
-}
-
-extension MirrorOptions: ScannedGroup {
-    mutating func read(_ words: inout ScannedWords) {
-        mirror = words.texts("mirror")
-        metalinkLocation = words.text("metalink-location")
-        followMetalink = words.last(["follow-metalink": .followMetalink, "no-follow-metalink": .noFollowMetalink])
-        repair = words.flag("repair")
-    }
-}
-
-extension MirrorOptions: TellingOptions {
-    static func given(in request: DownloadRequest) -> GivenOptions.List {
-        [
-            ("repair", GivenOptions.flag(request.repairs)), ("metalink-location", request.location),
-            ("no-follow-metalink", GivenOptions.flag(!request.followsMetalink)),
-        ]
     }
 }

@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 
 /// The options for the connection to the server.
-struct NetworkOptions: ParsableArguments {
+struct NetworkOptions: OptionTable {
     @Option(
         help: ArgumentHelp(
             "Use this proxy instead of the one in the environment; '' uses none. Form: "
@@ -62,48 +62,24 @@ struct NetworkOptions: ParsableArguments {
         }
     }
 
-    func apply(to request: inout DownloadRequest) {
-        request.network.proxy = proxy.flatMap { try? ProxyAddress(argument: $0) } ?? request.network.proxy
-        request.network.noProxy = noProxy ?? request.network.noProxy
-        request.network.interface = interface ?? request.network.interface
-        if ipv4 || ipv6 { request.network.addressFamily = ipv4 ? .ipv4 : .ipv6 }
-        if http11 || http2 { request.network.httpVersion = http11 ? .http1 : .http2 }
-        if !resolve.isEmpty {
-            request.network.addresses = resolve.flatMap { (try? PinnedAddress.list(argument: $0)) ?? [] }
-        }
-        request.network.nameServer = dohUrl ?? request.network.nameServer
-        request.network.dnsCacheTime = dnsCacheTime?.value ?? request.network.dnsCacheTime
-    }
-}
-
-extension NetworkOptions: ScannedGroup {
-    mutating func read(_ words: inout ScannedWords) {
-        proxy = words.text("proxy")
-        noProxy = words.text("no-proxy")
-        interface = words.text("interface")
-        ipv4 = words.flag("ipv4", "4")
-        ipv6 = words.flag("ipv6", "6")
-        http11 = words.flag("http1.1")
-        http2 = words.flag("http2")
-        resolve = words.texts("resolve")
-        dohUrl = words.text("doh-url")
-        dnsCacheTime = words.value("dns-cache-time", as: Seconds.init(argument:))
-    }
-}
-
-extension NetworkOptions: TellingOptions {
-    static func given(in request: DownloadRequest) -> GivenOptions.List {
-        let network = request.network
-        let pinned = network.addresses?.map { ("resolve", "\($0.host):\($0.port):\($0.address)" as String?) } ?? []
-        return [
-            ("proxy", network.proxy.map { $0.url.isEmpty ? "\"\"" : $0.url }),
-            ("proxy-user", network.proxy?.credential.map(\.user)), ("no-proxy", network.noProxy),
-            ("interface", network.interface), ("ipv4", GivenOptions.flag(network.addressFamily == .ipv4)),
-            ("ipv6", GivenOptions.flag(network.addressFamily == .ipv6)),
-            ("http1.1", GivenOptions.flag(network.httpVersion == .http1)),
-            ("http2", GivenOptions.flag(network.httpVersion == .http2)), ("doh-url", network.nameServer),
-            ("dns-cache-time", network.dnsCacheTime.map(GivenOptions.seconds)),
-        ] + pinned
+    mutating func rows(_ row: inout OptionRows) {
+        proxy = row(
+            "proxy", .text, proxy,
+            .sets(
+                { $0.network.proxy = try ProxyAddress(argument: $1) },
+                shows: { $0.network.proxy.map { $0.url.isEmpty ? "\"\"" : $0.url } }))
+        row.show("proxy-user") { $0.network.proxy?.credential.map(\.user) }
+        noProxy = row("no-proxy", .text, noProxy, .field(\.network.noProxy))
+        interface = row("interface", .text, interface, .field(\.network.interface))
+        ipv4 = row("ipv4", letter: "4", .flag, ipv4, .choice(\.network.addressFamily, .ipv4))
+        ipv6 = row("ipv6", letter: "6", .flag, ipv6, .choice(\.network.addressFamily, .ipv6))
+        http11 = row("http1.1", .flag, http11, .choice(\.network.httpVersion, .http1))
+        http2 = row("http2", .flag, http2, .choice(\.network.httpVersion, .http2))
+        resolve = row(
+            "resolve", .texts, resolve, .sets { $0.network.addresses = try $1.flatMap(PinnedAddress.list(argument:)) })
+        dohUrl = row("doh-url", .text, dohUrl, .field(\.network.nameServer))
+        dnsCacheTime = row("dns-cache-time", .seconds, dnsCacheTime, .seconds(\.network.dnsCacheTime))
+        row.show("resolve", each: { ($0.network.addresses ?? []).map { "\($0.host):\($0.port):\($0.address)" } })
     }
 }
 

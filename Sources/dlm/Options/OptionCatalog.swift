@@ -6,6 +6,7 @@ import Foundation
 struct OptionCatalog: Sendable {
     struct Option: Sendable, Equatable {
         let name: String
+        let letter: Character?
         let isFlag: Bool
         let isRepeatable: Bool
         /// Whether the value is the name of a file or a folder.
@@ -13,38 +14,28 @@ struct OptionCatalog: Sendable {
     }
 
     private let options: [String: Option]
-    /// Long names by the letters of short options.
-    private let letters: [Character: String]
 
     /// The long names that can be written in a file, in the order of the help.
     let names: [String]
 
     /// Collects the options from the parser, which takes some milliseconds.
     init(_ type: (some ParsableArguments).Type) {
-        let arguments = CommandDescription.arguments(of: type)
-        let named = arguments.compactMap { argument in
-            argument.longName.map {
-                Option(
-                    name: $0, isFlag: argument.kind == "flag", isRepeatable: argument.isRepeating,
-                    isPath: argument.isPath)
-            }
-        }
-        let letters = arguments.reduce(into: [Character: String]()) { letters, argument in
-            guard let name = argument.longName else { return }
-            for short in argument.names ?? [] where short.kind == "short" {
-                if let letter = short.name.first { letters[letter] = name }
-            }
-        }
-        self.init(named, letters)
+        self.init(
+            CommandDescription.arguments(of: type).compactMap { argument in
+                argument.longName.map { name in
+                    Option(
+                        name: name, letter: argument.names?.first { $0.kind == "short" }?.name.first,
+                        isFlag: argument.kind == "flag", isRepeatable: argument.isRepeating, isPath: argument.isPath)
+                }
+            })
     }
 
-    /// Collects the options that the code for ``ScannedWords`` reads. This catalog has no letters of short options.
+    /// Collects the options that the code for ``ScannedWords`` reads.
     init(scannedBy options: (some ScannedOptions).Type) { self.init(ScannedWords.asked(by: options)) }
 
-    private init(_ named: [Option], _ letters: [Character: String] = [:]) {
+    private init(_ named: [Option]) {
         let options = Dictionary(named.map { ($0.name, $0) }) { first, _ in first }
         self.options = options
-        self.letters = letters
         names = named.map(\.name).filter { name in
             // In a file, `name=false` is written instead of the flag `--no-name`.
             let isOpposite = name.hasPrefix("no-") && options[String(name.dropFirst(3))]?.isFlag ?? false
@@ -67,7 +58,7 @@ struct OptionCatalog: Sendable {
     func option(named name: some StringProtocol) -> Option? { options[String(name)] }
 
     /// Returns the option with this short name.
-    func option(letter: Character) -> Option? { letters[letter].flatMap { options[$0] } }
+    func option(letter: Character) -> Option? { options.values.first { $0.letter == letter } }
 
     /// Returns the option that switches off a flag that is on by default, or nil if there is none.
     func opposite(of flag: Option) -> Option? { options["no-\(flag.name)"] }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 
 /// The output options that most commands share.
-struct OutputOptions: ParsableArguments {
+struct OutputOptions: ScannedGroup {
     @Flag(name: .long, help: "Write JSON to stdout, one value in each line.")
     var json = false
 
@@ -19,9 +19,7 @@ struct OutputOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Colour the output; auto means on a terminal. Default: auto.", valueName: "when"))
     var color: ColorChoice?
-}
 
-extension OutputOptions: ScannedGroup {
     mutating func read(_ words: inout ScannedWords) {
         json = words.flag("json")
         quiet = words.flag("quiet", "q")
@@ -31,16 +29,14 @@ extension OutputOptions: ScannedGroup {
 }
 
 /// The option for the progress display of the commands that show running downloads.
-struct ProgressOptions: ParsableArguments {
+struct ProgressOptions: ScannedGroup {
     @Option(
         help: ArgumentHelp(
             "Show progress on stderr: bars (bar), a line every few seconds (plain), JSON (json) or nothing (none). "
                 + "Default: auto, which is bar on a terminal. Elsewhere it is none, but plain for dlm watch.",
             valueName: "how"))
     var progress: ProgressChoice?
-}
 
-extension ProgressOptions: ScannedGroup {
     mutating func read(_ words: inout ScannedWords) {
         progress = words.value("progress")
     }

@@ -13,10 +13,10 @@ struct ProbeOptions: ParsableArguments {
 
     /// Applies the options that were given, and changes nothing else.
     func apply(to request: inout DownloadRequest) throws {
-        fields.apply(to: &request)
+        try fields.apply(to: &request)
         try credentials.apply(to: &request)
-        cookies.apply(to: &request)
+        try cookies.apply(to: &request)
         try trust.apply(to: &request)
-        network.apply(to: &request)
+        try network.apply(to: &request)
     }
 }

@@ -4,7 +4,7 @@ import DownloadRPC
 import Foundation
 
 /// The options for the HTTP server of the background session, which serves aria2's RPC and the web page.
-struct RPCOptions: ParsableArguments {
+struct RPCOptions: ScannedGroup {
     @Flag(exclusivity: .chooseLast) var rpc: RPCFlag?
 
     @Option(
@@ -111,51 +111,41 @@ struct RPCOptions: ParsableArguments {
         }
         return words
     }
-}
 
-extension RPCOptions: ScannedGroup {
     mutating func read(_ words: inout ScannedWords) {
-        rpc = words.last(["rpc": .rpc, "no-rpc": .noRpc])
+        rpc = words.pair("rpc")
         rpcListen = words.value("rpc-listen", as: RPCAddress.init(argument:))
         rpcFolders = words.paths("rpc-folders")
         rpcHosts = words.texts("rpc-hosts")
         rpcOrigins = words.texts("rpc-origins")
-        rpcPrivateHosts = words.last([
-            "rpc-private-hosts": .rpcPrivateHosts, "no-rpc-private-hosts": .noRpcPrivateHosts,
-        ])
+        rpcPrivateHosts = words.pair("rpc-private-hosts")
     }
 }
 
 /// `--rpc` and its opposite.
-enum RPCFlag: EnumerableFlag {
+enum RPCFlag: FlagPair {
     case rpc, noRpc
 
-    static func help(for value: Self) -> ArgumentHelp? {
-        switch value {
-        case .rpc:
-            """
-            Serve aria2's RPC, a web page and dlm's own API over HTTP. All of these require a secret (see: dlm rpc \
-            secret). Default: off.
-            """
-        case .noRpc: "Serve nothing over HTTP."
-        }
-    }
+    static let texts = (
+        on: """
+        Serve aria2's RPC, a web page and dlm's own API over HTTP. All of these require a secret (see: dlm rpc \
+        secret). Default: off.
+        """,
+        off: "Serve nothing over HTTP."
+    )
 }
 
 /// `--rpc-private-hosts` and its opposite.
-enum RPCPrivateHostsFlag: EnumerableFlag {
+enum RPCPrivateHostsFlag: FlagPair {
     case rpcPrivateHosts, noRpcPrivateHosts
 
-    static func help(for value: Self) -> ArgumentHelp? {
-        switch value {
-        case .rpcPrivateHosts: "Let network clients download from any host. Default: on."
-        case .noRpcPrivateHosts:
-            """
-            Refuse downloads from this machine, or from private or link-local networks, if network clients request \
-            them, also after redirects. Proxies that network clients name are refused, too.
-            """
-        }
-    }
+    static let texts = (
+        on: "Let network clients download from any host. Default: on.",
+        off: """
+        Refuse downloads from this machine, or from private or link-local networks, if network clients request \
+        them, also after redirects. Proxies that network clients name are refused, too.
+        """
+    )
 }
 
 /// A numeric address with a port.

@@ -3,8 +3,7 @@ import DownloadKit
 import Foundation
 
 /// The options that `get` and `resume` share, because secrets are not stored and other values may change between two
-/// runs. Each command contains these groups directly instead of in another group: debug builds of ArgumentParser check
-/// all groups again at each level, so each level takes five times as long.
+/// runs.
 protocol RenewableOptions {
     var count: ConnectionOptions { get set }
     var fields: HeaderOptions { get set }
@@ -44,13 +43,13 @@ extension RenewableOptions {
     func renew(_ request: inout DownloadRequest) throws {
         if let connections = count.connections { request.connections = connections.number }
         try body.apply(to: &request)
-        fields.apply(to: &request)
+        try fields.apply(to: &request)
         let before = request.secretFiles
         try credentials.apply(to: &request)
-        cookies.apply(to: &request)
+        try cookies.apply(to: &request)
         if request.secretFiles != before { try LoadedSecrets.check(request.secretFiles) }
         try trust.apply(to: &request)
-        network.apply(to: &request)
+        try network.apply(to: &request)
     }
 
     /// Returns these options as overrides for a stored request.
@@ -63,7 +62,7 @@ extension RenewableOptions {
         overrides.http.signature = given.http.signature
         overrides.credential = given.credential
         overrides.secretFiles = given.secretFiles
-        overrides.trust = trust.policy
+        overrides.trust = given.trust == .system ? nil : given.trust
         overrides.schemes = given.redirect.schemes
         overrides.network = given.network
         overrides.connections = count.connections?.number
@@ -92,7 +91,7 @@ extension ConnectionOptions: ScannedGroup {
 }
 
 /// The options of `get` for speed, retries, timeouts, redirects and priority.
-struct TransferOptions: ParsableArguments {
+struct TransferOptions: OptionTable {
     // The help texts name these defaults, because the parser does not show the defaults of options with a `transform`.
     private static let delay = Seconds(RetryPolicy().delay)
     private static let hostPause = Seconds(RetryPolicy().maximumHostPause)
@@ -163,48 +162,21 @@ struct TransferOptions: ParsableArguments {
         if stallTimeout?.value == 0 { throw ValidationError("--stall-timeout: give more than 0") }
     }
 
-    func apply(to request: inout DownloadRequest) {
-        if let limitRate { request.rateLimit = limitRate.limit }
-        if let retries { request.retry.limit = retries }
-        if let delay = retryDelay?.value {
-            request.retry.delay = delay
-            request.retry.maximumDelay = max(request.retry.maximumDelay, delay)
-        }
-        if let maxRetryAfter { request.retry.maximumHostPause = maxRetryAfter.value }
-        if let connectTimeout { request.timeouts.connect = connectTimeout.value }
-        if let stallTimeout { request.timeouts.stall = stallTimeout.value }
-        if let maxRedirects { request.redirect.limit = maxRedirects }
-        if let priority { request.priority = priority }
-    }
-}
-
-extension TransferOptions: ScannedGroup {
-    mutating func read(_ words: inout ScannedWords) {
-        limitRate = words.value("limit-rate", as: ByteRate.init(argument:))
-        retries = words.value("retries")
-        retryDelay = words.value("retry-delay", as: Seconds.init(argument:))
-        maxRetryAfter = words.value("max-retry-after", as: Seconds.init(argument:))
-        connectTimeout = words.value("connect-timeout", as: Seconds.init(argument:))
-        stallTimeout = words.value("stall-timeout", as: Seconds.init(argument:))
-        maxRedirects = words.value("max-redirects")
-        priority = words.value("priority")
-    }
-}
-
-extension TransferOptions: TellingOptions {
-    static func given(in request: DownloadRequest) -> GivenOptions.List {
-        let (times, usualTimes) = (request.timeouts, DownloadRequest.Timeouts())
-        let (retry, usual) = (request.retry, RetryPolicy())
-        return [
-            ("retries", GivenOptions.text(retry.limit, unless: usual.limit) { "\($0)" }),
-            ("retry-delay", GivenOptions.text(retry.delay, unless: usual.delay, GivenOptions.seconds)),
-            (
-                "max-retry-after",
-                GivenOptions.text(retry.maximumHostPause, unless: usual.maximumHostPause, GivenOptions.seconds)
-            ),
-            ("connect-timeout", GivenOptions.text(times.connect, unless: usualTimes.connect, GivenOptions.seconds)),
-            ("stall-timeout", GivenOptions.text(times.stall, unless: usualTimes.stall, GivenOptions.seconds)),
-            ("max-redirects", GivenOptions.text(request.redirect.limit, unless: RedirectPolicy().limit) { "\($0)" }),
-        ]
+    mutating func rows(_ row: inout OptionRows) {
+        let (retry, times) = (RetryPolicy(), DownloadRequest.Timeouts())
+        limitRate = row("limit-rate", .value(ByteRate.init(argument:)), limitRate, .sets { $0.rateLimit = $1.limit })
+        retries = row("retries", .word(), retries, .field(\.retry.limit, unless: retry.limit))
+        retryDelay = row("retry-delay", .seconds, retryDelay, .seconds(\.retry.delay, unless: retry.delay))
+        row.change { $0.retry.maximumDelay = max($0.retry.maximumDelay, retryDelay?.value ?? 0) }
+        maxRetryAfter = row(
+            "max-retry-after", .seconds, maxRetryAfter,
+            .seconds(\.retry.maximumHostPause, unless: retry.maximumHostPause))
+        connectTimeout = row(
+            "connect-timeout", .seconds, connectTimeout,
+            .seconds(\.timeouts.connect, unless: times.connect))
+        stallTimeout = row("stall-timeout", .seconds, stallTimeout, .seconds(\.timeouts.stall, unless: times.stall))
+        maxRedirects = row(
+            "max-redirects", .word(), maxRedirects, .field(\.redirect.limit, unless: RedirectPolicy().limit))
+        priority = row("priority", .word(), priority, .sets { $0.priority = $1 })
     }
 }

@@ -73,7 +73,8 @@ struct ScannedWords {
         _ name: String, _ letter: Character?, isFlag: Bool = false, isRepeatable: Bool = false, isPath: Bool = false
     ) -> [Int] {
         asked?.append(
-            OptionCatalog.Option(name: name, isFlag: isFlag, isRepeatable: isRepeatable, isPath: isPath))
+            OptionCatalog.Option(
+                name: name, letter: letter, isFlag: isFlag, isRepeatable: isRepeatable, isPath: isPath))
         if options.isEmpty { return [] }
         return options.indices.filter { index in
             let option = options[index]
@@ -160,10 +161,10 @@ struct ScannedWords {
         return positions.count
     }
 
-    /// Returns the flag that comes last on the command line, of two flags that exclude each other.
-    mutating func last<Flag>(_ flags: KeyValuePairs<String, Flag>) -> Flag? {
+    /// Returns the flag that comes last on the command line, of a flag and its opposite.
+    mutating func pair<Flag: FlagPair>(_ name: String) -> Flag? {
         var last: (position: Int, flag: Flag)?
-        for (name, flag) in flags {
+        for (name, flag) in zip([name, "no-" + name], Flag.allCases) {
             let positions = positions(name, nil, isFlag: true)
             if positions.contains(where: { options[$0].value != nil }) { decline() }
             if let position = positions.last, position > last?.position ?? -1 { last = (position, flag) }

@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 
 /// The options that apply to the whole session instead of one download.
-struct SessionOptions: ParsableArguments {
+struct SessionOptions: ScannedGroup {
     @Option(
         name: [.customShort("j"), .long],
         help: ArgumentHelp("Run at most N downloads at the same time, 1 to 1000. Default: 16.", valueName: "n"))
@@ -41,9 +41,7 @@ struct SessionOptions: ParsableArguments {
         }
         if limitsEach { configuration.rateLimit = nil }
     }
-}
 
-extension SessionOptions: ScannedGroup {
     mutating func read(_ words: inout ScannedWords) {
         maxConcurrent = words.value("max-concurrent", "j")
         maxPerHost = words.value("max-per-host")

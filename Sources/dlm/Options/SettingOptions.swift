@@ -29,7 +29,7 @@ extension SettingOptions: ScannedOptions {
         limitWindow = arguments.limitWindow
         rpc = arguments.rpc
         session = arguments.session
-        item = arguments.item
+        item = ItemOptions(arguments.item)
         progress = arguments.progress
         output = arguments.output
     }
@@ -46,7 +46,7 @@ extension SettingOptions: ScannedOptions {
 }
 
 /// ``SettingOptions`` for the argument parser.
-struct SettingArguments: ParsableArguments, ItemGroups {
+struct SettingArguments: ParsableArguments {
     @Option(
         help: "Keep ended downloads in the history for this long, such as 30d. Default: none (forever).",
         transform: HistoryAge.init(argument:))
@@ -62,21 +62,7 @@ struct SettingArguments: ParsableArguments, ItemGroups {
 
     @OptionGroup(title: "Network access") var rpc: RPCOptions
     @OptionGroup var session: SessionOptions
-    @OptionGroup(title: "Where") var place: DestinationOptions
-    @OptionGroup(title: "How") var transfer: TransferOptions
-    @OptionGroup(title: "How") var attempts: AttemptOptions
-    @OptionGroup(title: "Trust") var checksums: ChecksumOptions
-    @OptionGroup(title: "Trust") var validation: ValidationOptions
-    @OptionGroup(title: "Request") var http: HTTPRequestOptions
-    @OptionGroup(title: "How") var count: ConnectionOptions
-    @OptionGroup(title: "Request") var fields: HeaderOptions
-    @OptionGroup(title: "Request") var body: BodyOptions
-    @OptionGroup(title: "Credentials") var credentials: CredentialOptions
-    @OptionGroup(title: "Credentials") var cookies: CookieOptions
-    @OptionGroup(title: "Trust") var trust: TrustOptions
-    @OptionGroup(title: "Network") var network: NetworkOptions
-    @OptionGroup(title: "Mirrors") var mirrors: MirrorOptions
-    @OptionGroup(title: "Hooks") var hooks: HookOptions
+    @OptionGroup var item: ItemArguments
     @OptionGroup var progress: ProgressOptions
     @OptionGroup var output: OutputOptions
 }

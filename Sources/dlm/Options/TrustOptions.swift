@@ -3,7 +3,7 @@ import DownloadKit
 import Foundation
 
 /// The options for certificates, keys and schemes: how the server proves its identity, and how dlm proves its own.
-struct TrustOptions: ParsableArguments {
+struct TrustOptions: OptionTable {
     @Flag(name: [.customShort("k"), .long], help: "Do not verify the server's certificate.")
     var insecure = false
 
@@ -91,41 +91,31 @@ struct TrustOptions: ParsableArguments {
         }
     }
 
-    private var isGiven: Bool {
-        insecure || tlsMin != nil || ssl || sslReqd
-            || [caCertificate, crlFile, certificate, privateKey, pinnedPublicKey, knownHosts, sshKey]
-                .contains { $0 != nil }
-    }
-
-    /// The trust policy; nil if none of its options is given.
-    var policy: ServerTrustPolicy? {
-        guard isGiven else { return nil }
-        var policy = ServerTrustPolicy.system
-        apply(to: &policy)
-        return policy
-    }
-
-    func apply(to request: inout DownloadRequest) throws {
-        try checkFiles()
-        apply(to: &request.trust)
-        if allowUnverified { request.acceptsUnverified = true }
-        if let proto { request.redirect.schemes = proto.names }
-    }
-
-    private func apply(to policy: inout ServerTrustPolicy) {
-        if insecure { policy.verifiesServer = false }
-        policy.authorities = caCertificate.map(FolderPath.file) ?? policy.authorities
-        policy.revocations = crlFile.map(FolderPath.file) ?? policy.revocations
-        if let certificate {
-            policy.certificate = FolderPath.file(certificate)
-            policy.privateKey = privateKey.map(FolderPath.file)
-        }
-        policy.pinnedKey =
-            pinnedPublicKey.map { $0.hasPrefix("sha256//") ? $0 : FolderPath.file($0) } ?? policy.pinnedKey
-        policy.minimumTLS = tlsMin ?? policy.minimumTLS
-        policy.knownHosts = knownHosts.map(FolderPath.file) ?? policy.knownHosts
-        policy.sshKey = sshKey.map(FolderPath.file) ?? policy.sshKey
-        if ssl || sslReqd { policy.ftpTLS = sslReqd ? .required : .attempted }
+    mutating func rows(_ row: inout OptionRows) {
+        row.change { _ in try checkFiles() }
+        insecure = row("insecure", letter: "k", .flag, insecure, .sets { $0.trust.verifiesServer = !$1 })
+        allowUnverified = row("allow-unverified", .flag, allowUnverified, .sets { $0.acceptsUnverified = $1 })
+        caCertificate = row("ca-certificate", .path, caCertificate, .file(\.trust.authorities))
+        crlFile = row("crl-file", .path, crlFile, .file(\.trust.revocations))
+        certificate = row(
+            "certificate", .path, certificate,
+            .sets(
+                { ($0.trust.certificate, $0.trust.privateKey) = (FolderPath.file($1), nil) },
+                shows: \.trust.certificate))
+        privateKey = row("private-key", .path, privateKey, .file(\.trust.privateKey))
+        pinnedPublicKey = row(
+            "pinned-public-key", .path, pinnedPublicKey,
+            .sets(
+                { $0.trust.pinnedKey = $1.hasPrefix("sha256//") ? $1 : FolderPath.file($1) },
+                shows: \.trust.pinnedKey))
+        tlsMin = row("tls-min", .word(), tlsMin, .field(\.trust.minimumTLS, shows: \.rawValue))
+        knownHosts = row("known-hosts", .path, knownHosts, .file(\.trust.knownHosts))
+        sshKey = row("ssh-key", .path, sshKey, .file(\.trust.sshKey))
+        ssl = row("ssl", .flag, ssl, .choice(\.trust.ftpTLS, .attempted))
+        sslReqd = row("ssl-reqd", .flag, sslReqd, .choice(\.trust.ftpTLS, .required))
+        proto = row(
+            "proto", .value(Schemes.init(argument:)), proto,
+            .sets({ $0.redirect.schemes = $1.names }, shows: { $0.redirect.schemes?.joined(separator: ",") }))
     }
 
     // MARK: The files
@@ -152,38 +142,6 @@ struct TrustOptions: ParsableArguments {
         guard let path else { return }
         let text = String(decoding: try ChecksumFile.read(path), as: UTF8.self)
         if !text.contains(mark) { throw ValidationError("\(option) \(path): the file has \(what)") }
-    }
-}
-
-extension TrustOptions: ScannedGroup {
-    mutating func read(_ words: inout ScannedWords) {
-        insecure = words.flag("insecure", "k")
-        allowUnverified = words.flag("allow-unverified")
-        caCertificate = words.path("ca-certificate")
-        crlFile = words.path("crl-file")
-        certificate = words.path("certificate")
-        privateKey = words.path("private-key")
-        pinnedPublicKey = words.path("pinned-public-key")
-        tlsMin = words.value("tls-min")
-        knownHosts = words.path("known-hosts")
-        sshKey = words.path("ssh-key")
-        ssl = words.flag("ssl")
-        sslReqd = words.flag("ssl-reqd")
-        proto = words.value("proto", as: Schemes.init(argument:))
-    }
-}
-
-extension TrustOptions: TellingOptions {
-    static func given(in request: DownloadRequest) -> GivenOptions.List {
-        let trust = request.trust
-        return [
-            ("ca-certificate", trust.authorities), ("crl-file", trust.revocations), ("certificate", trust.certificate),
-            ("private-key", trust.privateKey), ("pinned-public-key", trust.pinnedKey),
-            ("tls-min", trust.minimumTLS?.rawValue), ("known-hosts", trust.knownHosts), ("ssh-key", trust.sshKey),
-            ("ssl", GivenOptions.flag(trust.ftpTLS == .attempted)),
-            ("ssl-reqd", GivenOptions.flag(trust.ftpTLS == .required)),
-            ("proto", request.redirect.schemes.map { $0.joined(separator: ",") }),
-        ]
     }
 }
 

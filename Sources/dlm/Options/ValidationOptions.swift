@@ -3,7 +3,7 @@ import DownloadKit
 import Foundation
 
 /// The options for the conditions under which an answer is accepted as the file.
-struct ValidationOptions: ParsableArguments {
+struct ValidationOptions: OptionTable {
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
@@ -16,8 +16,8 @@ struct ValidationOptions: ParsableArguments {
         help: ArgumentHelp(
             "Accept only these status codes, such as 200,203; 206 (a part) counts as 200. Default: 200.",
             valueName: "codes"),
-        transform: ExpectedCodes.init(argument:))
-    var expectStatus: ExpectedCodes?
+        transform: StatusCodes.expected(argument:))
+    var expectStatus: StatusCodes?
 
     @Option(
         help: ArgumentHelp(
@@ -26,62 +26,49 @@ struct ValidationOptions: ParsableArguments {
         transform: ByteSize.init(argument:))
     var maxSize: ByteSize?
 
-    private var types: [Substring] { expectType.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) } }
-
     func validate() throws {
-        for type in types where MediaRange(type.trimmingCharacters(in: .whitespaces)) == nil {
+        for type in Self.types(expectType) where MediaRange(type.trimmingCharacters(in: .whitespaces)) == nil {
             throw ValidationError("--expect-type \(type): give a media type such as application/zip or image/*")
         }
     }
 
-    func apply(to request: inout DownloadRequest) {
-        if !expectType.isEmpty {
-            request.validation.types = types.compactMap { MediaRange($0.trimmingCharacters(in: .whitespaces)) }
+    private static func types(_ texts: [String]) -> [Substring] {
+        texts.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
+    }
+
+    mutating func rows(_ row: inout OptionRows) {
+        expectType = row(
+            "expect-type", .texts, expectType,
+            .sets {
+                $0.validation.types = Self.types($1).compactMap { MediaRange($0.trimmingCharacters(in: .whitespaces)) }
+            })
+        row.show("expect-type") { request in
+            let types = request.validation.types
+            return types.isEmpty ? nil : types.map(\.description).joined(separator: ",")
         }
-        if let expectStatus { request.validation.statuses = expectStatus.codes }
-        if let maxSize { request.validation.maximumSize = maxSize.bytes }
+        expectStatus = row(
+            "expect-status", .value(StatusCodes.expected(argument:)), expectStatus, .field(\.validation.statuses))
+        maxSize = row(
+            "max-size", .value(ByteSize.init(argument:)), maxSize,
+            .sets({ $0.validation.maximumSize = $1.bytes }, shows: { $0.validation.maximumSize.map(String.init) }))
     }
 }
 
-extension ValidationOptions: ScannedGroup {
-    mutating func read(_ words: inout ScannedWords) {
-        expectType = words.texts("expect-type")
-        expectStatus = words.value("expect-status", as: ExpectedCodes.init(argument:))
-        maxSize = words.value("max-size", as: ByteSize.init(argument:))
-    }
-}
-
-extension ValidationOptions: TellingOptions {
-    static func given(in request: DownloadRequest) -> GivenOptions.List {
-        let validation = request.validation
-        let types = validation.types.map(\.description).joined(separator: ",")
-        return [
-            ("expect-type", types.isEmpty ? nil : types), ("expect-status", validation.statuses?.description),
-            ("max-size", validation.maximumSize.map(String.init)),
-        ]
-    }
-}
-
-/// A list of status codes, such as `403,520-529`.
-struct CodeList: Equatable {
-    let codes: StatusCodes
-
+extension StatusCodes {
+    /// Reads an argument such as `403,520-529`.
     init(argument: String) throws {
         guard let codes = StatusCodes(argument) else {
             throw ValidationError("give status codes such as 403 or 403,520-529")
         }
-        self.codes = codes
+        self = codes
     }
-}
 
-/// The value of `--expect-status`: status codes whose body can be a file.
-struct ExpectedCodes: Equatable {
-    let codes: StatusCodes
-
-    init(argument: String) throws {
-        codes = try CodeList(argument: argument).codes
+    /// Reads the value of `--expect-status`: status codes whose body can be a file.
+    static func expected(argument: String) throws -> StatusCodes {
+        let codes = try StatusCodes(argument: argument)
         if codes.overlaps(100...199) || codes.overlaps(300...399) {
             throw ValidationError("answers with these codes have no file: give 200 to 299, or errors from 400 on")
         }
+        return codes
     }
 }

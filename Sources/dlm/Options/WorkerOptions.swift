@@ -3,7 +3,7 @@ import DownloadKit
 
 /// The options of `get` for one of many workers that share a list of URLs. They select the worker's part of the list,
 /// and they record the results for the workflow engine.
-struct WorkerOptions: ParsableArguments {
+struct WorkerOptions: ScannedGroup {
     @Option(
         help: ArgumentHelp(
             "Download only part I of N of the list: I/N with I from 0. auto takes both numbers from Slurm or "
@@ -104,9 +104,7 @@ struct WorkerOptions: ParsableArguments {
     func filter(in environment: [String: String]) throws -> ShardFilter? {
         try shard.map { ShardFilter(try $0.shard(in: environment), by: shardBy ?? .host) }
     }
-}
 
-extension WorkerOptions: ScannedGroup {
     mutating func read(_ words: inout ScannedWords) {
         shard = words.value("shard", as: ShardArgument.init(argument:))
         shardBy = words.value("shard-by")

@@ -1,6 +1,6 @@
 @testable import dlm
 
-/// The text of docs/drop-in.md, made from the tables. A test compares it with the file.
+/// The text of docs/drop-in.md, made from the tables.
 enum DropInPage {
     static var text: String {
         let lines = [introduction] + DropInProgram.allCases.map(section) + [statuses]

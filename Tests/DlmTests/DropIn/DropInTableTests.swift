@@ -30,15 +30,6 @@ struct DropInTableTests {
         }
     }
 
-    /// Writes the page anew if `DLM_WRITE_DOCUMENTS` is set.
-    @Test("docs/drop-in.md is up to date with the tables; else run make documents")
-    func page() throws {
-        if ProcessInfo.processInfo.environment["DLM_WRITE_DOCUMENTS"] != nil {
-            try Data(DropInPage.text.utf8).write(to: DocumentationTests.root.appending(path: "docs/drop-in.md"))
-        }
-        #expect(try DocumentationTests.text("docs/drop-in.md") == DropInPage.text)
-    }
-
     @Test("dlm get explains the long options of the other program", arguments: DropInProgram.allCases)
     func hints(program: DropInProgram) throws {
         let get = try #require(try CommandDescription.root().subcommands?.first { $0.commandName == "get" })

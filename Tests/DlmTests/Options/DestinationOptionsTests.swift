@@ -27,12 +27,12 @@ struct DestinationOptionsTests {
             Case(arguments: ["-d", "data", "-o", "a/./b/x"], folder: "/nowhere/work/data/a/b", name: "x"),
         ])
     func places(place: Case) throws {
-        var destination = Destination(folder: "/nowhere/work")
-        try DestinationOptions.parse(place.arguments).apply(to: &destination, in: "/nowhere/work")
-        #expect(destination.folder == place.folder)
-        #expect(destination.fileName == place.name)
-        #expect(destination.ifExists == .fail)
-        #expect(destination.createsFolders)
+        var request = DownloadRequest(url: .example("http://h/"), destination: Destination(folder: "/nowhere/work"))
+        try DestinationOptions.parse(place.arguments).apply(to: &request, in: "/nowhere/work")
+        #expect(request.destination.folder == place.folder)
+        #expect(request.destination.fileName == place.name)
+        #expect(request.destination.ifExists == .fail)
+        #expect(request.destination.createsFolders)
     }
 
     @Test("All paths to one folder are converted to the same path, even if they go through symbolic links")
@@ -51,10 +51,10 @@ struct DestinationOptionsTests {
     @Test("Every choice for an existing file can be given", arguments: Destination.IfExists.allCases)
     func ifExists(choice: Destination.IfExists) throws {
         let options = try DestinationOptions.parse(["--if-exists", choice.rawValue])
-        var destination = Destination(folder: "/")
-        try options.apply(to: &destination, in: "/")
-        #expect(destination.ifExists == choice)
-        try DestinationOptions.parse([]).apply(to: &destination, in: "/")
-        #expect(destination.ifExists == choice)
+        var request = DownloadRequest(url: .example("http://h/"), destination: Destination(folder: "/"))
+        try options.apply(to: &request, in: "/")
+        #expect(request.destination.ifExists == choice)
+        try DestinationOptions.parse([]).apply(to: &request, in: "/")
+        #expect(request.destination.ifExists == choice)
     }
 }

@@ -29,7 +29,7 @@ struct ScannedWordsTests {
         }
     }
 
-    @Test("The catalog has the parser's options in the parser's order")
+    @Test("The catalog has the parser's options, with their letters, in the parser's order")
     func asked() {
         for (asked, known) in [
             (OptionCatalog.settings, OptionCatalog(SettingArguments.self)),

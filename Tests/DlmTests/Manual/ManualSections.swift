@@ -1,3 +1,5 @@
+@testable import dlm
+
 /// A section of a manual page other than the options and the examples.
 struct ManualSection {
     enum Part {

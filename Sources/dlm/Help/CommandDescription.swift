@@ -27,6 +27,14 @@ struct CommandDescription: Decodable, Sendable {
 
         /// Whether shells complete the argument with the names of files or folders.
         var isPath: Bool { completionKind.map { $0["file"] != nil || $0["directory"] != nil } ?? false }
+
+        /// The help of an option, with its possible values and its default.
+        var description: String {
+            var text = abstract ?? ""
+            if let values = allValues, !values.isEmpty { text += " One of: \(values.joined(separator: ", "))." }
+            if let value = defaultValue, kind != "flag", !text.contains("Default: ") { text += " Default: \(value)." }
+            return text
+        }
     }
 
     /// A value of any form, whose content is ignored.
@@ -72,9 +80,4 @@ struct CommandDescription: Decodable, Sendable {
     }
 
     var visibleArguments: [Argument] { (arguments ?? []).filter(\.shouldDisplay) }
-
-    /// Returns whether this command itself has an option of its subcommand, such as `--help`.
-    func hasOption(_ argument: Argument) -> Bool {
-        visibleArguments.contains { $0.kind != "positional" && $0.names?.map(\.text) == argument.names?.map(\.text) }
-    }
 }

@@ -1,14 +1,10 @@
+@testable import dlm
+
 /// The texts of the manual besides the options.
 enum ManualText {
     /// Returns the examples of a command, or of dlm itself.
     static func examples(for command: String?) -> [(command: String, meaning: String)] {
-        command.map { examples[$0] ?? [] } ?? [
-            ("dlm get https://example.org/debian-12.iso", "Download a file:"),
-            ("dlm get -b https://example.org/debian-12.iso", "Download in the background:"),
-            ("dlm pause 3", "Pause a download:"),
-            ("dlm resume 3", "Resume a download:"),
-            ("dlm list", "List unfinished downloads:"),
-        ]
+        command.map { examples[$0] ?? [] } ?? HelpText.commandExamples
     }
 
     static let statuses = [

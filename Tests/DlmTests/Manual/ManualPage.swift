@@ -1,5 +1,7 @@
 import ArgumentParser
 
+@testable import dlm
+
 /// A page of the manual in the man(7) language. The page has no date, because a date would change the file each day.
 struct ManualPage {
     let fileName: String
@@ -78,7 +80,7 @@ struct ManualPage {
     }
 
     private static func entries(_ arguments: [CommandDescription.Argument], _ roff: inout Roff) {
-        for argument in arguments { roff.entry(heading(argument), Roff.escaped(description(argument))) }
+        for argument in arguments { roff.entry(heading(argument), Roff.escaped(argument.description)) }
     }
 
     private static func heading(_ argument: CommandDescription.Argument) -> String {
@@ -88,16 +90,6 @@ struct ManualPage {
         let long = (argument.names ?? []).filter { $0.kind != "short" }
         let names = (short + long).map { "\\fB\(Roff.escaped($0.text))\\fR" }.joined(separator: ", ")
         return argument.kind == "flag" ? names : "\(names) \(value)"
-    }
-
-    /// Returns the description of an option, with its possible values and its default.
-    static func description(_ argument: CommandDescription.Argument) -> String {
-        var text = argument.abstract ?? ""
-        if let values = argument.allValues, !values.isEmpty { text += " One of: \(values.joined(separator: ", "))." }
-        if let value = argument.defaultValue, argument.kind != "flag", !text.contains("Default: ") {
-            text += " Default: \(value)."
-        }
-        return text
     }
 
     private static func ending(_ roff: inout Roff) {
@@ -115,5 +107,12 @@ struct ManualPage {
     private static func sentence(_ text: String?) -> String {
         let text = text ?? ""
         return text.prefix(1).lowercased() + text.dropFirst().prefix { $0 != "." }
+    }
+}
+
+extension CommandDescription {
+    /// Returns whether this command itself has an option of its subcommand, such as `--help`.
+    fileprivate func hasOption(_ argument: Argument) -> Bool {
+        visibleArguments.contains { $0.kind != "positional" && $0.names?.map(\.text) == argument.names?.map(\.text) }
     }
 }

@@ -26,12 +26,21 @@ enum HelpText {
             }
         }
         lines += ["", "EXAMPLES:"]
-        lines += ManualText.examples(for: nil).map { entry($0.command, comment($0.meaning), column: 50) }
+        lines += commandExamples.map { entry($0.command, comment($0.meaning), column: 50) }
         lines += ["", "OPTIONS:"]
         lines += root.visibleArguments.map { entry(heading($0), $0.abstract ?? "", column: 18) }
         lines += ["", "More: dlm COMMAND --help, dlm get --help-all, man dlm"]
         return lines.joined(separator: "\n")
     }
+
+    /// The examples of dlm, here and in the manual.
+    static let commandExamples = [
+        (command: "dlm get https://example.org/debian-12.iso", meaning: "Download a file:"),
+        (command: "dlm get -b https://example.org/debian-12.iso", meaning: "Download in the background:"),
+        (command: "dlm pause 3", meaning: "Pause a download:"),
+        (command: "dlm resume 3", meaning: "Resume a download:"),
+        (command: "dlm list", meaning: "List unfinished downloads:"),
+    ]
 
     /// The commands, grouped by the aims of users.
     static let commandGroups: [(title: String, names: [String])] = [
@@ -92,7 +101,7 @@ enum HelpText {
             lines += ["", "\((title ?? "Options").uppercased()):"]
             for argument in arguments {
                 let heading = "  " + heading(argument)
-                let meaning = wrapped(ManualPage.description(argument), indent: 26)
+                let meaning = wrapped(argument.description, indent: 26)
                 if heading.count < 25, let first = meaning.first {
                     lines.append(heading + first.dropFirst(heading.count))
                     lines += meaning.dropFirst()
