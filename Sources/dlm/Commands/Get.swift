@@ -84,7 +84,7 @@ struct Get: ContextAction {
         let reader = try list(filter, maker, in: context)
         if let store = worker.store {
             let queue = try await QueueAdding(store, base: maker.folder, context, output)
-            return try await handOver(requests, rejected, reader, maker, to: queue)
+            return try await handOver((RequestList(requests), rejected), reader, maker, to: queue)
         }
         let recorder = try workerRun(filter, in: context)
         let begin = context.time.now
@@ -94,7 +94,7 @@ struct Get: ContextAction {
         ) { [maker] service in
             if background {
                 let session = try BackgroundHandover(service, context, output)
-                return try await handOver(requests, rejected, reader, maker, to: session)
+                return try await handOver((RequestList(requests), rejected), reader, maker, to: session)
             }
             // If the file itself is written to the terminal, no progress is shown.
             let choice = streams && context.console.outputIsTerminal ? ProgressChoice.none : progress.progress
@@ -118,16 +118,13 @@ struct Get: ContextAction {
     }
 
     private func handOver(
-        _ requests: [DownloadRequest], _ rejected: [RejectedDocument], _ list: ListReader?, _ maker: RequestMaker,
-        to receiver: some Handover
+        _ given: RequestMaker.Part, _ list: ListReader?, _ maker: RequestMaker, to receiver: some Handover
     ) async throws -> Int32 {
         var handover = receiver
-        for document in rejected { handover.reject(document) }
-        try await handover.add(RequestList(requests))
-        if let list {
-            try await handover.addList { try await maker.part(of: list) }
-            if let notice = list.notice, !output.quiet { handover.console.report(notice) }
+        try await handover.add(given) {
+            if let list { try await maker.part(of: list) } else { nil }
         }
+        if let notice = list?.notice, !output.quiet { handover.console.report(notice) }
         handover.summarize()
         return handover.exitStatus
     }

@@ -6,11 +6,10 @@ protocol Handover {
     /// The exit statuses of the inputs that were rejected.
     var statuses: Set<Int32> { get }
 
-    mutating func add(_ requests: RequestList) async throws
-    /// Hands over the parts that `next` returns. A nil from `next` is the end of the list.
-    mutating func addList(_ next: @escaping @Sendable () async throws -> RequestMaker.Part?) async throws
-    /// Reports an input that is not handed over, and records its exit status.
-    mutating func reject(_ document: RejectedDocument)
+    /// Hands over `first`, and then the parts that `next` returns. A nil from `next` is the end of the list.
+    mutating func add(
+        _ first: RequestMaker.Part, next: @escaping @Sendable () async throws -> RequestMaker.Part?
+    ) async throws
     /// Reports what was handed over, if that was not reported before.
     func summarize()
 }
@@ -44,23 +43,22 @@ struct BackgroundHandover: Handover {
         (console, self.options) = (context.console, options)
     }
 
-    mutating func add(_ requests: RequestList) async throws {
-        let part = await Self.part((requests, []), proxies, background)
-        let answer = try await background.record(part.requests, part.addition)
-        statuses.formUnion(try tell(part, answer))
-    }
-
-    mutating func addList(_ next: @escaping @Sendable () async throws -> RequestMaker.Part?) async throws {
-        let prepare = { @Sendable [proxies, background] () async throws -> Part? in
-            guard let part = try await next() else { return nil }
-            return await Self.part(part, proxies, background)
+    mutating func add(
+        _ first: RequestMaker.Part, next: @escaping @Sendable () async throws -> RequestMaker.Part?
+    ) async throws {
+        let prepare = { @Sendable [proxies, background] (part: RequestMaker.Part?) async -> Part? in
+            guard let part else { return nil }
+            let requests = proxies.applied(to: part.requests)
+            // An error is reported when the part is recorded, which tries again.
+            let addition = requests.isEmpty ? nil : try? await background.prepare(requests)
+            return Part(requests: requests, rejected: part.rejected, addition: addition)
         }
-        var coming = Task { try await prepare() }
+        var coming = Task<Part?, any Error> { await prepare(first) }
         // Prints what became of the last part, and returns its exit statuses.
         var telling = Task<Set<Int32>, any Error> { [] }
         do {
             while let part = try await coming.value {
-                coming = Task { try await prepare() }
+                coming = Task { await prepare(try await next()) }
                 let recording = Task { [background] in try await background.record(part.requests, part.addition) }
                 statuses.formUnion(try await telling.value)
                 let answer = await recording.result
@@ -72,15 +70,6 @@ struct BackgroundHandover: Handover {
             throw error
         }
         statuses.formUnion(try await telling.value)
-    }
-
-    private static func part(
-        _ part: RequestMaker.Part, _ proxies: CarriedProxies, _ background: Background
-    ) async -> Part {
-        let requests = proxies.applied(to: part.requests)
-        // An error is reported when the part is recorded, which tries again.
-        let addition = requests.isEmpty ? nil : try? await background.prepare(requests)
-        return Part(requests: requests, rejected: part.rejected, addition: addition)
     }
 
     /// - Parameter answer: The answer of the session; nil if nothing was added.
@@ -129,11 +118,6 @@ struct BackgroundHandover: Handover {
                 "\(id): this file is already being downloaded without this checksum; run: dlm wait \(id), and then dlm "
                     + "verify")
         )
-    }
-
-    mutating func reject(_ document: RejectedDocument) {
-        document.tell(console, options)
-        statuses.insert(document.exitStatus)
     }
 
     func summarize() {}

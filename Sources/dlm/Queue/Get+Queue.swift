@@ -29,7 +29,7 @@ struct QueueAdding: Handover {
         (self.base, console, self.options) = (base, context.console, options)
     }
 
-    mutating func add(_ requests: RequestList) async throws {
+    private mutating func add(_ requests: RequestList) async throws {
         var items: [QueueItem] = []
         for request in requests {
             if let reason = QueuedRequest.refusal(of: request) {
@@ -45,9 +45,11 @@ struct QueueAdding: Handover {
         total.known += items.count - added
     }
 
-    mutating func addList(_ next: @escaping @Sendable () async throws -> RequestMaker.Part?) async throws {
+    mutating func add(
+        _ first: RequestMaker.Part, next: @escaping @Sendable () async throws -> RequestMaker.Part?
+    ) async throws {
         // The next lines are read while the queue takes the previous ones.
-        var coming = Task { try await next() }
+        var coming = Task<RequestMaker.Part?, any Error> { first }
         while let part = try await coming.value {
             coming = Task { try await next() }
             for document in part.rejected { reject(document) }
@@ -55,7 +57,8 @@ struct QueueAdding: Handover {
         }
     }
 
-    mutating func reject(_ document: RejectedDocument) {
+    /// Reports an input that cannot be in the queue.
+    private mutating func reject(_ document: RejectedDocument) {
         total.rejected += 1
         document.tell(console, options)
         statuses.insert(document.exitStatus)
