@@ -28,8 +28,8 @@ struct Rule: Sendable, CustomStringConvertible {
             "Synchronization", "Glibc",
         ],
         "DownloadKit": [
-            "DownloadCore", "DownloadEngine", "CurlTransport", "DownloadStorage", "DownloadControl", "DownloadRPC",
-            "CSystem", "Foundation", "Synchronization",
+            "DownloadCore", "DownloadEngine", "CurlTransport", "DownloadStorage", "DownloadControl", "CSystem",
+            "Foundation", "Synchronization",
         ],
         "dlm": [
             "DownloadKit", "DownloadRPC", "DownloadStoragePostgres", "ArgumentParser", "Yams", "CSystem", "Foundation",

@@ -45,7 +45,8 @@ package final class RPCServer: Sendable {
     ///   - probe: Asks a server about a file.
     package static func start(
         _ service: any DownloadService, _ configuration: RPCConfiguration, identifier: String,
-        limits: ControlLimits = limits, time: any TimeSource = SystemTime(), probe: @escaping FilePreview.Probe,
+        limits: ControlLimits = RPCServer.limits, time: any TimeSource = SystemTime(),
+        probe: @escaping FilePreview.Probe,
         report: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws(DownloadError) -> RPCServer {
         let secret = try RPCSecret.load(from: configuration.stateFolder)

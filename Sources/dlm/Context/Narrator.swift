@@ -44,10 +44,7 @@ struct Narrator: Sendable {
         self.tellsRetries = !options.quiet && (tellsRetries || options.verbose > 0)
     }
 
-    func reject(_ document: RejectedDocument) {
-        console.report(document.text)
-        if options.json { console.print(document.json) }
-    }
+    func reject(_ document: RejectedDocument) { document.tell(console, options) }
 
     /// Whether a complete download is told by its path at most.
     var tellsPathsOnly: Bool { options.verbose == 0 && !options.json }

@@ -25,6 +25,9 @@ struct FileNamer: Sendable {
     let rule: FileNameRule
     /// Whether files are put into two levels of folders, so that no folder has too many files.
     let spreads: Bool
+    /// Whether a file with a name of this namer can only be the file of its URL. If so, an existing file is not
+    /// downloaded again.
+    var trustsFiles = false
 
     /// - Parameter position: the position of the URL in its list.
     func place(of url: SourceURL, at position: Int) throws(DownloadError) -> Place {

@@ -10,7 +10,7 @@ enum DropInPage {
     private static let introduction = """
         # dlm in the place of aria2c, wget and curl
 
-        <!-- made by make documents from the tables in Sources/dlm/DropIn -->
+        <!-- made by make generate from the tables in Sources/dlm/DropIn -->
 
         If dlm is called by the name `aria2c`, `wget` or `curl`, it accepts the download options of the tool with that
         name. The package has links with these names in `/usr/lib/dlm/compat` (`make install`: `$(PREFIX)/lib/dlm/compat`).
