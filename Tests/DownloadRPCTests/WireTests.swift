@@ -140,7 +140,7 @@ struct WireTests {
             )
             .result)
         #expect(again != gid)
-        #expect(try await bench.manager.snapshots(.all).allSatisfy { !$0.record.request.hasFixedConnections })
+        #expect(try await bench.manager.snapshots(.all).allSatisfy { $0.record.request.connections.fixed == nil })
         await bench.end()
     }
 

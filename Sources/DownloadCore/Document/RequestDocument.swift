@@ -57,7 +57,7 @@ extension RequestDocument {
         request.destination.takesServerName = true
         request.destination.keepsRemoteTime = false
         request.destination.continues = false
-        request.connections = DownloadRequest.automaticConnections
+        request.connections = .automatic
         request.priority = 0
         request.retry = RetryPolicy(limit: 5, delay: 1, maximumDelay: 60)
         request.redirect = RedirectPolicy(limit: 20)
@@ -76,10 +76,12 @@ extension RequestDocument {
     package static func impossibleField(of request: DownloadRequest) -> String? {
         let seconds = 0.0...1e9
         func isPositive(_ time: Double?) -> Bool { time.map { $0 > 0 && seconds.contains($0) } ?? true }
-        let connections = request.connectionLimit ?? DownloadRequest.possibleConnectionLimits.lowerBound
+        func isPossible(_ connections: Int?) -> Bool {
+            connections.map { DownloadRequest.Connections.possible.contains($0) } ?? true
+        }
         let fields: [(name: String, isPossible: Bool)] = [
-            ("connections", DownloadRequest.possibleConnections.contains(request.connectionsWithoutLimit)),
-            ("connectionLimit", DownloadRequest.possibleConnectionLimits.contains(connections)),
+            ("connections", isPossible(request.connections.fixed)),
+            ("connectionLimit", isPossible(request.connections.limit)),
             ("rateLimit", request.rateLimit ?? 1 > 0),
             ("size", request.size ?? 0 >= 0),
             ("retry.limit", request.retry.limit >= 0),

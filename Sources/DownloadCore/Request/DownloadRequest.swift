@@ -41,10 +41,8 @@ public struct DownloadRequest: Sendable, Equatable {
     public var checksum: Checksum?
     /// The list in which the file's checksum is looked up after the server has named the file.
     package var checksums: ChecksumList?
-    /// The number of parallel connections for this file. With ``automaticConnections``, dlm adds connections over HTTP
-    /// while they make the download faster, up to 6, and uses one connection with other protocols.
-    /// ``automaticConnections(upTo:)`` gives another limit.
-    public var connections = automaticConnections
+    /// The number of parallel connections for this file.
+    public var connections = Connections.automatic
     /// The priority. Downloads with a higher priority start earlier.
     public var priority = 0
     /// The speed limit in bytes per second; nil for no limit.
@@ -98,25 +96,35 @@ public struct DownloadRequest: Sendable, Equatable {
     static let systemTrust = Boxed(wrappedValue: ServerTrustPolicy.system)
     static let anyNetwork = Boxed(wrappedValue: NetworkSettings())
 
-    /// The value of ``connections`` for an automatic number, which dlm determines while the file is fetched.
-    public static let automaticConnections = 0
-    /// Returns the value of ``connections`` for an automatic number of at most `limit` (1 to 64). The value is
-    /// negative, because positive values are fixed numbers.
-    public static func automaticConnections(upTo limit: Int) -> Int { -max(0, limit) }
-    package static let possibleConnections = 0...64
-    package static let possibleConnectionLimits = 1...64
+    /// The number of parallel connections for a file, from 1 to 64. An integer literal is a fixed number.
+    public enum Connections: Sendable, Equatable, ExpressibleByIntegerLiteral {
+        /// Over HTTP, connections are added while they make the download faster, up to 6. With other protocols, one
+        /// connection is used.
+        case automatic
+        /// An automatic number with another limit than 6.
+        case upTo(Int)
+        /// A fixed number, which is lowered only if the server refuses connections.
+        case fixed(Int)
 
-    /// Whether the user has given a fixed number of connections.
-    package var hasFixedConnections: Bool { connections > 0 }
-    /// The limit for an automatic number of connections; nil for the default limit, or if the number is fixed.
-    package var connectionLimit: Int? { connections < 0 ? Int(clamping: connections.magnitude) : nil }
-    /// The fixed number of connections, or 0. The store and messages have the limit in another field.
-    package var connectionsWithoutLimit: Int { max(0, connections) }
+        package static let possible = 1...64
 
-    /// Returns the value of ``connections`` for a number and a limit.
-    /// - Parameter limit: The limit, which is ignored if `connections` is a fixed number.
-    package static func connections(_ connections: Int, limit: Int?) -> Int {
-        connections == automaticConnections ? limit.map { automaticConnections(upTo: $0) } ?? connections : connections
+        /// Creates a fixed number.
+        public init(integerLiteral number: Int) { self = .fixed(number) }
+
+        /// Creates the value from the two numbers that documents have.
+        /// - Parameters:
+        ///   - number: The fixed number; 0 for an automatic number. Some older programs wrote a limit as a negative
+        ///     number.
+        ///   - limit: The limit of an automatic number; nil for the default limit.
+        package init(number: Int, limit: Int?) {
+            let limit = number < 0 ? Int(clamping: number.magnitude) : limit
+            self = number > 0 ? .fixed(number) : limit.map { .upTo($0) } ?? .automatic
+        }
+
+        package var fixed: Int? { if case .fixed(let number) = self { number } else { nil } }
+        package var limit: Int? { if case .upTo(let limit) = self { limit } else { nil } }
+        /// The fixed number, or 0 for an automatic number.
+        package var number: Int { fixed ?? 0 }
     }
 
     /// The time limits, in seconds.
@@ -182,19 +190,15 @@ extension DownloadRequest: DocumentObject {
         DocumentField("priority", \.priority),
     ]
 
-    /// The number of connections in documents. Some older programs wrote a limit as a negative number.
     private var connectionsOfDocument: Int {
-        get { connectionsWithoutLimit }
-        set { connections = newValue }
+        get { connections.number }
+        set { connections = Connections(number: newValue, limit: nil) }
     }
 
     /// The limit in documents, in a field of its own. Programs that do not know the field use their own limit.
     private var connectionLimitOfDocument: Int? {
-        get { connectionLimit }
-        set {
-            guard connections == Self.automaticConnections, let newValue else { return }
-            connections = Self.possibleConnectionLimits.contains(newValue) ? -newValue : .max
-        }
+        get { connections.limit }
+        set { connections = Connections(number: connections.number, limit: newValue ?? connections.limit) }
     }
 
     private var hooksOfDocument: Hooks {

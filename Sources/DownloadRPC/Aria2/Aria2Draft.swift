@@ -251,8 +251,7 @@ struct Aria2Draft: Sendable {
             let isAutomatic = connectionsPerServer == Self.automatic && split == Self.automatic
             overrides.connections =
                 isAutomatic
-                ? DownloadRequest.automaticConnections(upTo: Self.automatic)
-                : min(connectionsPerServer ?? 64, split ?? 64)
+                ? .upTo(Self.automatic) : .fixed(min(connectionsPerServer ?? 64, split ?? 64))
         }
         if let user { overrides.credential = Credential(user: user, password: password ?? "") }
         if let url = proxy.url {

@@ -34,8 +34,7 @@ extension Aria2Session {
 
     private static func options(of request: DownloadRequest) -> [String: JSONValue] {
         var options: [String: JSONValue] = [:]
-        let connections =
-            request.hasFixedConnections ? request.connections : request.connectionLimit ?? Aria2Draft.automatic
+        let connections = request.connections.fixed ?? request.connections.limit ?? Aria2Draft.automatic
         options["split"] = .text(connections)
         options["max-connection-per-server"] = .text(connections)
         options["max-tries"] = .text(Aria2Draft.tries(of: request.retry))

@@ -42,7 +42,7 @@ extension RenewableOptions {
     /// Applies the options that were given, and changes nothing else. Reads the files that must be read before the
     /// download starts.
     func renew(_ request: inout DownloadRequest) throws {
-        if let connections = count.connections { request.connections = connections.number }
+        if let connections = count.connections { request.connections = connections }
         try body.apply(to: &request)
         fields.apply(to: &request)
         let before = request.secretFiles
@@ -66,7 +66,7 @@ extension RenewableOptions {
         overrides.trust = trust.policy
         overrides.schemes = given.redirect.schemes
         overrides.network = given.network
-        overrides.connections = count.connections?.number
+        overrides.connections = count.connections
         overrides.acceptsUnverified = given.acceptsUnverified
         return overrides
     }
@@ -81,13 +81,13 @@ struct ConnectionOptions: ParsableArguments {
                 + "most \(SegmentPlanner.automaticLimit), and auto:N at most N. Over FTP and SSH, auto uses 1. "
                 + "Default: auto.",
             valueName: "n"),
-        completion: .list(["auto", "1", "2", "4", "8", "16"]), transform: ConnectionCount.init(argument:))
-    var connections: ConnectionCount?
+        completion: .list(["auto", "1", "2", "4", "8", "16"]), transform: DownloadRequest.Connections.init(argument:))
+    var connections: DownloadRequest.Connections?
 }
 
 extension ConnectionOptions: ScannedGroup {
     mutating func read(_ words: inout ScannedWords) {
-        connections = words.value("connections", "x", as: ConnectionCount.init(argument:))
+        connections = words.value("connections", "x", as: DownloadRequest.Connections.init(argument:))
     }
 }
 

@@ -82,9 +82,10 @@ struct SettingsTests {
     @Test(
         "Connections are a number, auto or auto:N, and the default is auto",
         arguments: [
-            (nil, 0), ("auto", 0), ("AUTO", 0), ("64", 64), ("auto:16", -16), ("Auto:1", -1),
-        ])
-    func connections(text: String?, number: Int) throws {
+            (nil, .automatic), ("auto", .automatic), ("AUTO", .automatic), ("64", .fixed(64)), ("auto:16", .upTo(16)),
+            ("Auto:1", .upTo(1)),
+        ] as [(String?, DownloadRequest.Connections)])
+    func connections(text: String?, number: DownloadRequest.Connections) throws {
         let settings = try settings(text.map { "connections: \($0)" })
         #expect(try request(["http://h/"], settings).connections == number)
         if let text { #expect(try request(["-x", text, "http://h/"], Settings()).connections == number) }
@@ -125,7 +126,7 @@ struct SettingsTests {
         #expect(request.retry == RetryPolicy())
         #expect(request.redirect == RedirectPolicy())
         #expect(request.timeouts == DownloadRequest.Timeouts())
-        #expect(request.connections == DownloadRequest.automaticConnections)
+        #expect(request.connections == .automatic)
     }
 
     @Test(

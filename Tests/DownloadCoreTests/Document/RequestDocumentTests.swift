@@ -80,16 +80,19 @@ struct RequestDocumentTests {
 
     @Test(
         "A fixed number of connections and a limit for an automatic one are in different fields, for older versions",
-        arguments: [-64, -1, 0, 16])
-    func connections(number: Int) throws {
+        arguments: [
+            (DownloadRequest.Connections.automatic, "{}"), (.upTo(64), #"{"connectionLimit":64}"#),
+            (.upTo(1), #"{"connectionLimit":1}"#), (.fixed(16), #"{"connections":16}"#),
+        ])
+    func connections(_ connections: DownloadRequest.Connections, _ text: String) throws {
         var request = RequestDocument.baseline
-        request.connections = number
-        let text = try RequestDocument(request).text()
-        #expect(text.contains("\"connectionLimit\":\(-number)") == (number < 0))
-        #expect(text.contains("\"connections\":") == (number > 0))
-        #expect(try readAgain(request).connections == number)
+        request.connections = connections
+        #expect(try RequestDocument(request).text() == text)
+        #expect(try readAgain(request).connections == connections)
         // Some older versions wrote a limit as a negative number.
-        #expect(try RequestDocument(text: #"{"connections":\#(number)}"#).request.connections == number)
+        let older = try RequestDocument(
+            text: #"{"connections":\#(connections.limit.map { -$0 } ?? connections.number)}"#)
+        #expect(older.request.connections == connections)
     }
 
     @Test("Unknown fields are ignored, and a document of a later format is refused")
@@ -105,7 +108,7 @@ struct RequestDocumentTests {
         "An impossible number is reported with the name of its field",
         arguments: [
             (#"{"connections":65}"#, "connections"), (#"{"connections":-65}"#, "connectionLimit"),
-            (#"{"connectionLimit":0}"#, "connections"), (#"{"connectionLimit":65}"#, "connections"),
+            (#"{"connectionLimit":0}"#, "connectionLimit"), (#"{"connectionLimit":65}"#, "connectionLimit"),
             (#"{"rateLimit":0}"#, "rateLimit"), (#"{"size":-1}"#, "size"), (#"{"retry":{"limit":-1}}"#, "retry.limit"),
             (#"{"retry":{"delay":"nan"}}"#, "retry.delay"), (#"{"retry":{"maximumDelay":-1}}"#, "retry.maximumDelay"),
             (#"{"redirect":{"limit":-1}}"#, "redirect.limit"), (#"{"timeouts":{"connect":0}}"#, "timeouts.connect"),
@@ -137,7 +140,7 @@ struct RequestDocumentTests {
             """
         let url = try SourceURL.parse("http://h/a").get().url
         var request = DownloadRequest(url: url, destination: Destination(folder: "/d", ifExists: .skip))
-        request.connections = DownloadRequest.automaticConnections(upTo: 8)
+        request.connections = .upTo(8)
         request.priority = 2
         request.trust = .insecure
         request.hooks = Hooks(onComplete: "/yes")

@@ -114,7 +114,7 @@ struct SmallFileTests {
             let url = try SourceURL.parse("https://example.org/\(number)").get().url
             return try bench.request { request in
                 request.url = url
-                request.connections = connections
+                request.connections = .fixed(connections)
                 request.network.httpVersion = connections == 1 ? .http1 : nil
             }
         }
