@@ -1,6 +1,50 @@
 import DownloadCore
 import Foundation
 
+/// A download in one call, without a session of the caller.
+extension DownloadSession {
+    /// Downloads a file in a session of its own, and returns the finished file. If the program is killed, the next call
+    /// for the same URL and destination continues with the bytes on disk. If the waiting Swift task is cancelled, the
+    /// download is cancelled, too.
+    /// - Throws: The ``DownloadError`` with which the download failed.
+    public static func download(
+        _ request: DownloadRequest, to destination: Destination, configuration: SessionConfiguration = .default
+    ) async throws -> DownloadedFile {
+        let session = try await DownloadSession(configuration: configuration)
+        let result: Result<DownloadedFile, any Error>
+        do { result = .success(try await session.download(request, to: destination).value) } catch {
+            result = .failure(error)
+        }
+        await session.close()
+        return try result.get()
+    }
+
+    /// Downloads the file of a URL in a session of its own, and returns the finished file.
+    /// - Throws: The ``DownloadError`` with which the download failed.
+    public static func download(
+        _ url: URL, to destination: Destination, configuration: SessionConfiguration = .default
+    ) async throws -> DownloadedFile {
+        try await download(DownloadRequest(url), to: destination, configuration: configuration)
+    }
+
+    /// Fetches a small body into memory: the counterpart of `URLSession.data(for:)`. Redirects, retries and trust follow
+    /// the request. Nothing is recorded, and no file is written.
+    /// - Parameter limit: The largest size in bytes.
+    /// - Throws: ``DownloadError``; ``VerificationFailure/unverifiable(_:)`` for a larger body.
+    public static func data(for request: DownloadRequest, limit: Int) async throws -> Data {
+        try request.requireAllowed()
+        try RequestDocument.requirePossible(request)
+        return Data(try await document(request, largest: limit))
+    }
+
+    /// Fetches the small body of a URL into memory: the counterpart of `URLSession.data(from:)`.
+    /// - Parameter limit: The largest size in bytes.
+    /// - Throws: ``DownloadError``; ``VerificationFailure/unverifiable(_:)`` for a larger body.
+    public static func data(from url: URL, limit: Int) async throws -> Data {
+        try await data(for: DownloadRequest(url), limit: limit)
+    }
+}
+
 /// Starting downloads, and finding them again.
 extension DownloadSession {
     /// Starts a download, or joins the download of the same URL and destination. A download that an earlier process

@@ -16,6 +16,12 @@ private enum ComingFrom {
         print(unfinished.count, known.request.url)
     }
 
+    static func oneCall(url: URL, listURL: URL, folder: URL) async throws {
+        let file = try await DownloadSession.download(url, to: .folder(folder))
+        let list = try await DownloadSession.data(from: listURL, limit: 1_000_000)
+        print(file.url, list.count)
+    }
+
     static func delegate(session: DownloadSession) async {
         for await event in await session.events {
             switch event {

@@ -3,6 +3,16 @@ import Foundation
 
 /// The code of GettingStarted.md, compiled. A test compares the two.
 private enum GettingStarted {
+    static func single(url: URL, folder: URL) async throws {
+        let file = try await DownloadSession.download(url, to: .folder(folder))
+        print(file.url, file.byteCount, file.response.contentType ?? "")
+    }
+
+    static func memory(url: URL) async throws -> Data {
+        let body = try await DownloadSession.data(from: url, limit: 1_000_000)
+        return body
+    }
+
     static func first(folder: URL) async throws {
         let session = try await DownloadSession(configuration: .default)
         let task = try await session.download(
