@@ -118,7 +118,7 @@ struct GuideTests {
         .map { try String(contentsOf: tests.appending(path: $0), encoding: .utf8) }.joined()
         let page = try String(contentsOf: Self.root.appending(path: "docs/library.md"), encoding: .utf8)
         let rows = page.split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst()
-        #expect(rows.count == 24)
+        #expect(rows.count == 26)
         for row in rows {
             let names =
                 row.split(separator: "|").last?.split(separator: "`").enumerated()

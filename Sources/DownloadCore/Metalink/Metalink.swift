@@ -1,13 +1,15 @@
 import HTTPTypes
 
 /// The contents of a Metalink document (RFC 5854, or the older version 3): files with their sources and digests.
-package struct Metalink: Sendable, Equatable {
-    package struct File: Sendable, Equatable {
+public struct Metalink: Sendable, Equatable {
+    /// A file that the document describes.
+    public struct File: Sendable, Equatable {
         /// The name as it is written. It may contain folders, and lead outside of the folder.
-        package var name: String
-        package var size: Int64?
+        public package(set) var name: String
+        /// The size in bytes; nil if the document does not say it.
+        public package(set) var size: Int64?
         /// The preferred checksum among the known algorithms.
-        package var checksum: Checksum?
+        public package(set) var checksum: Checksum?
         package var pieces: PieceHashes?
         /// The sources, the best one first.
         package var sources: [Source] = []
@@ -27,10 +29,11 @@ package struct Metalink: Sendable, Equatable {
         package var location: String?
     }
 
-    package let files: [File]
+    /// The described files, at least one.
+    public let files: [File]
     /// Sentences about the elements that were ignored because they have no usable value, such as an empty `<size>`. Each
-    /// sentence names the line. There are at most ``mostSkipped`` sentences.
-    package let skipped: [String]
+    /// sentence names the line. There are at most 20 sentences.
+    public let skipped: [String]
 
     /// The greatest size of a document in bytes. A larger file is surely no Metalink document.
     package static let largest = 16 << 20
@@ -64,6 +67,19 @@ extension Metalink.File {
     }
 
     private static let deepest = 16
+}
+
+extension DownloadRequest {
+    /// Takes over the size and the digests of a file, and its name below the folder unless the request has a name.
+    /// - Throws: ``FileFailure/nameOutside``, see ``Metalink/File/path()``.
+    package mutating func take(_ file: Metalink.File) throws(DownloadError) {
+        let path = try file.path()
+        if destination.fileName == nil {
+            destination.fileName = path.name
+            destination.folder = path.folders.reduce(destination.folder, FileNaming.path)
+        }
+        (size, pieces, checksum) = (file.size, file.pieces, file.checksum)
+    }
 }
 
 extension Metalink {

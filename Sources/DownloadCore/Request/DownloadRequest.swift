@@ -14,7 +14,7 @@ public struct DownloadRequest: Sendable, Equatable {
     package var pieces: PieceHashes?
     /// Whether dlm follows an answer that is a Metalink document. It then downloads the file that the document
     /// describes.
-    package var followsMetalink = true
+    public var followsMetalink = true
     /// The country whose sources are asked first, if a Metalink document is followed.
     package var location: String?
     /// The file's name in the Metalink document that was found at ``url``. The file itself can then be fetched only
@@ -39,8 +39,9 @@ public struct DownloadRequest: Sendable, Equatable {
     /// The checksum that the file must have; nil for none. Without a checksum, the file must match the digest that the
     /// server sends, if it sends one (`Repr-Digest`, RFC 9530).
     public var checksum: Checksum?
-    /// The list in which the file's checksum is looked up after the server has named the file.
-    package var checksums: ChecksumList?
+    /// The list in which the file's checksum is looked up when the download is added: by the name in the URL and by the
+    /// requested name, or else later by the name that the server gives. If ``checksum`` is given, it is used instead.
+    public var checksums: ChecksumList?
     /// The number of parallel connections for this file.
     public var connections = Connections.automatic
     /// The priority. Downloads with a higher priority start earlier.

@@ -115,6 +115,13 @@ public final class DownloadTask: Sendable, Identifiable {
         let request = try DownloadRequest(url)
         _ = try await service.change([id], .url(request.url, request.credential))
     }
+
+    /// Replaces the mirrors; see ``DownloadRequest/mirrors``.
+    /// - Throws: ``DownloadError`` if a URL is malformed, or if its scheme is not supported.
+    public func setMirrors(_ urls: [URL]) async throws {
+        let mirrors = try urls.map { try SourceURL($0.absoluteString) }
+        _ = try await service.change([id], .mirrors(mirrors))
+    }
 }
 
 /// The end of a download.

@@ -34,7 +34,28 @@ private enum GettingStarted {
         request.credential = Credential(user: "ann", password: "secret")
         request.retry.limit = 10
         request.timeouts.stall = 60
+        request.connections = .upTo(4)
         return request
+    }
+
+    static func sources(of request: inout DownloadRequest, listURL: URL) async throws {
+        let body = try await DownloadSession.data(from: listURL, limit: 1 << 20)
+        request.checksums = try ChecksumList(body, source: listURL.absoluteString)
+        request.mirrors = [try SourceURL("https://mirror.example.org/file.iso")]
+    }
+
+    static func metalink(session: DownloadSession, document: URL, folder: URL) async throws {
+        let metalink = try Metalink(Data(contentsOf: document), name: document.path)
+        for task in try await session.download(metalink, to: .folder(folder)) {
+            print(try await task.value.url)
+        }
+    }
+
+    static func limits(session: DownloadSession) async throws {
+        try await session.setLimits(maxConcurrent: 2)
+        try await session.setRateLimit(5_000_000)
+        try await session.pauseAll()
+        try await session.resumeAll()
     }
 
     static func destinations(session: DownloadSession, request: DownloadRequest, folder: URL) async throws {
