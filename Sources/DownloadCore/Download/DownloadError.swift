@@ -132,11 +132,11 @@ public enum NetworkFailure: String, Codable, Equatable, Sendable {
 /// The diagnosis of the transport: libcurl's code and message, and the system's error number if there was one.
 public struct TransportDiagnosis: Codable, Equatable, Sendable {
     /// The code of libcurl; 0 if libcurl reported no error.
-    public let code: Int
+    package let code: Int
     /// The message of libcurl, of its TLS library, or of dlm.
     public let message: String
     /// The error number of the system; 0 if there was none.
-    public let errno: Int32
+    package let errno: Int32
 
     package init(code: Int, message: String, errno: Int32 = 0) {
         self.code = code

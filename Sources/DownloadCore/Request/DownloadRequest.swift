@@ -71,7 +71,7 @@ public struct DownloadRequest: Sendable, Equatable {
     /// same version (RFC 9110 section 15.3.7.3).
     public var acceptsUnverified = false
     /// The conditions that an answer must meet to be accepted as the file.
-    public var validation = ResponseValidation()
+    package var validation = ResponseValidation()
     /// Whether the download is paused when it is added. It then begins only when the user resumes it.
     public var startsPaused = false
     /// Whether a file that this download has completed before is used without asking the server for a newer one. If

@@ -4,7 +4,7 @@ public struct DownloadSnapshot: Codable, Sendable, Equatable {
     /// The progress at the moment of the snapshot.
     public var progress: DownloadProgress
     /// Whether the session of the download is alive. False if the download has no session.
-    public var isAttended = true
+    package var isAttended = true
 
     package init(record: DownloadRecord, progress: DownloadProgress? = nil) {
         self.record = record
