@@ -20,7 +20,8 @@ private struct Symbol: Decodable {
 
     /// The path, by which symbols are sorted, and the declaration in one line.
     var line: String {
-        let text = (declarationFragments ?? []).map(\.spelling).joined()
+        // Only compilers from Swift 6.3 on know the attribute.
+        let text = (declarationFragments ?? []).map(\.spelling).joined().replacing("@nonexhaustive ", with: "")
         let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         return "\(path): \(words)"
     }

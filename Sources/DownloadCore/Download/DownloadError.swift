@@ -2,6 +2,12 @@ import Foundation
 
 /// The error of a download or a command. The case says what failed, and the nested reason says why. Errors of libcurl
 /// and the system are kept as codes and messages.
+///
+/// New versions may add cases, here and in the reasons. From Swift 6.3 on, a `switch` outside of this package needs an
+/// `@unknown default`.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum DownloadError: Error, Codable, Equatable, Sendable {
     /// The request cannot be sent as it is.
     case requestInvalid(RequestFailure)
@@ -55,6 +61,9 @@ public enum DownloadError: Error, Codable, Equatable, Sendable {
 }
 
 /// The reason why a request cannot be sent.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum RequestFailure: Codable, Equatable, Sendable {
     /// The text is not a URL.
     case malformedURL(String)
@@ -79,6 +88,9 @@ public enum RequestFailure: Codable, Equatable, Sendable {
 }
 
 /// The reason why a file or folder cannot be used.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum FileFailure: Codable, Equatable, Sendable {
     /// The final name is taken.
     case exists
@@ -119,6 +131,9 @@ public enum FileFailure: Codable, Equatable, Sendable {
 }
 
 /// The reason why there was no connection, or why it broke.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum NetworkFailure: String, Codable, Equatable, Sendable {
     /// The host name was not resolved (`nameResolution`), no connection was made (`connect`), the connection took too
     /// long (`timedOut`), no bytes came for too long (`stalled`), or the connection broke (`connectionLost`).
@@ -150,6 +165,9 @@ public struct TransportDiagnosis: Codable, Equatable, Sendable {
 }
 
 /// The violation of a protocol by a server.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum ProtocolFailure: Codable, Equatable, Sendable {
     /// A redirect that the policy does not follow; with its target.
     case redirectRefused(String)
@@ -166,6 +184,9 @@ public enum ProtocolFailure: Codable, Equatable, Sendable {
 }
 
 /// The reason why the server's bytes are not the wanted file.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum VerificationFailure: Codable, Equatable, Sendable {
     /// The file does not have the checksum of the request.
     case checksum(expected: Checksum, actual: String)
@@ -200,6 +221,9 @@ public enum VerificationFailure: Codable, Equatable, Sendable {
 }
 
 /// The reason why a session or its store cannot be used.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum SessionFailure: Codable, Equatable, Sendable {
     /// The store cannot be opened.
     case storeUnreadable(path: String, message: String)
