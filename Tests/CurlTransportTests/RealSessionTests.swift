@@ -47,7 +47,7 @@ struct RealSessionTests {
         var request = DownloadRequest(
             url: try SourceURL.parse(url).get().url, destination: Destination(folder: folder.path))
         request.connections = connections
-        request.retry = RetryPolicy(limit: 3, delay: 0.01, maximumDelay: 0.02)
+        request.retry = RetryPolicy(limit: 3, delay: .seconds(0.01), maximumDelay: .seconds(0.02))
         return request
     }
 

@@ -25,8 +25,9 @@ struct TaskTests {
             #expect(try await task.resumeData?.lastModified == date)
             try await task.setPriority(7)
             try await task.setRateLimit(mebibyte * 100)
-            try await task.setURL(library.server.url("/moved.bin"))
-            await #expect(throws: DownloadError.self) { try await task.setURL("no url") }
+            try await task.setURL(#require(URL(string: library.server.url("/moved.bin"))))
+            let noURL = try #require(URL(string: "mailto:a@example.org"))
+            await #expect(throws: DownloadError.self) { try await task.setURL(noURL) }
             await #expect(throws: DownloadError.self) { try await task.setRateLimit(-1) }
             library.server.releaseEnds()
             try await task.resume()
@@ -49,7 +50,7 @@ struct TaskTests {
                 try await session.download(request, to: .folder(library.files))
             }
             request.rateLimit = nil
-            request.timeouts.stall = -1
+            request.timeouts.stall = .seconds(-1)
             await #expect(throws: DownloadError.self) {
                 try await session.download([library.request("/ok"), request], to: .folder(library.files))
             }

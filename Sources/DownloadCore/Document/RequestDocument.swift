@@ -59,10 +59,10 @@ extension RequestDocument {
         request.destination.continues = false
         request.connections = .automatic
         request.priority = 0
-        request.retry = RetryPolicy(limit: 5, delay: 1, maximumDelay: 60)
+        request.retry = RetryPolicy(limit: 5, delay: .seconds(1), maximumDelay: .seconds(60))
         request.redirect = RedirectPolicy(limit: 20)
         request.trust = .system
-        request.timeouts = DownloadRequest.Timeouts(connect: 15, stall: 30)
+        request.timeouts = DownloadRequest.Timeouts(connect: .seconds(15), stall: .seconds(30))
         request.acceptsUnverified = false
         request.validation = ResponseValidation(types: [], statuses: nil, maximumSize: nil)
         request.startsPaused = false
@@ -85,12 +85,13 @@ extension RequestDocument {
             ("rateLimit", request.rateLimit ?? 1 > 0),
             ("size", request.size ?? 0 >= 0),
             ("retry.limit", request.retry.limit >= 0),
-            ("retry.delay", seconds.contains(request.retry.delay)),
-            ("retry.maximumDelay", request.retry.maximumDelay >= 0),
+            ("retry.delay", seconds.contains(request.retry.delay.inSeconds)),
+            ("retry.maximumDelay", request.retry.maximumDelay >= .zero),
+            ("retry.maximumHostPause", request.retry.maximumHostPause >= .zero),
             ("redirect.limit", request.redirect.limit >= 0),
-            ("timeouts.connect", request.timeouts.connect > 0),
-            ("timeouts.stall", request.timeouts.stall > 0),
-            ("timeouts.total", isPositive(request.timeouts.total)),
+            ("timeouts.connect", request.timeouts.connect > .zero),
+            ("timeouts.stall", request.timeouts.stall > .zero),
+            ("timeouts.total", isPositive(request.timeouts.total.inSeconds)),
             ("network.dnsCacheTime", request.network.dnsCacheTime.map { seconds.contains($0) } ?? true),
             ("pacing", isPositive(request.pacing)),
             ("validation.maximumSize", request.validation.maximumSize ?? 0 >= 0),

@@ -6,7 +6,7 @@ import Foundation
 /// New versions may add cases, here and in the reasons. From Swift 6.3 on, a `switch` outside of this package needs an
 /// `@unknown default`.
 #if hasAttribute(nonexhaustive)
-@nonexhaustive
+    @nonexhaustive
 #endif
 public enum DownloadError: Error, Codable, Equatable, Sendable {
     /// The request cannot be sent as it is.
@@ -53,7 +53,7 @@ public enum DownloadError: Error, Codable, Equatable, Sendable {
     /// Returns the error for a download whose time limit has passed.
     /// - Parameter last: The error of the last attempt, if no time is left for another attempt.
     package static func overdue(_ request: DownloadRequest, last: DownloadError?) -> DownloadError {
-        let limit = (request.timeouts.total ?? 0).formatted(.number.grouping(.never))
+        let limit = (request.timeouts.total?.inSeconds ?? 0).formatted(.number.grouping(.never))
         let why = last.map { "the limit of \(limit) s leaves no time for another attempt after: \($0)" }
         return .networkFailed(
             .timeLimit, TransportDiagnosis(code: 0, message: why ?? "the limit of \(limit) s has passed"))
@@ -62,7 +62,7 @@ public enum DownloadError: Error, Codable, Equatable, Sendable {
 
 /// The reason why a request cannot be sent.
 #if hasAttribute(nonexhaustive)
-@nonexhaustive
+    @nonexhaustive
 #endif
 public enum RequestFailure: Codable, Equatable, Sendable {
     /// The text is not a URL.
@@ -89,7 +89,7 @@ public enum RequestFailure: Codable, Equatable, Sendable {
 
 /// The reason why a file or folder cannot be used.
 #if hasAttribute(nonexhaustive)
-@nonexhaustive
+    @nonexhaustive
 #endif
 public enum FileFailure: Codable, Equatable, Sendable {
     /// The final name is taken.
@@ -132,7 +132,7 @@ public enum FileFailure: Codable, Equatable, Sendable {
 
 /// The reason why there was no connection, or why it broke.
 #if hasAttribute(nonexhaustive)
-@nonexhaustive
+    @nonexhaustive
 #endif
 public enum NetworkFailure: String, Codable, Equatable, Sendable {
     /// The host name was not resolved (`nameResolution`), no connection was made (`connect`), the connection took too
@@ -166,7 +166,7 @@ public struct TransportDiagnosis: Codable, Equatable, Sendable {
 
 /// The violation of a protocol by a server.
 #if hasAttribute(nonexhaustive)
-@nonexhaustive
+    @nonexhaustive
 #endif
 public enum ProtocolFailure: Codable, Equatable, Sendable {
     /// A redirect that the policy does not follow; with its target.
@@ -185,7 +185,7 @@ public enum ProtocolFailure: Codable, Equatable, Sendable {
 
 /// The reason why the server's bytes are not the wanted file.
 #if hasAttribute(nonexhaustive)
-@nonexhaustive
+    @nonexhaustive
 #endif
 public enum VerificationFailure: Codable, Equatable, Sendable {
     /// The file does not have the checksum of the request.
@@ -222,7 +222,7 @@ public enum VerificationFailure: Codable, Equatable, Sendable {
 
 /// The reason why a session or its store cannot be used.
 #if hasAttribute(nonexhaustive)
-@nonexhaustive
+    @nonexhaustive
 #endif
 public enum SessionFailure: Codable, Equatable, Sendable {
     /// The store cannot be opened.

@@ -128,18 +128,18 @@ public struct DownloadRequest: Sendable, Equatable {
         package var number: Int { fixed ?? 0 }
     }
 
-    /// The time limits, in seconds.
+    /// The time limits.
     public struct Timeouts: Sendable, Equatable {
         /// The limit for name resolution, TCP and TLS together, for each attempt to connect.
-        public var connect: Double
+        public var connect: Duration
         /// The time without a byte after which the connection is cut.
-        public var stall: Double
+        public var stall: Duration
         /// The limit for the time from the first attempt to the last byte, without pauses and the time in the queue;
         /// nil for no limit.
-        public var total: Double?
+        public var total: Duration?
 
-        /// Makes time limits, in seconds.
-        public init(connect: Double = 15, stall: Double = 30, total: Double? = nil) {
+        /// Makes time limits.
+        public init(connect: Duration = .seconds(15), stall: Duration = .seconds(30), total: Duration? = nil) {
             self.connect = connect
             self.stall = stall
             self.total = total
@@ -210,9 +210,9 @@ extension DownloadRequest: DocumentObject {
 
 extension DownloadRequest.Timeouts: DocumentObject {
     static let documentFields: [DocumentField<DownloadRequest.Timeouts>] = [
-        DocumentField("connect", \.connect, isAlwaysWritten: true),
-        DocumentField("stall", \.stall, isAlwaysWritten: true),
-        DocumentField("total", \.total),
+        DocumentField("connect", \.connect.inSeconds, isAlwaysWritten: true),
+        DocumentField("stall", \.stall.inSeconds, isAlwaysWritten: true),
+        DocumentField("total", \.total.inSeconds),
     ]
 }
 

@@ -23,7 +23,7 @@ public struct DownloadSnapshot: Codable, Sendable, Equatable {
     /// The request for the download.
     public var request: DownloadRequest { record.request }
     /// The path of the finished file; nil until its name is known.
-    public var path: String? { record.completed?.path ?? record.finalPath }
+    package var path: String? { record.completed?.path ?? record.finalPath }
     /// The last 20 attempts at most, with the newest one at the end.
     public var attempts: [AttemptRecord] { record.attempts }
     /// The session to which the download belongs; nil if there is none.

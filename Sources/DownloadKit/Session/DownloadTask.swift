@@ -111,7 +111,7 @@ public final class DownloadTask: Sendable, Identifiable {
 
     /// Continues the download of the same file from another URL, for example when the old URL has expired. Bytes on
     /// disk are compared with the file at the new URL.
-    public func setURL(_ url: String) async throws {
+    public func setURL(_ url: URL) async throws {
         let request = try DownloadRequest(url)
         _ = try await service.change([id], .url(request.url, request.credential))
     }

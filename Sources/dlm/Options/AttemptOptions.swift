@@ -52,7 +52,7 @@ struct AttemptOptions: ParsableArguments {
 
     func apply(to request: inout DownloadRequest) {
         if let retryOn { request.retry.statuses = retryOn.codes }
-        if let maxTime { request.timeouts.total = maxTime.value }
+        if let maxTime { request.timeouts.total.inSeconds = maxTime.value }
         if paused { request.startsPaused = true }
         if at != nil || !window.isEmpty {
             var schedule = request.schedule ?? DownloadSchedule()

@@ -94,10 +94,10 @@ extension ConnectionOptions: ScannedGroup {
 /// The options of `get` for speed, retries, timeouts, redirects and priority.
 struct TransferOptions: ParsableArguments {
     // The help texts name these defaults, because the parser does not show the defaults of options with a `transform`.
-    private static let delay = Seconds(RetryPolicy().delay)
-    private static let hostPause = Seconds(RetryPolicy().maximumHostPause)
-    private static let connect = Seconds(DownloadRequest.Timeouts().connect)
-    private static let stall = Seconds(DownloadRequest.Timeouts().stall)
+    private static let delay = Seconds(RetryPolicy().delay.inSeconds)
+    private static let hostPause = Seconds(RetryPolicy().maximumHostPause.inSeconds)
+    private static let connect = Seconds(DownloadRequest.Timeouts().connect.inSeconds)
+    private static let stall = Seconds(DownloadRequest.Timeouts().stall.inSeconds)
 
     @Option(
         help: ArgumentHelp(
@@ -167,12 +167,12 @@ struct TransferOptions: ParsableArguments {
         if let limitRate { request.rateLimit = limitRate.limit }
         if let retries { request.retry.limit = retries }
         if let delay = retryDelay?.value {
-            request.retry.delay = delay
-            request.retry.maximumDelay = max(request.retry.maximumDelay, delay)
+            request.retry.delay.inSeconds = delay
+            request.retry.maximumDelay = max(request.retry.maximumDelay, request.retry.delay)
         }
-        if let maxRetryAfter { request.retry.maximumHostPause = maxRetryAfter.value }
-        if let connectTimeout { request.timeouts.connect = connectTimeout.value }
-        if let stallTimeout { request.timeouts.stall = stallTimeout.value }
+        if let maxRetryAfter { request.retry.maximumHostPause.inSeconds = maxRetryAfter.value }
+        if let connectTimeout { request.timeouts.connect.inSeconds = connectTimeout.value }
+        if let stallTimeout { request.timeouts.stall.inSeconds = stallTimeout.value }
         if let maxRedirects { request.redirect.limit = maxRedirects }
         if let priority { request.priority = priority }
     }

@@ -34,6 +34,8 @@ enum GivenOptions {
         value == usual ? nil : text(value)
     }
 
+    static func seconds(_ value: Duration) -> String { seconds(value.inSeconds) }
+
     static func seconds(_ value: Double) -> String {
         Int(exactly: value).map { "\($0)s" } ?? "\(value)s"
     }

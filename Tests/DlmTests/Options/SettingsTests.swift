@@ -48,13 +48,13 @@ struct SettingsTests {
         let settings = try settings(Self.everything)
         var configuration = SessionConfiguration(kind: .foreground, stateFolder: "/")
         settings.apply(to: &configuration)
-        #expect(configuration.historyAge == 2_592_000)
+        #expect(configuration.historyAge == .seconds(2_592_000))
         #expect(configuration.maxConcurrent == 4 && configuration.maxPerHost == 2)
         #expect(configuration.rateLimit == 3 << 19)
         let request = try request(["http://h/"], settings)
         #expect(request.connections == 3)
-        #expect(request.retry.limit == 0 && request.retry.delay == 0.5)
-        #expect(request.timeouts.connect == 120 && request.timeouts.stall == 3600)
+        #expect(request.retry.limit == 0 && request.retry.delay == .seconds(0.5))
+        #expect(request.timeouts.connect == .seconds(120) && request.timeouts.stall == .seconds(3600))
         #expect(request.redirect.limit == 7)
         #expect(request.rateLimit == nil)
     }
@@ -117,7 +117,7 @@ struct SettingsTests {
         let with = try request(arguments, settings)
         #expect(try with == request(arguments, Settings()))
         #expect(with.connections == 9 && with.retry.limit == 2)
-        #expect(with.redirect.limit == 6 && with.timeouts.connect == 4)
+        #expect(with.redirect.limit == 6 && with.timeouts.connect == .seconds(4))
     }
 
     @Test("Without settings and options, a request has its defaults")

@@ -41,8 +41,8 @@ struct WireFuzzTests {
         let connections = request.connections
         if !(1...64).contains(connections.fixed ?? connections.limit ?? 1) { return "\(connections) connections" }
         if (request.rateLimit ?? 1) < 1 { return "a limit of \(request.rateLimit ?? 0)" }
-        if request.retry.limit < 0 || !(0...1e9).contains(request.retry.delay) { return "\(request.retry)" }
-        if !(request.timeouts.connect > 0) || !(request.timeouts.stall > 0) { return "\(request.timeouts)" }
+        if request.retry.limit < 0 || !(0...1e9).contains(request.retry.delay.inSeconds) { return "\(request.retry)" }
+        if !(request.timeouts.connect > .zero) || !(request.timeouts.stall > .zero) { return "\(request.timeouts)" }
         if !request.destination.folder.hasPrefix("/") { return "folder \(request.destination.folder)" }
         if let name = request.destination.fileName, !FileNaming.isUsable(name) { return "name \(name)" }
         let fields = request.headers.map { $0.name + ($0.value ?? "") }.joined()

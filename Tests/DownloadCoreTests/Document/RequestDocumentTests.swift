@@ -71,9 +71,9 @@ struct RequestDocumentTests {
         arguments: ["{}", #"{"retry":{},"destination":{}}"#])
     func baseline(_ text: String) throws {
         let request = try RequestDocument(text: text).request
-        #expect(request.retry == RetryPolicy(limit: 5, delay: 1, maximumDelay: 60))
+        #expect(request.retry == RetryPolicy(limit: 5, delay: .seconds(1), maximumDelay: .seconds(60)))
         #expect(request.redirect == RedirectPolicy(limit: 20))
-        #expect(request.timeouts == DownloadRequest.Timeouts(connect: 15, stall: 30))
+        #expect(request.timeouts == DownloadRequest.Timeouts(connect: .seconds(15), stall: .seconds(30)))
         #expect(request.destination == Destination(folder: "", ifExists: .fail, createsFolders: true))
         #expect(request.hooks == nil)
     }
@@ -99,7 +99,7 @@ struct RequestDocumentTests {
     func later() throws {
         let text = #"{"rateLimit":7,"foo":{"bar":[1]},"retry":{"limit":1,"foo":true}}"#
         let request = try RequestDocument(text: text).request
-        #expect(request.rateLimit == 7 && request.retry.limit == 1 && request.retry.delay == 1)
+        #expect(request.rateLimit == 7 && request.retry.limit == 1 && request.retry.delay == .seconds(1))
         #expect(try RequestDocument(text: #"{"version":1,"rateLimit":7}"#).request.rateLimit == 7)
         #expect(throws: DecodingError.self) { try RequestDocument(text: #"{"version":2,"rateLimit":7}"#) }
     }
@@ -120,8 +120,11 @@ struct RequestDocumentTests {
         #expect(RequestDocument.impossibleField(of: try RequestDocument(text: text).request) == field)
     }
 
-    @Test("Neither a plain nor an unusual request is reported as impossible")
+    @Test("Neither a plain nor an unusual request is reported as impossible, nor an infinite time")
     func possible() throws {
+        let endless = try RequestDocument(text: #"{"timeouts":{"stall":"inf"},"retry":{"maximumDelay":1e300}}"#).request
+        #expect(endless.timeouts.stall == .seconds(1e15) && endless.retry.maximumDelay == .seconds(1e15))
+        #expect(RequestDocument.impossibleField(of: endless) == nil)
         #expect(RequestDocument.impossibleField(of: RequestDocument.baseline) == nil)
         #expect(RequestDocument.impossibleField(of: try unusual(secrets: true)) == nil)
     }

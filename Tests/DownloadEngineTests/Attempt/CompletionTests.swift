@@ -149,7 +149,7 @@ struct CompletionTests {
                 RequestHeader(name: "X-Purpose", value: "test"), RequestHeader(name: "User-Agent", value: "me"),
             ]
             $0.credential = Credential(user: "u", password: "p")
-            $0.timeouts = .init(connect: 3, stall: 4)
+            $0.timeouts = .init(connect: .seconds(3), stall: .seconds(4))
             $0.trust = .insecure
         }
         #expect(try await bench.ending(of: id).state == .completed)

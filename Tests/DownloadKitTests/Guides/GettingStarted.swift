@@ -33,7 +33,7 @@ private enum GettingStarted {
         request.checksum = Checksum("sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")
         request.credential = Credential(user: "ann", password: "secret")
         request.retry.limit = 10
-        request.timeouts.stall = 60
+        request.timeouts.stall = .seconds(60)
         request.connections = .upTo(4)
         return request
     }
