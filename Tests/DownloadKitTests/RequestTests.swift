@@ -166,7 +166,7 @@ struct RequestTests {
             let metalink = try document("sub/a.bin")
             #expect(metalink.files.map(\.size) == [content.size])
             let tasks = try await session.download(metalink, to: .folder(library.files))
-            #expect(try await tasks.first?.value.url == library.files.appending(path: "sub/a.bin"))
+            #expect(try await tasks.first?.value.url.path == library.files.appending(path: "sub/a.bin").path)
             #expect(try library.holds(content, "sub/a.bin"))
             await #expect(throws: DownloadError.self) {
                 try await session.download(document("../a.bin"), to: .folder(library.files))

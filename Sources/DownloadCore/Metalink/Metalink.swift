@@ -67,18 +67,17 @@ extension Metalink.File {
     }
 
     private static let deepest = 16
-}
 
-extension DownloadRequest {
-    /// Takes over the size and the digests of a file, and its name below the folder unless the request has a name.
-    /// - Throws: ``FileFailure/nameOutside``, see ``Metalink/File/path()``.
-    package mutating func take(_ file: Metalink.File) throws(DownloadError) {
-        let path = try file.path()
-        if destination.fileName == nil {
-            destination.fileName = path.name
-            destination.folder = path.folders.reduce(destination.folder, FileNaming.path)
+    /// Gives a request the size and the digests of the file, and the file's place below the folder unless the request
+    /// has a name.
+    /// - Throws: ``FileFailure/nameOutside``, as ``path()``.
+    package func apply(to request: inout DownloadRequest) throws(DownloadError) {
+        let path = try path()
+        if request.destination.fileName == nil {
+            request.destination.fileName = path.name
+            request.destination.folder = path.folders.reduce(request.destination.folder, FileNaming.path)
         }
-        (size, pieces, checksum) = (file.size, file.pieces, file.checksum)
+        (request.size, request.pieces, request.checksum) = (size, pieces, checksum)
     }
 }
 

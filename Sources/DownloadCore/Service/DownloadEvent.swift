@@ -1,6 +1,6 @@
 /// A change of a download. Each change is announced once, and only after it has happened. New versions may add cases.
 #if hasAttribute(nonexhaustive)
-@nonexhaustive
+    @nonexhaustive
 #endif
 public enum DownloadEvent: Sendable, Equatable {
     /// The download is new in the session.

@@ -15,7 +15,8 @@ extension DownloadSession {
         do { result = .success(try await session.download(request, to: destination).value) } catch {
             result = .failure(error)
         }
-        await session.close()
+        // The current task may be cancelled, so the call needs a new task.
+        await Task { await session.close() }.value
         return try result.get()
     }
 
@@ -92,7 +93,7 @@ extension DownloadSession {
                 }
                 var request = DownloadRequest(url: first, destination: destination)
                 request.mirrors = Array(sources.dropFirst())
-                try request.take(file)
+                try file.apply(to: &request)
                 return request
             })
     }

@@ -92,7 +92,7 @@ extension Aria2Session {
             guard let url = urls.first else { throw RPCError("\(file.name): it has no http or https URL.") }
             let draft = try draft(options, url: url)
             var request = try draft.request(urls.map { ($0, nil) })
-            try request.take(file)
+            try file.apply(to: &request)
             added.append(try await add(request, draft, options))
         }
         if let position {

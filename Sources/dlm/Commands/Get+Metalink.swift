@@ -95,7 +95,7 @@ extension RequestMaker {
             let why = file.hasMetaURL ? "no http or https URL, but torrents or similar" : "no http or https URL"
             throw DownloadError.protocolViolated(.badMetalink("\(document.name): \(file.name): it has \(why)"))
         }
-        try request.take(file)
+        try file.apply(to: &request)
         if let list {
             request.checksum = nil
             try list.settle(&request, isOnly: false)
