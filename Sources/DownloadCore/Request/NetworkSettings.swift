@@ -19,7 +19,7 @@ public struct NetworkSettings: Codable, Sendable, Equatable {
     public var dnsCacheTime: Double?
     /// Whether connections to addresses of this machine, of private networks and of single links are refused, also
     /// after redirects and name resolution.
-    public var refusesPrivateAddresses: Bool?
+    package var refusesPrivateAddresses: Bool?
 
     /// Creates settings with all defaults.
     public init() {}

@@ -1,4 +1,7 @@
-/// A change of a download. Each change is announced once, and only after it has happened.
+/// A change of a download. Each change is announced once, and only after it has happened. New versions may add cases.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum DownloadEvent: Sendable, Equatable {
     /// The download is new in the session.
     case didAdd(DownloadSnapshot)

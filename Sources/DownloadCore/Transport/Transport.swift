@@ -166,8 +166,8 @@ package struct TransferOptions: Sendable, Equatable {
         $trust = request.boxedTrust
         if !route.sendsCredentials { (trust.certificate, trust.privateKey) = (nil, nil) }
         $network = request.boxedNetwork
-        connectTimeout = request.timeouts.connect
-        stallTimeout = request.timeouts.stall
+        connectTimeout = request.timeouts.connect.inSeconds
+        stallTimeout = request.timeouts.stall.inSeconds
     }
 }
 

@@ -280,7 +280,7 @@ extension Probe {
             askedStart = 0
             end = nil
             control.show(received: 0)
-        } else if record.request.connections > 1, asksRange, !asksWhole, record.request.url.isHTTP {
+        } else if record.request.connections.number > 1, asksRange, !asksWhole, record.request.url.isHTTP {
             let lease = start + (hasData ? SegmentPlanner.leaseSize : Self.firstLease)
             if lease < (gap?.upperBound ?? .max) { end = lease }
         }

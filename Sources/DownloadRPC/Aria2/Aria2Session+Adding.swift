@@ -79,27 +79,18 @@ extension Aria2Session {
         let options = try parameters.optionalFields(1)
         let position = try parameters.position(2)
         let document: Metalink
-        do { document = try Metalink(Array(bytes), name: "Metalink") } catch {
+        do { document = try Metalink(bytes, name: "Metalink") } catch {
             throw RPCError("Could not parse Metalink XML document. \(RPCError(error).message)")
         }
         var added: [GID] = []
         for file in document.files {
             var file = file
-            let path = try file.path()
             file.sources.removeAll { !$0.url.isHTTP }
             let urls = file.sources(preferring: options["metalink-location"]?.text)
             guard let url = urls.first else { throw RPCError("\(file.name): it has no http or https URL.") }
             let draft = try draft(options, url: url)
             var request = try draft.request(urls.map { ($0, nil) })
-            if request.destination.fileName == nil {
-                request.destination.fileName = path.name
-                for folder in path.folders {
-                    request.destination.folder = FileNaming.path(request.destination.folder, folder)
-                }
-            }
-            request.size = file.size
-            request.pieces = file.pieces
-            request.checksum = file.checksum
+            try file.apply(to: &request)
             added.append(try await add(request, draft, options))
         }
         if let position {

@@ -173,7 +173,7 @@ extension Get {
         if item.place.continues { throw refuse("there is nothing to continue; leave out -c") }
         if item.mirrors.repair { throw refuse("there is nothing to repair; leave out --repair") }
         if !item.mirrors.mirror.isEmpty { throw refuse("only one source can be used; leave out --mirror") }
-        if let number = item.count.connections?.number, number > 1 {
+        if item.count.connections?.number ?? 0 > 1 {
             throw refuse("only one connection can be used; leave out -x")
         }
     }

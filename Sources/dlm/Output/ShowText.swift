@@ -84,9 +84,9 @@ struct ShowText {
         if progress.received == 0, progress.total == nil { return "nothing yet" }
         var text = Units.part(progress.received, of: progress.total).replacing("/", with: " of ")
         if let percent = document.percent { text += " (\(percent)%)" }
-        let connections = request.connectionsWithoutLimit
-        if connections > 1 { text += ", \(connections) connections" }
-        if let limit = request.connectionLimit { text += ", at most \(limit) connections" }
+        let connections = request.connections
+        if connections.number > 1 { text += ", \(connections.number) connections" }
+        if let limit = connections.limit { text += ", at most \(limit) connections" }
         return [text, resumability].compactMap(\.self).joined(separator: "; ")
     }
 

@@ -57,7 +57,7 @@ struct HostSettingsTests {
         #expect(requests.map(\.retry.limit) == [2, 3, 4, 2])
         #expect(requests.map(\.connections) == [0, 2, 2, 0])
         #expect(requests.map(\.rateLimit) == [nil, 1024, 1024, nil])
-        #expect(requests.map(\.timeouts.stall) == [7, 7, 7, 7])
+        #expect(requests.map(\.timeouts.stall.inSeconds) == [7, 7, 7, 7])
         #expect(requests.map(\.trust) == [.insecure, .insecure, .system, .insecure])
         #expect(requests.map(\.destination.folder) == Array(repeating: "/nowhere/me/all", count: 4))
         #expect(fields(requests[0]) == ["A=general", "B=general"])
