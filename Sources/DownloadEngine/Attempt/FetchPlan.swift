@@ -102,7 +102,15 @@ struct FetchPlan: AttemptPhase {
             missing: missing, first: lease.map { (segment.connection, $0) }, wish: canSplit ? wanted : 1,
             automaticLimit: connectionLimit, knowledge: context.hosts.knowledge(of: origin, at: context.time.date),
             fruitlessLimit: RequestBudget.limit(retries: request.retry.limit),
-            start: sources.usable, keepsConnections: isHTTP, now: 0)
+            start: sources.usable, keepsConnections: isHTTP, mayChooseAddress: canSplit && maySearch(missing, sources),
+            now: 0)
+    }
+
+    /// Returns whether the file is large enough for a search for the fastest address of its server. With many downloads
+    /// at once, there is no such search, because it needs a timer for each of them.
+    private func maySearch(_ missing: ByteRanges, _ sources: SourcePool) -> Bool {
+        record.source.isHTTP && !sources.isShared && missing.count >= ConnectionRamp.leastSize
+            && !context.requests.isCrowded
     }
 
     /// Whether the modification time is at least a minute old. A younger modification time cannot tell two versions
