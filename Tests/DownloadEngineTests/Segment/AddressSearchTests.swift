@@ -57,7 +57,8 @@ struct AddressSearchTests {
         #expect(!planner.leaveAddress(of: 1))
     }
 
-    @Test("A connection returns from a slower address, and the next one is tried after a while", arguments: [true, false])
+    @Test(
+        "A connection returns from a slower address, and the next one is tried after a while", arguments: [true, false])
     func returns(isSlower: Bool) throws {
         var planner = single(speed: Self.mib)
         var position = try move(&planner, at: 1)

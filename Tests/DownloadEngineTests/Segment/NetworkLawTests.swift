@@ -105,7 +105,9 @@ struct NetworkLawTests {
 
     @Test(
         "With slow or dead addresses, a download takes little longer than with the fastest address alone",
-        arguments: [[0.05, 1, 1], [1, 0.05, 1], [1, 0.05, 0.05], [0.05, 0, 1], [1, 0, 0], [0.5, 1, 0.25], [1, 1, 1]],
+        arguments: [
+            [0.05, 1, 1], [1, 0.05, 1], [1, 0.05, 0.05], [0.05, 0, 1], [1, 0, 0], [0.5, 1, 0.25], [1, 1, 1],
+        ],
         [1, 2, 4, 6, nil])
     func addresses(speeds: [Double], wish: Int?) {
         let law = Law(testDescription: "addresses", least: 0) { server, draw in
