@@ -51,8 +51,9 @@ struct NetworkLawTests {
             server.limit = Int(draw(1...4.99))
             server.refusal = .silence
         },
-        Law(testDescription: "one of three addresses is slow", least: 0.8) { server, draw in
+        Law(testDescription: "one of three addresses is slow", least: 0.72) { server, draw in
             server.line = server.speed * draw(6...8)
+            server.addresses = [1, 1, 1]
             server.addresses[Int(draw(0...2.99))] = 0.05
         },
         // The penalty of 4 to 8 s for trying is the server's. It is paid once.
@@ -104,7 +105,7 @@ struct NetworkLawTests {
     }
 
     @Test(
-        "With slow or dead addresses, a download takes little longer than with the fastest address alone",
+        "With slow or dead addresses, a download takes at most 2 s and a tenth longer than with the fastest address alone",
         arguments: [
             [0.05, 1, 1], [1, 0.05, 1], [1, 0.05, 0.05], [0.05, 0, 1], [1, 0, 0], [0.5, 1, 0.25], [1, 1, 1],
         ],
@@ -120,7 +121,7 @@ struct NetworkLawTests {
             server.addresses = speeds
             let found = SimulatedDownload.run(server, size: 48 << 20, wish: wish, step: 0.02)
             #expect(found.complaints.isEmpty && found.undeclared == 0, "seed \(seed): \(found.complaints)")
-            #expect(best.time >= 0.75 * found.time, "seed \(seed): \(found.time), the fastest address \(best.time)")
+            #expect(found.time <= 1.1 * best.time + 2, "seed \(seed): \(found.time), the fastest address \(best.time)")
             #expect(speeds[0] > 0.1 || found.opened.count > 1, "seed \(seed): \(found.opened)")
         }
     }
