@@ -84,6 +84,9 @@ final class EasyHandle {
         return String(cString: value)
     }
 
+    /// The address of the server or its proxy; nil before there is a connection.
+    var remoteAddress: String? { string(CURLINFO_PRIMARY_IP).flatMap { $0.isEmpty ? nil : $0 } }
+
     /// Returns libcurl's message for the failure.
     func message(_ code: CURLcode) -> String {
         let text = String(cString: errorBuffer)
@@ -127,7 +130,7 @@ final class EasyHandle {
 
     func metrics() -> TransferMetrics {
         var metrics = TransferMetrics()
-        metrics.remoteAddress = string(CURLINFO_PRIMARY_IP).flatMap { $0.isEmpty ? nil : $0 }
+        metrics.remoteAddress = remoteAddress
         metrics.remotePort = number(CURLINFO_PRIMARY_PORT)
         let version = httpVersion
         metrics.httpVersion = version.isEmpty ? nil : version

@@ -53,6 +53,19 @@ public struct NetworkSettings: Codable, Sendable, Equatable {
         return turned
     }
 
+    /// Returns the addresses to connect to for a URL, instead of those from name resolution.
+    package func pinned(for url: SourceURL) -> [String] {
+        (addresses ?? []).filter { ["*", url.host].contains($0.host) && $0.port == url.port }.map(\.address)
+    }
+
+    /// Replaces the address to connect to for a URL.
+    /// - Parameter address: The address. An IPv6 address may be in brackets.
+    package mutating func connect(to address: String, for url: SourceURL) {
+        let isBare = address.contains(":") && !address.hasPrefix("[")
+        let pinned = PinnedAddress(host: url.host, port: url.port, address: isBare ? "[\(address)]" : address)
+        addresses = [pinned] + (addresses ?? [])
+    }
+
     /// Replaces the settings that `other` gives.
     mutating func take(_ other: NetworkSettings) {
         proxy = other.proxy ?? proxy

@@ -28,6 +28,13 @@ package protocol Transfer: AnyObject, Sendable {
     func cancel()
     /// Continues the transfer after the sink returned `.pause`.
     func resume()
+    /// Looks up the addresses among which a further request for the URL of this transfer can choose. The first one is
+    /// the address of this transfer's connection. Returns no addresses if there is no choice.
+    func addresses() async -> [String]
+}
+
+extension Transfer {
+    package func addresses() async -> [String] { [] }
 }
 
 /// The receiver of one transfer. Its methods are called on the transport's thread and must never block.

@@ -102,7 +102,20 @@ struct FetchPlan: AttemptPhase {
             missing: missing, first: lease.map { (segment.connection, $0) }, wish: canSplit ? wanted : 1,
             automaticLimit: connectionLimit, knowledge: context.hosts.knowledge(of: origin, at: context.time.date),
             fruitlessLimit: RequestBudget.limit(retries: request.retry.limit),
-            start: sources.usable, keepsConnections: isHTTP, now: 0)
+            start: sources.usable, keepsConnections: isHTTP,
+            mayChooseAddress: canSplit && maySearch(missing, sources, wanted),
+            now: 0)
+    }
+
+    /// Returns whether connections may be directed to all addresses of the server's name. The file must be large enough.
+    /// With many downloads at once, the search for a fast address would need a timer for each of them.
+    private func maySearch(_ missing: ByteRanges, _ sources: SourcePool, _ wanted: Int?) -> Bool {
+        guard record.source.isHTTP, !sources.isShared, missing.count >= ConnectionRamp.leastSize,
+            !context.requests.isCrowded
+        else { return false }
+        // A single connection makes a second request only for this search. Some links, which usually have a query, are
+        // valid for one request.
+        return wanted != 1 || attempt.mayAskAgain && !answer.url.string.contains("?")
     }
 
     /// Whether the modification time is at least a minute old. A younger modification time cannot tell two versions

@@ -110,7 +110,8 @@ struct ShowText {
 
     private static func text(_ attempt: AttemptRecord, number: Int) -> String {
         var parts = ["\(number)", text(attempt.started)]
-        if let address = attempt.metrics?.remoteAddress { parts.append(address) }
+        let addresses = [attempt.metrics?.remoteAddress].compactMap(\.self) + (attempt.otherAddresses ?? [])
+        if !addresses.isEmpty { parts.append(addresses.joined(separator: ", ")) }
         if let http = attempt.metrics?.httpVersion { parts.append("HTTP/\(http)") }
         if attempt.connections > 1 || attempt.connectionReason != nil {
             parts.append("x\(attempt.connections)" + (attempt.connectionReason.map { " (\($0))" } ?? ""))

@@ -14,8 +14,10 @@ struct DocumentFieldTests {
     static let fields: [String: String] = [
         "error": "curlCode errno exitStatus httpStatus kind message reason",
         "timings": "connect firstByte nameLookup reusedConnection tls total",
-        "attempt":
-            "connectionReason connections ended httpVersion outcome received redirects remoteAddress started timings",
+        "attempt": """
+        connectionReason connections ended httpVersion otherAddresses outcome received redirects remoteAddress started \
+        timings
+        """,
         "finished": """
         attempts bytes checksum effectiveURL error event file id path result state timings url verifiedBy version wasCurrent
         """,

@@ -150,6 +150,7 @@ extension DownloadDocument {
         let connectionReason: String?
         let redirects: Int
         let remoteAddress: String?
+        let otherAddresses: [String]?
         let httpVersion: String?
         let outcome: String?
         let timings: TimingsDocument?
@@ -162,6 +163,7 @@ extension DownloadDocument {
             connectionReason = attempt.connectionReason
             redirects = attempt.redirects
             remoteAddress = attempt.metrics?.remoteAddress
+            otherAddresses = attempt.otherAddresses
             httpVersion = attempt.metrics?.httpVersion
             outcome = attempt.outcome
             timings = attempt.metrics.map(TimingsDocument.init)
