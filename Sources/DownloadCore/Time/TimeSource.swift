@@ -65,11 +65,7 @@ package struct SystemTime: TimeSource {
     }
 
     package func block(for duration: Duration) {
-        var left = timespec(
-            tv_sec: Int(duration.components.seconds),
-            tv_nsec: Int(duration.components.attoseconds / 1_000_000_000))
-        var rest = timespec()
-        while nanosleep(&left, &rest) == -1, errno == EINTR { left = rest }
+        Thread.sleep(forTimeInterval: duration / .seconds(1))
     }
 
     package func schedule(after delay: Duration, on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) {
