@@ -86,7 +86,7 @@ struct ConnectionOptions: ParsableArguments {
 
 extension ConnectionOptions: ScannedGroup {
     mutating func read(_ words: inout ScannedWords) {
-        connections = words.value("connections", "x", as: ConnectionCount.init(argument:))
+        connections = words("connections", letter: "x", .value(ConnectionCount.init(argument:)))
     }
 }
 
@@ -172,8 +172,7 @@ struct TransferOptions: OptionTable {
             "max-retry-after", .seconds, maxRetryAfter,
             .seconds(\.retry.maximumHostPause, unless: retry.maximumHostPause))
         connectTimeout = row(
-            "connect-timeout", .seconds, connectTimeout,
-            .seconds(\.timeouts.connect, unless: times.connect))
+            "connect-timeout", .seconds, connectTimeout, .seconds(\.timeouts.connect, unless: times.connect))
         stallTimeout = row("stall-timeout", .seconds, stallTimeout, .seconds(\.timeouts.stall, unless: times.stall))
         maxRedirects = row(
             "max-redirects", .word(), maxRedirects, .field(\.redirect.limit, unless: RedirectPolicy().limit))
