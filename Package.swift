@@ -103,7 +103,7 @@ let package = Package(
         .target(
             name: "DownloadControl",
             dependencies: [
-                "DownloadCore", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "CDownloadSystem", "DownloadCore", .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
@@ -126,7 +126,7 @@ let package = Package(
             name: "DownloadKit",
             dependencies: [
                 "CDownloadSystem", "DownloadCore", "DownloadEngine", "CurlTransport", "DownloadStorage",
-                "DownloadControl", "DownloadRPC",
+                "DownloadControl",
             ],
             swiftSettings: swiftSettings),
         .executableTarget(

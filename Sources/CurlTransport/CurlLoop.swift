@@ -12,14 +12,17 @@ final class CurlLoop: @unchecked Sendable {
         case startAlone(CurlTransfer)
         case cancel(CurlTransfer)
         case resume(CurlTransfer)
+        /// Return the remote address of the transfer's connection.
+        case locate(CurlTransfer, CheckedContinuation<String?, Never>)
         case dropConnections(except: Set<String>)
         case shutdown
 
-        /// The transfer that the command starts; nil for other commands.
-        var started: CurlTransfer? {
+        /// Answers a command that the thread does not obey any more.
+        func drop() {
             switch self {
-            case .start(let transfer), .startAlone(let transfer): transfer
-            default: nil
+            case .start(let transfer), .startAlone(let transfer): transfer.finish(TransferResult(.cancelled))
+            case .locate(_, let answer): answer.resume(returning: nil)
+            case .cancel, .resume, .dropConnections, .shutdown: break
             }
         }
     }
@@ -87,7 +90,7 @@ final class CurlLoop: @unchecked Sendable {
             inbox.needsWaking = false
             return false
         }
-        if isClosed, let transfer = command.started { transfer.finish(TransferResult(.cancelled)) }
+        if isClosed { command.drop() }
     }
 
     /// Waits for the end of the thread, after `.shutdown`.
@@ -161,6 +164,7 @@ final class CurlLoop: @unchecked Sendable {
                 if transfer.sink != nil { begin(transfer, on: bulk, waitsForConnection: false) }
             case .cancel(let transfer): cancel(transfer)
             case .resume(let transfer): resume(transfer)
+            case .locate(let transfer, let answer): answer.resume(returning: transfer.easy?.remoteAddress)
             case .dropConnections(let usable): dropConnections(except: usable)
             case .shutdown: isRunning = false
             }
@@ -384,7 +388,7 @@ final class CurlLoop: @unchecked Sendable {
             defer { inbox.commands = [] }
             return inbox.commands
         }
-        for transfer in rest.compactMap(\.started) { transfer.finish(TransferResult(.cancelled)) }
+        for command in rest { command.drop() }
         let held = shared.origins.withLock { $0.takeHeld { $0.loop === self } }
         for transfer in held + Array(active.values) { finish(transfer, TransferResult(.cancelled)) }
         handles.removeAll()

@@ -60,6 +60,20 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
 
     func resume() { loop.send(.resume(self)) }
 
+    func addresses() async -> [String] {
+        let (network, url) = (request.options.network, request.url)
+        // A proxy connects to the server itself. The addresses of a limited transfer are all as fast as the limit.
+        guard url.isHTTP, network.proxy?.url.isEmpty ?? !loop.shared.mayHaveProxy, request.options.unixSocket == nil,
+            !request.isLimited
+        else { return [] }
+        let pinned = network.pinned(for: url)
+        if !pinned.isEmpty { return pinned }
+        guard network.nameServer == nil,
+            let own = await withCheckedContinuation({ loop.send(.locate(self, $0)) })
+        else { return [] }
+        return [own] + (await ServerAddresses.lookUp(url.host, network)).filter { $0 != own }
+    }
+
     /// Handles a header line, as CURLOPT_HEADERFUNCTION delivers it. Returns false to end the transfer.
     func takeHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
         activity.observe(at: loop.now)

@@ -84,6 +84,9 @@ final class EasyHandle {
         return String(cString: value)
     }
 
+    /// The address of the server or its proxy; nil before there is a connection.
+    var remoteAddress: String? { string(CURLINFO_PRIMARY_IP).flatMap { $0.isEmpty ? nil : $0 } }
+
     /// Returns libcurl's message for the failure.
     func message(_ code: CURLcode) -> String {
         let text = String(cString: errorBuffer)
@@ -96,7 +99,7 @@ final class EasyHandle {
             return .requestInvalid(.missingProtocol(request.url.string, scheme: request.url.scheme))
         }
         if code == CURLE_NOT_BUILT_IN || code == CURLE_UNKNOWN_OPTION {
-            return .requestInvalid(.notForScheme(request.url.string, what: RequestFailure.beyondLibcurl))
+            return .requestInvalid(.missingOption(request.url.string))
         }
         if let error = FileServerFailure(code, self, of: transfer)?.error { return error }
         let errno = Int32(truncatingIfNeeded: number(CURLINFO_OS_ERRNO))
@@ -127,7 +130,7 @@ final class EasyHandle {
 
     func metrics() -> TransferMetrics {
         var metrics = TransferMetrics()
-        metrics.remoteAddress = string(CURLINFO_PRIMARY_IP).flatMap { $0.isEmpty ? nil : $0 }
+        metrics.remoteAddress = remoteAddress
         metrics.remotePort = number(CURLINFO_PRIMARY_PORT)
         let version = httpVersion
         metrics.httpVersion = version.isEmpty ? nil : version

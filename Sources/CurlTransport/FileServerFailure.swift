@@ -47,7 +47,8 @@ struct FileServerFailure {
             return .networkFailed(.connect, diagnosis)
         // The server's key was refused. For the certificate of a proxy, libcurl returns the same code.
         case CURLE_PEER_FAILED_VERIFICATION where url.known.isSSH && remote.hostKey != nil:
-            return .trustFailed(TransportDiagnosis(code: diagnosis.code, message: refusal(of: remote.hostKey)))
+            let message = refusal(of: remote.hostKey)
+            return .trustFailed(TransportDiagnosis(code: diagnosis.code, message: message, isAboutHostKey: true))
         case CURLE_SSH:
             return network(
                 .connectionLost, "\(diagnosis.message); the connection ended, or this is not a readable file")
@@ -84,12 +85,12 @@ struct FileServerFailure {
         let mark = key?.fingerprint.map { ", \($0)," } ?? ""
         if key?.isChanged == true {
             return
-                "SSH: the key of \(place)\(mark) is not the one in known_hosts: somebody may be intercepting the connection; if it was "
+                "the key of \(place)\(mark) is not the one in known_hosts: somebody may be intercepting the connection; if it was "
                 + "changed on purpose, remove the old one with ssh-keygen -R '\(place)'"
         }
         let scan = (url.port == 22 ? "" : "-p \(url.port) ") + url.host
         return
-            "SSH: the key of \(place)\(mark) is not in known_hosts; compare it with what its owner says, then add it "
+            "the key of \(place)\(mark) is not in known_hosts; compare it with what its owner says, then add it "
             + "with ssh-keyscan \(scan) >>~/.ssh/known_hosts"
     }
 }

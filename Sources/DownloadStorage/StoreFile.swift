@@ -6,6 +6,9 @@ import GRDB
 enum StoreFile {
     static let name = "downloads.sqlite"
 
+    /// The size of a page, in bytes. Twice SQLite's default takes half as many calls for a list of small files.
+    static let pageSize = 8192
+
     /// The time to wait for other processes, in seconds.
     static let patience = 10
 
@@ -78,6 +81,8 @@ enum StoreFile {
             // A database of another program keeps its mode and its journal mode.
             try Schema.requireStore(db)
             try restrict(path)
+            // This counts only for a new file.
+            try db.execute(sql: "PRAGMA page_size = \(pageSize)")
             // `Configuration.journalMode` is not used, because it writes to the schema whenever the WAL is empty.
             guard try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL") == "wal" else {
                 throw DatabaseError(

@@ -67,9 +67,8 @@ struct StoreRescue {
     private static func suffix(_ date: Date) -> String {
         var (seconds, parts) = (time_t(date.timeIntervalSince1970), tm())
         localtime_r(&seconds, &parts)
-        func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        return ".damaged-\(parts.tm_year + 1900)\(two(parts.tm_mon + 1))\(two(parts.tm_mday))-"
-            + two(parts.tm_hour) + two(parts.tm_min) + two(parts.tm_sec)
+        return ".damaged-\(parts.tm_year + 1900)\((parts.tm_mon + 1).padded(2))\(parts.tm_mday.padded(2))-"
+            + parts.tm_hour.padded(2) + parts.tm_min.padded(2) + parts.tm_sec.padded(2)
     }
 
     /// Returns what earlier rescues of the store have said, the oldest first.

@@ -81,7 +81,7 @@ struct StoredDownload: Sendable {
         var attempt = AttemptRecord(started: Date(timeIntervalSinceReferenceDate: started))
         attempt.ended = Date(timeIntervalSinceReferenceDate: try reader.value(.ended))
         attempt.received = bytes
-        attempt.outcome = "completed"
+        attempt.outcome = AttemptRecord.completed
         attempt.metrics = try reader.json(.metrics, StoredMetrics.self)?.metrics
         record.attempts.append(attempt)
     }

@@ -203,19 +203,16 @@ package final class URLQueue: Sendable {
     private func attempt<Result: Sendable>(
         _ body: @escaping @Sendable (PostgresConnection) throws(PostgresFailure) -> Result
     ) async -> Swift.Result<Result, PostgresFailure> {
-        await withCheckedContinuation { continuation in
-            queue.async { [self] in
-                continuation.resume(
-                    returning: connection.withLock { slot -> Swift.Result<Result, PostgresFailure> in
-                        do throws(PostgresFailure) {
-                            if slot.connection?.isAlive != true { slot.connection = try PostgresConnection(location) }
-                            guard let connection = slot.connection else { return .failure(.init(.other, "")) }
-                            return .success(try body(connection))
-                        } catch {
-                            if error.kind == .connectionLost { slot.connection = nil }
-                            return .failure(error)
-                        }
-                    })
+        await queue.run { [self] in
+            connection.withLock { slot -> Swift.Result<Result, PostgresFailure> in
+                do throws(PostgresFailure) {
+                    if slot.connection?.isAlive != true { slot.connection = try PostgresConnection(location) }
+                    guard let connection = slot.connection else { return .failure(.init(.other, "")) }
+                    return .success(try body(connection))
+                } catch {
+                    if error.kind == .connectionLost { slot.connection = nil }
+                    return .failure(error)
+                }
             }
         }
     }

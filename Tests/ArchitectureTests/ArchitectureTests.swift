@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @Suite(.serialized) struct ArchitectureTests {
@@ -34,6 +35,26 @@ import Testing
                 "DownloadKit", "DownloadRPC", "DownloadStoragePostgres",
             ])
         #expect(Rule.walls["DownloadCore"]?.isDisjoint(with: ["CCurl", "GRDB", "FlyingFox", "ArgumentParser"]) == true)
+    }
+
+    @Test("A package that depends on DownloadKit builds neither the other parts of dlm nor their libraries")
+    func libraryGraph() throws {
+        let manifest = try String(contentsOf: SourceTree.root.appending(path: "Package.swift"), encoding: .utf8)
+        var dependencies: [Substring: ArraySlice<Substring>] = [:]
+        for target in manifest.split(separator: /\.(?:executableT|testT|t)arget\(/).dropFirst() {
+            let names = target.matches(of: /"([\w.]+)"/).map(\.1)
+            dependencies[try #require(names.first)] = names.dropFirst()
+        }
+        var (built, added): (Set<Substring>, Set<Substring>) = ([], ["DownloadKit"])
+        while !added.isEmpty {
+            built.formUnion(added)
+            added = Set(added.flatMap { dependencies[$0] ?? [] }).subtracting(built)
+        }
+        #expect(built.isSuperset(of: ["DownloadCore", "DownloadControl", "CCurl", "CDownloadSystem", "NIOHTTP1"]))
+        #expect(
+            built.isDisjoint(with: [
+                "DownloadRPC", "NIOWebSocket", "DownloadStoragePostgres", "CPostgres", "ArgumentParser", "Yams",
+            ]))
     }
 
     @Test("No type in Sources is spread over more than four files of its module")

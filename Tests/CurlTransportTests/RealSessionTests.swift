@@ -42,12 +42,12 @@ struct RealSessionTests {
     }
 
     private func request(
-        _ url: String, _ folder: TemporaryFolder, connections: Int = 1
+        _ url: String, _ folder: TemporaryFolder, connections: DownloadRequest.Connections = 1
     ) throws -> DownloadRequest {
         var request = DownloadRequest(
             url: try SourceURL.parse(url).get().url, destination: Destination(folder: folder.path))
         request.connections = connections
-        request.retry = RetryPolicy(limit: 3, delay: 0.01, maximumDelay: 0.02)
+        request.retry = RetryPolicy(limit: 3, delay: .seconds(0.01), maximumDelay: .seconds(0.02))
         return request
     }
 
@@ -65,7 +65,8 @@ struct RealSessionTests {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let session = await Session(InMemoryDownloadStore(), "own")
-        let id = try await session.manager.add([try request(server.url(), folder, connections: connections)])[0].record
+        let id = try await session.manager.add([try request(server.url(), folder, connections: .fixed(connections))])[0]
+            .record
             .id
         let ending = await session.ending(of: id)
         #expect(ending == .completed)
@@ -85,8 +86,8 @@ struct RealSessionTests {
         defer { folder.remove() }
         let store = InMemoryDownloadStore()
         let session = await Session(store, "own")
-        let automatic = DownloadRequest.automaticConnections
-        let id = try await session.manager.add([try request(server.url(), folder, connections: automatic)])[0].record.id
+        let id = try await session.manager.add([try request(server.url(), folder, connections: .automatic)])[0].record
+            .id
         #expect(await session.ending(of: id) == .completed)
         #expect(try sha256(of: folder("file.bin")) == content.sha256)
         let record = try #require(try await store.records(.ids([id])).first)
@@ -110,7 +111,7 @@ struct RealSessionTests {
         let store = InMemoryDownloadStore()
         let session = await Session(store, "own")
         let requests = try (1...5).map {
-            try request(server.url("/\($0)"), folder, connections: DownloadRequest.automaticConnections(upTo: 16))
+            try request(server.url("/\($0)"), folder, connections: .upTo(16))
         }
         let ids = try await session.manager.add(requests).map(\.record.id)
         for id in ids { #expect(await session.ending(of: id) == .completed) }

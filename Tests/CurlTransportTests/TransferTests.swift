@@ -82,6 +82,51 @@ struct TransferTests {
         #expect(server.log.entries.count == 1)
     }
 
+    @Test("While a transfer runs, it finds the addresses of its server, first its own one; afterwards it finds none")
+    func addresses() async throws {
+        let gate = Gate(after: 1000)
+        let server = try FaultServer { _ in FaultReply(Self.content).with { $0.gate = gate } }
+        defer { server.stop() }
+        defer { gate.open() }
+        let bench = try TransportBench()
+        let sink = CollectingSink()
+        let transfer = try bench.start("http://localhost:\(server.port)/a", sink)
+        #expect(await sink.record.wait { $0.count == 1000 })
+        let found = await transfer.addresses()
+        #expect(found.first == "127.0.0.1")
+        #expect(found.allSatisfy { NetworkPath.isLoopback($0) } && Set(found).count == found.count, "\(found)")
+        gate.open()
+        #expect(await sink.ending() == .complete)
+        #expect(await transfer.addresses().isEmpty)
+        bench.transport.shutdown()
+        #expect(await transfer.addresses().isEmpty)
+    }
+
+    @Test("There is no choice of addresses through a proxy, with a name server of the user or with a rate limit")
+    func noAddresses() async throws {
+        let server = try FaultServer.serving(Self.content)
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let changes: [(inout TransferRequest) -> Void] = [
+            { $0.options.network.proxy = ProxyAddress(url: server.url("")) }, { $0.rateLimits = [RateLimit(1 << 30)] },
+        ]
+        for change in changes {
+            let transfer = try bench.start("http://a.test:\(server.port)/a", CollectingSink()) { request in
+                request.options.network.addresses = ["127.0.0.1", "127.0.0.2"].map {
+                    PinnedAddress(host: "a.test", port: server.port, address: $0)
+                }
+                change(&request)
+            }
+            #expect(await transfer.addresses().isEmpty)
+        }
+        let pinned = try bench.start("http://a.test:\(server.port)/a", CollectingSink()) { request in
+            request.options.network.addresses = ["127.0.0.1", "127.0.0.2"].map {
+                PinnedAddress(host: "*", port: server.port, address: $0)
+            }
+        }
+        #expect(await pinned.addresses() == ["127.0.0.1", "127.0.0.2"])
+    }
+
     @Test("A range is delivered as the server sends it, right or wrong; only the sink checks it")
     func range() async throws {
         let server = try FaultServer.serving(Self.content)

@@ -31,18 +31,20 @@ struct AddDocumentTests {
         #expect(try !WireAdd.read(single).isBrief)
     }
 
-    @Test("A limit of connections and a number of connections travel in separate fields", arguments: [-64, -1, 0, 16])
-    func connections(number: Int) throws {
+    @Test(
+        "A limit of connections and a number of connections travel in separate fields",
+        arguments: [DownloadRequest.Connections.upTo(64), .upTo(1), .automatic, .fixed(16)])
+    func connections(_ connections: DownloadRequest.Connections) throws {
         var request = request("a")
-        request.connections = number
+        request.connections = connections
         let group = WireGroup(request)
         let text = try JSONText.encode(group)
-        #expect(text.contains("\"connections\":\(number)") == (number > 0))
-        #expect(text.contains("\"connectionLimit\":\(-number)") == (number < 0))
+        #expect(text.contains("\"connections\":16") == (connections == 16))
+        #expect(text.contains("\"connectionLimit\":\(connections.limit ?? 0)") == (connections.limit != nil))
         #expect(try WireAdd.read(WireAdd(groups: [group]).json()).groups[0].requests() == [request])
         var overrides = RequestOverrides()
-        overrides.connections = number
-        #expect(try WireVerb(ids: [1], overrides: overrides).overrides().connections == number)
+        overrides.connections = connections
+        #expect(try WireVerb(ids: [1], overrides: overrides).overrides().connections == connections)
     }
 
     @Test("Every property of a request travels, including its secrets")

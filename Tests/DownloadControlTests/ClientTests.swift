@@ -20,10 +20,10 @@ struct ClientTests {
         request.connections = 8
         request.priority = -3
         request.rateLimit = 12345
-        request.retry = RetryPolicy(limit: 9, delay: 0.25, maximumDelay: 7)
+        request.retry = RetryPolicy(limit: 9, delay: .seconds(0.25), maximumDelay: .seconds(7))
         request.redirect = RedirectPolicy(limit: 3)
         request.trust = .insecure
-        request.timeouts = .init(connect: 1.5, stall: .infinity, total: 60)
+        request.timeouts = .init(connect: .seconds(1.5), stall: .seconds(1e15), total: .seconds(60))
         request.validation = ResponseValidation(
             types: [MediaRange("image/*"), MediaRange("a/b")].compactMap(\.self), statuses: StatusCodes("200,203"),
             maximumSize: 7)

@@ -133,8 +133,8 @@ struct RouteTests {
         #expect(first.destination == Destination(folder: "/tmp/d", ifExists: .rename))
         #expect(first.headers.map(\.value) == ["1", "Bearer s3cret"])
         #expect(first.connections == 4 && first.priority == -2 && first.rateLimit == 1000)
-        #expect(first.trust == .insecure && first.retry.limit == 9 && first.retry.delay == 0.5)
-        #expect(first.timeouts == .init(connect: 3, stall: .infinity) && first.redirect.limit == 1)
+        #expect(first.trust == .insecure && first.retry.limit == 9 && first.retry.delay == .seconds(0.5))
+        #expect(first.timeouts == .init(connect: .seconds(3), stall: .seconds(1e15)) && first.redirect.limit == 1)
         let groups =
             #"{"groups":[{"urls":["http://h.example/a"],"folder":"/x"},{"urls":["http://h.example/c"],"folder":"/y"}]}"#
         let again = try await bench.ask("POST", "/v1/downloads", groups)

@@ -28,7 +28,7 @@ struct PolicyTests {
 
         func retry(_ download: DownloadSnapshot, dueTo error: DownloadError) async -> RetryDecision {
             seen.withLock { $0.append(error) }
-            return download.attempts.count < 3 ? .retry(after: 0) : .doNotRetry
+            return download.attempts.count < 3 ? .retry(after: .zero) : .doNotRetry
         }
     }
 
@@ -130,12 +130,12 @@ struct PolicyTests {
         }) { library in
             let session = try await library.session()
             var stalled = try library.request("/stalled")
-            stalled.timeouts.stall = 2
-            stalled.retry = RetryPolicy(limit: 2, delay: 0.01)
+            stalled.timeouts.stall = .seconds(2)
+            stalled.retry = RetryPolicy(limit: 2, delay: .seconds(0.01))
             let cut = try await session.download(stalled, to: .folder(library.files)).value.attempts
             #expect(cut.count == 2 && cut.first?.outcome?.contains("no data") == true, "\(cut)")
             var busy = try library.request("/busy")
-            busy.retry = RetryPolicy(limit: 2, delay: 0.01)
+            busy.retry = RetryPolicy(limit: 2, delay: .seconds(0.01))
             let refused = try await session.download(busy, to: .folder(library.files)).value.attempts
             #expect(refused.count == 2 && refused.first?.outcome?.contains("503") == true, "\(refused)")
             var later = try library.request("/later")
@@ -182,7 +182,7 @@ struct PolicyTests {
             let session = try await DownloadSession(
                 library.configuration(), adapter: Way(machine: machine, url: library.server.url()), network: machine)
             var request = try library.request()
-            request.retry = RetryPolicy(limit: 1, delay: 60)
+            request.retry = RetryPolicy(limit: 1, delay: .seconds(60))
             let task = try await session.download(request, to: .folder(library.files))
             guard case .waiting(.network, _)? = await task.wait(for: .waiting) else {
                 Issue.record("the download does not wait for the network")

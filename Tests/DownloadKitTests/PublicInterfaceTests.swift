@@ -20,7 +20,8 @@ private struct Symbol: Decodable {
 
     /// The path, by which symbols are sorted, and the declaration in one line.
     var line: String {
-        let text = (declarationFragments ?? []).map(\.spelling).joined()
+        // Only compilers from Swift 6.3 on know the attribute.
+        let text = (declarationFragments ?? []).map(\.spelling).joined().replacing("@nonexhaustive ", with: "")
         let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         return "\(path): \(words)"
     }
@@ -118,7 +119,7 @@ struct GuideTests {
         .map { try String(contentsOf: tests.appending(path: $0), encoding: .utf8) }.joined()
         let page = try String(contentsOf: Self.root.appending(path: "docs/library.md"), encoding: .utf8)
         let rows = page.split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst()
-        #expect(rows.count == 23)
+        #expect(rows.count == 26)
         for row in rows {
             let names =
                 row.split(separator: "|").last?.split(separator: "`").enumerated()

@@ -115,13 +115,63 @@ struct RequestTests {
             let session = try await library.session()
             let request = try library.request("/away").header("Authorization", "Bearer secret")
             let file = try await session.download(request, to: .folder(library.files)).value
-            #expect(file.response.url == away)
+            #expect(file.response.url.string == away)
             #expect(library.server.log.entries.first?.request["Authorization"] == "Bearer secret")
             #expect(other.log.entries.first.map { $0.request["Authorization"] == nil } == true)
             var loop = try library.request("/loop")
             loop.redirect.limit = 3
             let task = try await session.download(loop, to: .folder(library.files))
             #expect(await failure(of: task) == .protocolViolated(.tooManyRedirects(3)))
+            await session.close()
+        }
+    }
+
+    @Test("A list of checksums is used by name; a file that does not match is refused, and one without an entry, too")
+    func checksumList() async throws {
+        try await withLibrary(serving: content) { library in
+            let session = try await library.session(.ephemeral)
+            let lines = "\(content.sha256)  a.bin\n\(String(repeating: "0", count: 64))  b.bin\n"
+            let list = try ChecksumList(lines.utf8, source: "SHA256SUMS")
+            #expect(try list.checksum(for: "c.bin") == nil)
+            func get(_ path: String) async throws -> DownloadedFile {
+                var request = try library.request(path)
+                request.checksums = list
+                return try await session.download(request, to: .folder(library.files)).value
+            }
+            let right = Checksum(algorithm: .sha256, digest: content.sha256)
+            let verified = try await get("/a.bin").verified
+            #expect(verified?.checksum == right && verified?.source == .user)
+            for path in ["/b.bin", "/c.bin"] {
+                await #expect(throws: DownloadError.self) { try await get(path) }
+            }
+            await session.close()
+            #expect(library.names == ["a.bin"])
+        }
+    }
+
+    @Test("The files of a Metalink document are downloaded from its sources, below the folder, and verified")
+    func metalink() async throws {
+        try await withLibrary({ request in
+            request.target == "/gone" ? FaultReply(status: 404) : FaultReply(content, etag: "\"v1\"")
+        }) { library in
+            let session = try await library.session(.ephemeral)
+            func document(_ name: String) throws -> Metalink {
+                let text = """
+                    <metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="\(name)"><size>\(content.size)</size>
+                    <hash type="sha-256">\(content.sha256)</hash><url priority="1">\(library.server.url("/gone"))</url>
+                    <url priority="2">\(library.server.url("/mirror"))</url></file></metalink>
+                    """
+                return try Metalink(text.utf8, name: "a.meta4")
+            }
+            let metalink = try document("sub/a.bin")
+            #expect(metalink.files.map(\.size) == [content.size])
+            let tasks = try await session.download(metalink, to: .folder(library.files))
+            #expect(try await tasks.first?.value.url.path == library.files.appending(path: "sub/a.bin").path)
+            #expect(try library.holds(content, "sub/a.bin"))
+            await #expect(throws: DownloadError.self) {
+                try await session.download(document("../a.bin"), to: .folder(library.files))
+            }
+            #expect(try await session.tasks.isEmpty)
             await session.close()
         }
     }

@@ -27,7 +27,7 @@ struct ResumeDataTests {
             let data = try await cancelled(library, library.request())
             #expect(data.received >= mebibyte && data.total == content.size && data.etag == "\"v1\"")
             let kept = try JSONDecoder().decode(ResumeData.self, from: JSONEncoder().encode(data))
-            #expect(kept.partialFile == library.root("files/file.bin.part"))
+            #expect(kept.partialFile?.path == library.root("files/file.bin.part"))
             let later = try await library.session()
             let before = library.server.log.bytesSent
             let file = try await later.download(resumingWith: kept).value

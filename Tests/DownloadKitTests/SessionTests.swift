@@ -31,6 +31,48 @@ struct SessionTests {
         }
     }
 
+    @Test("One call downloads a file, continues the file of a cancelled call, and ends with the error of the download")
+    func oneCall() async throws {
+        try await withLibrary({ request in
+            request.target == "/missing" ? FaultReply(status: 404) : FaultReply(content, etag: "\"v1\"")
+        }) { library in
+            let (configuration, files) = (library.configuration(), Destination.folder(library.files))
+            let url = try #require(URL(string: library.server.url("/file.bin")))
+            library.server.holdEnds()
+            let cancelled = Task {
+                try await DownloadSession.download(url, to: files, configuration: configuration)
+            }
+            try await library.waitForBeginning(of: content)
+            cancelled.cancel()
+            await #expect(throws: DownloadError.cancelled) { try await cancelled.value }
+            library.server.releaseEnds()
+            let file = try await DownloadSession.download(url, to: files, configuration: configuration)
+            #expect(file.url.lastPathComponent == "file.bin" && file.byteCount == content.size)
+            #expect(try library.holds(content))
+            #expect(library.server.log.entries.last?.range?.hasPrefix("bytes=0-") == false)
+            let missing = try library.request("/missing")
+            await #expect(throws: DownloadError.serverRefused(status: 404, phrase: "Not Found")) {
+                try await DownloadSession.download(missing, to: files, configuration: configuration)
+            }
+        }
+    }
+
+    @Test("A body is fetched into memory up to a limit, and no file is written")
+    func memory() async throws {
+        try await withLibrary(serving: content) { library in
+            let url = try #require(URL(string: library.server.url("/a")))
+            #expect(try await DownloadSession.data(from: url, limit: 300_000) == Data(content.bytes(0..<content.size)))
+            let error = await #expect(throws: DownloadError.self) {
+                try await DownloadSession.data(from: url, limit: 299_999)
+            }
+            guard case .verificationFailed(.unverifiable)? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(library.names == [])
+        }
+    }
+
     @Test("Configurations: default is recorded, ephemeral leaves nothing behind, background is found by identifier")
     func configurations() async throws {
         try await withLibrary(serving: content) { library in

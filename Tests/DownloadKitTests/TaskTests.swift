@@ -25,8 +25,9 @@ struct TaskTests {
             #expect(try await task.resumeData?.lastModified == date)
             try await task.setPriority(7)
             try await task.setRateLimit(mebibyte * 100)
-            try await task.setURL(library.server.url("/moved.bin"))
-            await #expect(throws: DownloadError.self) { try await task.setURL("no url") }
+            try await task.setURL(#require(URL(string: library.server.url("/moved.bin"))))
+            let noURL = try #require(URL(string: "mailto:a@example.org"))
+            await #expect(throws: DownloadError.self) { try await task.setURL(noURL) }
             await #expect(throws: DownloadError.self) { try await task.setRateLimit(-1) }
             library.server.releaseEnds()
             try await task.resume()
@@ -49,12 +50,55 @@ struct TaskTests {
                 try await session.download(request, to: .folder(library.files))
             }
             request.rateLimit = nil
-            request.timeouts.stall = -1
+            request.timeouts.stall = .seconds(-1)
             await #expect(throws: DownloadError.self) {
                 try await session.download([library.request("/ok"), request], to: .folder(library.files))
             }
             #expect(try await session.tasks.isEmpty)
             #expect(library.server.log.entries.isEmpty)
+            await session.close()
+        }
+    }
+
+    @Test("A download whose server lost the file continues from the mirrors that the task is given")
+    func mirrors() async throws {
+        try await withLibrary({ request in
+            request.target == "/gone.bin" ? FaultReply(status: 404) : FaultReply(content, etag: "\"v1\"")
+        }) { library in
+            let session = try await library.session()
+            var request = try library.request("/gone.bin")
+            request.startsPaused = true
+            let task = try await session.download(request, to: .file(library.files.appending(path: "file.bin")))
+            let mirror = try #require(URL(string: library.server.url("/mirror.bin")))
+            try await task.setMirrors([mirror])
+            let noURL = try #require(URL(string: "mailto:a@example.org"))
+            await #expect(throws: DownloadError.self) { try await task.setMirrors([noURL]) }
+            try await task.resume()
+            #expect(try await task.value.byteCount == content.size)
+            #expect(try library.holds(content))
+            await session.close()
+        }
+    }
+
+    @Test("pauseAll() and resumeAll() change all downloads of a session, and its limits change while it runs")
+    func all() async throws {
+        try await withLibrary(serving: content) { library in
+            library.server.holdEnds()
+            let session = try await library.session()
+            let tasks = try await session.download(
+                ["/a.bin", "/b.bin"].map { try library.request($0) }, to: .folder(library.files))
+            for task in tasks { #expect(await task.waitForBytes(100_000)) }
+            try await session.pauseAll()
+            for task in tasks { #expect(try await task.state == .paused(.user)) }
+            try await session.setLimits(maxConcurrent: 1)
+            try await session.setRateLimit(mebibyte * 100)
+            await #expect(throws: DownloadError.self) { try await session.setLimits(maxPerHost: 0) }
+            await #expect(throws: DownloadError.self) { try await session.setRateLimit(0) }
+            try await session.resumeAll()
+            #expect(await tasks[0].wait(for: .running) == .running)
+            #expect(try await tasks[1].state == .queued)
+            library.server.releaseEnds()
+            for task in tasks { #expect(try await task.value.byteCount == content.size) }
             await session.close()
         }
     }

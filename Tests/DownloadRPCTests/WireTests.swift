@@ -140,7 +140,17 @@ struct WireTests {
             )
             .result)
         #expect(again != gid)
-        #expect(try await bench.manager.snapshots(.all).allSatisfy { !$0.record.request.hasFixedConnections })
+        #expect(try await bench.manager.snapshots(.all).allSatisfy { $0.record.request.connections.fixed == nil })
+        // A request of dlm's own API may have an endless time limit.
+        var endless = try DownloadRequest("http://127.0.0.1:9/z")
+        endless.destination.folder = bench.folder("downloads")
+        endless.startsPaused = true
+        endless.timeouts.stall = .seconds(1e15)
+        _ = try await bench.manager.add([endless])
+        let waiting = try #require(
+            try await bench.call("aria2.tellWaiting", .integer(0), .integer(9), ["gid"]).result?.values)
+        let last = try #require(waiting.last?.fields?["gid"])
+        #expect(try await bench.call("aria2.getOption", last).result?.fields?["timeout"] == "86400")
         await bench.end()
     }
 

@@ -119,6 +119,7 @@ struct Carried {
         attempt.connections = maybe { .random(in: 2...64, using: &$0) } ?? 1
         attempt.redirects = maybe { .random(in: 1...20, using: &$0) } ?? 0
         attempt.metrics = maybe { Self.metrics(&$0, isFull: sparsity == 0) }
+        attempt.otherAddresses = maybe { [Self.text(&$0)] }
         attempt.outcome = maybe(Self.text)
     }
 

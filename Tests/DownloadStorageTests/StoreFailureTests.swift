@@ -83,7 +83,8 @@ struct StoreFailureTests {
         try await addDownloads(2000)
         let size = try #require(
             try FileManager.default.attributesOfItem(atPath: folder.store)[.size] as? UInt64)
-        try overwrite(Data(repeating: 0xFF, count: 3 * 4096), at: size / 2 / 4096 * 4096)
+        let page = UInt64(StoreFile.pageSize)
+        try overwrite(Data(repeating: 0xFF, count: 3 * StoreFile.pageSize), at: size / 2 / page * page)
         let (count, notices) = try await rescued()
         #expect((1000...1999).contains(count) && notices.count == 1, "\(count) \(notices)")
     }
@@ -104,7 +105,9 @@ struct StoreFailureTests {
                 db, sql: "SELECT pageno FROM dbstat WHERE name = 'detail' AND pagetype = 'leaf' ORDER BY pageno")
         }
         await store.close()
-        for page in pages[5..<10] { try overwrite(Data(repeating: 0xFF, count: 4096), at: UInt64(page - 1) * 4096) }
+        for page in pages[5..<10] {
+            try overwrite(Data(repeating: 0xFF, count: StoreFile.pageSize), at: UInt64((page - 1) * StoreFile.pageSize))
+        }
         let rescued = try folder.open()
         #expect(try await rescued.queuedCount(session: "background") == 0)
         let states = try await rescued.records(.all).map(\.state.kind)
@@ -116,7 +119,9 @@ struct StoreFailureTests {
         try await addDownloads(200)
         // Random bytes let SQLite believe in rows that are not there.
         var random = SplitMix64(seed: 7)
-        try overwrite(Data((0..<5 * 4096).map { _ in UInt8.random(in: 0...255, using: &random) }), at: 4096)
+        try overwrite(
+            Data((0..<5 * StoreFile.pageSize).map { _ in UInt8.random(in: 0...255, using: &random) }),
+            at: UInt64(StoreFile.pageSize))
         #expect(try await rescued().notices.count == 1)
     }
 
@@ -125,7 +130,7 @@ struct StoreFailureTests {
         try await addDownloads(200)
         let size = try #require(
             try FileManager.default.attributesOfItem(atPath: folder.store)[.size] as? UInt64)
-        try overwrite(Data(repeating: 0xFF, count: Int(size) - 4096), at: 4096)
+        try overwrite(Data(repeating: 0xFF, count: Int(size) - StoreFile.pageSize), at: UInt64(StoreFile.pageSize))
         let (count, notices) = try await rescued()
         #expect(count == 0)
         #expect(notices.count == 1)

@@ -111,7 +111,7 @@ enum Sample {
         record.request.connections = 4
         record.request.destination.ifExists = .rename
         record.request.destination.createsFolders = false
-        record.request.retry = RetryPolicy(limit: 9, delay: 0.25, maximumDelay: .infinity)
+        record.request.retry = RetryPolicy(limit: 9, delay: .seconds(0.25), maximumDelay: .seconds(1e15))
         record.request.redirect = RedirectPolicy(limit: 3)
         record.request.trust = .insecure
         record.request.trust.authorities = "/ca.pem"
@@ -123,7 +123,7 @@ enum Sample {
             url: "http://proxy:3128", credential: Credential(user: "me", password: nil))
         record.request.network.addresses = [PinnedAddress(host: "a", port: 443, address: "[::1]")]
         record.request.redirect.schemes = ["https"]
-        record.request.timeouts = DownloadRequest.Timeouts(connect: 1.5, stall: .infinity)
+        record.request.timeouts = DownloadRequest.Timeouts(connect: .seconds(1.5), stall: .seconds(1e15))
         record.state = .waiting(
             .retry(.networkFailed(.stalled, TransportDiagnosis(code: 28, message: "slow", errno: 110))),
             until: Date(timeIntervalSince1970: 1_800_000_000.5))

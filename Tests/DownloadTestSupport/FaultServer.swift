@@ -45,11 +45,13 @@ package final class FaultServer: Sendable {
         }
     }
 
-    /// - Parameter port: a port that no program uses. Nil means any.
-    package init(port: Int? = nil, tls: Security? = nil, _ handler: @escaping Handler) throws {
+    /// - Parameters:
+    ///   - port: a port that no program uses. Nil means any.
+    ///   - host: the last number of the server's address, 127.0.0.`host`.
+    package init(port: Int? = nil, host: UInt8 = 1, tls: Security? = nil, _ handler: @escaping Handler) throws {
         core = Core(tls, handler)
         scheme = tls == nil ? "http" : "https"
-        let listener = try LoopbackSocket.listen(port: port, backlog: 1024)
+        let listener = try LoopbackSocket.listen(port: port, host: host, backlog: 1024)
         self.port = listener.port
         _ = core.register(listener.descriptor)
         core.threads.enter()

@@ -14,15 +14,17 @@ package struct SystemError: Error, CustomStringConvertible {
     package var description: String { "\(operation): \(String(cString: strerror(code)))" }
 }
 
-/// TCP sockets on 127.0.0.1, and Unix sockets.
+/// TCP sockets on 127.0.0.1 or another address of this machine, and Unix sockets.
 package enum LoopbackSocket {
     /// The ports to listen on. The kernel gives higher ports to clients (ip(7), ip_local_port_range).
     private static let ports = 10_000..<32_000
     private static let next = Mutex(Int(getpid()))
 
-    /// Opens a listening socket. If no port is given, each call takes the next free one of the 22,000 ports. So a
+    /// Opens a listening socket at 127.0.0.`host`. If no port is given, each call takes the next free one of the 22,000 ports. So a
     /// server that has ended stays unreachable, whatever server another test starts.
-    package static func listen(port given: Int? = nil, backlog: Int32) throws -> (descriptor: Int32, port: Int) {
+    package static func listen(
+        port given: Int? = nil, host: UInt8 = 1, backlog: Int32
+    ) throws -> (descriptor: Int32, port: Int) {
         for _ in ports {
             let port =
                 given
@@ -31,7 +33,7 @@ package enum LoopbackSocket {
                     return ports.lowerBound + number % ports.count
                 }
             let descriptor = try open()
-            var address = loopback(port: port)
+            var address = loopback(port: port, host: host)
             let isBound = withSocketAddress(&address) { bind(descriptor, $0, $1) } == 0
             if isBound, Glibc.listen(descriptor, backlog) == 0 { return (descriptor, port) }
             let error = failure(isBound ? "listen" : "bind", closing: descriptor)
@@ -111,11 +113,11 @@ package enum LoopbackSocket {
         return descriptor
     }
 
-    private static func loopback(port: Int) -> sockaddr_in {
+    private static func loopback(port: Int, host: UInt8 = 1) -> sockaddr_in {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        address.sin_addr.s_addr = (0x7F00_0000 | UInt32(host)).bigEndian
         return address
     }
 

@@ -32,9 +32,10 @@ extension DownloadRequest {
         request.priority = -3
         request.rateLimit = 500_000
         request.retry = RetryPolicy(
-            limit: 9, delay: 0.25, maximumDelay: .infinity, maximumHostPause: 77, statuses: StatusCodes("403,520-529"))
+            limit: 9, delay: .seconds(0.25), maximumDelay: .seconds(1e15), maximumHostPause: .seconds(77),
+            statuses: StatusCodes("403,520-529"))
         request.redirect = RedirectPolicy(limit: 3, schemes: ["https"])
-        request.timeouts = Timeouts(connect: 1.5, stall: .infinity, total: 3600)
+        request.timeouts = Timeouts(connect: .seconds(1.5), stall: .seconds(1e15), total: .seconds(3600))
         request.acceptsUnverified = true
         request.validation = ResponseValidation(
             types: ["image/*"].compactMap { MediaRange($0) }, statuses: StatusCodes("200,203"), maximumSize: 7)

@@ -183,6 +183,38 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "A download whose address is slow goes on with another one, but not if that is down or has another version",
+            arguments: ["1", "4"])
+        func slowAddress(connections: String) async throws {
+            let slow = try FaultServer(host: 2) { _ in Self.file.with { $0.bytesPerSecond = 150_000 } }
+            defer { slow.stop() }
+            let other = try FaultServer(port: slow.port, host: 3) { _ in
+                FaultReply(Content(seed: 781, size: Self.content.size), etag: "\"v2\"")
+            }
+            defer { other.stop() }
+            let fast = try FaultServer(port: slow.port, host: 4) { _ in Self.file }
+            defer { fast.stop() }
+            try await withDlm { sandbox in
+                // Nothing listens at 127.0.0.9.
+                let pinned = "\(Self.host):\(slow.port):127.0.0.2,127.0.0.9,127.0.0.3,127.0.0.4"
+                let url = "http://\(Self.host):\(slow.port)/file.bin"
+                let result = try await sandbox.perform(["get", "-x", connections, "--resolve", pinned, url])
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(slow.log.bytesSent < Self.content.size / 2)
+                #expect(other.log.entries.count == 1)
+                #expect(!fast.log.entries.isEmpty)
+                for server in [slow, other, fast] {
+                    #expect(server.log.entries.allSatisfy { $0.request["Host"] == "\(Self.host):\(slow.port)" })
+                }
+                let shown = try await sandbox.perform("show", "1")
+                #expect(
+                    shown.stdout.contains("127.0.0.2, 127.0.0.9, 127.0.0.3, 127.0.0.4  HTTP/1.1"), "\(shown.stdout)")
+                // The failures are no failures of the attempt.
+                #expect(shown.stdout.components(separatedBy: "HTTP/1.1").count == 2, "\(shown.stdout)")
+            }
+        }
+
         @Test("--doh-url looks up host names at the given server")
         func nameServer() async throws {
             try await withCertificates { certificates in

@@ -11,9 +11,9 @@ extension ControlClient {
     }
 
     package func events() async -> DownloadEvents {
-        guard let log = try? await log(since: nil) else { return DownloadEvents(groups: AsyncStream { nil }) }
-        let source = EventSource(self, log)
-        return DownloadEvents(groups: AsyncStream { await source.next().map { .events([$0]) } })
+        let reader = LogReader(self, since: nil)
+        guard (try? await reader.open()) != nil else { return DownloadEvents(groups: AsyncStream { nil }) }
+        return DownloadEvents(groups: AsyncStream { await reader.nextEvent().map { .events([$0]) } })
     }
 }
 
@@ -53,6 +53,18 @@ actor LogReader {
         }
     }
 
+    /// Returns the next event of this session, with a snapshot of its download in the state that the event reports; nil
+    /// if the session is gone.
+    func nextEvent() async -> DownloadEvent? {
+        while let entry = try? await next() {
+            guard case .event(let logged) = entry, logged.session == nil || logged.session == client.identifier,
+                let snapshot = await logged.snapshot(client), let event = DownloadEvent(logged, of: snapshot)
+            else { continue }
+            return event
+        }
+        return nil
+    }
+
     /// Returns the next entry; nil if the connection broke.
     private func read() async throws -> LogEntry? {
         guard let sink else { return nil }
@@ -66,7 +78,7 @@ actor LogReader {
             return nil
         } catch LineSink.Failure.cancelled {
             throw CancellationError()
-        } catch LineSink.Failure.lineTooLong {
+        } catch LineSink.Failure.tooLarge {
             throw client.bad("its answer cannot be understood")
         }
     }
@@ -92,51 +104,10 @@ actor LogReader {
     }
 }
 
-/// The events of one session. Each has a snapshot of its download, with the state that the event reports.
-actor EventSource {
-    private let client: ControlClient
-    private var log: AsyncThrowingStream<LogEntry, any Error>.AsyncIterator
-
-    init(_ client: ControlClient, _ log: AsyncThrowingStream<LogEntry, any Error>) {
-        self.client = client
-        self.log = log.makeAsyncIterator()
-    }
-
-    /// Returns the next event; nil if the session is gone.
-    func next() async -> DownloadEvent? {
-        while true {
-            var log = log
-            guard let entry = try? await log.next(isolation: self) else { return nil }
-            self.log = log
-            guard case .event(let event) = entry, event.session == nil || event.session == client.identifier,
-                let result = await event.downloadEvent(client)
-            else { continue }
-            return result
-        }
-    }
-}
-
 extension LoggedEvent {
-    fileprivate func downloadEvent(_ client: ControlClient) async -> DownloadEvent? {
-        guard let snapshot = await snapshot(client) else { return nil }
-        switch kind {
-        case .added: return .didAdd(snapshot)
-        case .resumed: return .didResume(snapshot)
-        case .started: return .didStart(snapshot, atOffset: received)
-        case .restarted: return .didRestart(snapshot, why: "bytes that were fetched do not count any more")
-        case .waiting: return state?.error.map { .willRetry(snapshot, $0) } ?? .didPostpone(snapshot)
-        case .paused: return .didPause(snapshot)
-        case .cancelled: return .didCancel(snapshot)
-        case .completed: return .didComplete(snapshot)
-        case .failed: return state?.error.map { .didFail(snapshot, $0) }
-        case .removed: return .didRemove(snapshot)
-        case .changed: return .didChange(snapshot)
-        }
-    }
-
     /// Returns the current download, with the state that the event reports. If the download no longer exists, returns
     /// a snapshot of what the event contains.
-    private func snapshot(_ client: ControlClient) async -> DownloadSnapshot? {
+    fileprivate func snapshot(_ client: ControlClient) async -> DownloadSnapshot? {
         let current = kind == .removed ? nil : try? await client.snapshots(.ids([id])).first
         if let current {
             guard let state, current.record.state != state else { return current }

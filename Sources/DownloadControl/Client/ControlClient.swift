@@ -103,12 +103,8 @@ package final class ControlClient: DownloadService {
             withExtendedLifetime(socket) {}
             if head.status == 200 { try check(head, Data()) } else { try check(head, await sink.rest()) }
             return sink
-        } catch LineSink.Failure.transfer(let error) {
-            throw try await explain(.transfer(error), within: limits.hello)
-        } catch LineSink.Failure.lineTooLong {
-            throw bad("its answer is too long")
-        } catch LineSink.Failure.cancelled {
-            throw CancellationError()
+        } catch let failure as Exchange.Failure {
+            throw try await explain(failure, within: limits.hello)
         } catch {
             sink.cancel()
             throw error
@@ -168,8 +164,7 @@ package final class ControlClient: DownloadService {
 
     private static func isPassing(_ failure: any Error) -> Bool {
         switch failure {
-        case Exchange.Failure.transfer(.networkFailed(.connect, let diagnosis)),
-            LineSink.Failure.transfer(.networkFailed(.connect, let diagnosis)):
+        case Exchange.Failure.transfer(.networkFailed(.connect, let diagnosis)):
             [EAGAIN, ECONNRESET].contains(diagnosis.errno)
         default: false
         }

@@ -5,11 +5,7 @@ import Synchronization
 /// The lines of a response that does not end, for one reader. The reader gets each line as soon as it is complete. The
 /// transfer is suspended while the reader does not take the lines.
 final class LineSink: TransferSink {
-    enum Failure: Error {
-        case transfer(DownloadError)
-        case lineTooLong
-        case cancelled
-    }
+    typealias Failure = Exchange.Failure
 
     private struct State {
         var head: ResponseHead?
@@ -20,12 +16,10 @@ final class LineSink: TransferSink {
         var transfer: (any Transfer)?
         var isPaused = false
         var isCancelled = false
-        /// The number of updates by the transfer.
-        var changes = 0
-        var waiter: CheckedContinuation<Void, Never>?
     }
 
     private let state = Mutex(State())
+    private let changed = Signal()
 
     /// The number of waiting bytes at which the transfer is suspended. A line of this length is too long.
     private static let capacity = 1 << 20
@@ -59,18 +53,18 @@ final class LineSink: TransferSink {
     func next() async throws -> Data? {
         try await wait { state in
             if let line = Self.takeLine(&state) { return .success(line) }
-            if state.bytes.count >= Self.capacity { return .failure(.lineTooLong) }
+            if state.bytes.count >= Self.capacity { return .failure(.tooLarge) }
             return state.ending.map { ending in Self.failure(ending).map { .failure($0) } ?? .success(nil) }
         }
     }
 
-    /// Returns the body of a response that is not a stream, without its line breaks. Throws ``Failure/lineTooLong`` if
+    /// Returns the body of a response that is not a stream, without its line breaks. Throws ``Failure/tooLarge`` if
     /// its complete lines together are longer than a line may be.
     func rest() async throws -> Data {
         var all = Data()
         while let line = try await next() {
             all.append(line)
-            if all.count > Self.capacity { throw Failure.lineTooLong }
+            if all.count > Self.capacity { throw Failure.tooLarge }
         }
         return all + state.withLock(\.bytes)
     }
@@ -97,52 +91,33 @@ final class LineSink: TransferSink {
         _ look: @Sendable (inout State) -> Result<Value, Failure>?
     ) async throws -> Value {
         while true {
-            let (result, seen, paused) = state.withLock { state in
+            let (result, paused, isCancelled) = state.withLock { state in
                 let result = look(&state)
                 let hasRoom = state.isPaused && state.bytes.count < Self.capacity && state.lines.isEmpty
                 if hasRoom { state.isPaused = false }
-                return (result, state.changes, hasRoom ? state.transfer : nil)
+                return (result, hasRoom ? state.transfer : nil, state.isCancelled)
             }
             paused?.resume()
             if let result { return try result.get() }
             try Task.checkCancellation()
-            await change(after: seen)
-        }
-    }
-
-    private func change(after seen: Int) async {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isThere = state.withLock { state in
-                    if state.changes != seen { return true }
-                    state.waiter = continuation
-                    return false
-                }
-                if isThere { continuation.resume() }
+            if isCancelled { throw Failure.cancelled }
+            await withTaskCancellationHandler {
+                await changed.wait()
+            } onCancel: {
+                cancel()
             }
-        } onCancel: {
-            cancel()
         }
-    }
-
-    private func update<Result>(_ body: (inout State) -> Result) -> Result {
-        let (result, waiter) = state.withLock { state in
-            let result = body(&state)
-            state.changes += 1
-            defer { state.waiter = nil }
-            return (result, state.waiter)
-        }
-        waiter?.resume()
-        return result
     }
 
     func transferDidReceiveHead(_ head: ResponseHead) -> HeadDisposition {
-        update { $0.head = head }
+        state.withLock { $0.head = head }
+        changed.send()
         return .accept
     }
 
     func transferDidReceive(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
-        update { state in
+        defer { changed.send() }
+        return state.withLock { state in
             guard state.bytes.count < Self.capacity, state.lines.isEmpty else {
                 state.isPaused = true
                 return .pause
@@ -153,9 +128,7 @@ final class LineSink: TransferSink {
     }
 
     func transferDidFinish(_ result: TransferResult) {
-        update { state in
-            state.ending = result.ending
-            state.transfer = nil
-        }
+        state.withLock { ($0.ending, $0.transfer) = (result.ending, nil) }
+        changed.send()
     }
 }

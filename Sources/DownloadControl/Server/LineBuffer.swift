@@ -8,13 +8,10 @@ final class LineBuffer: Sendable {
         var bytes = Data()
         var isEnded = false
         var isQuiet = true
-        /// The task that waits for lines.
-        var taker: CheckedContinuation<Void, Never>?
-        /// The task that waits for room.
-        var filler: CheckedContinuation<Void, Never>?
     }
 
     private let state = Mutex(State())
+    private let (hasLines, hasRoom) = (Signal(), Signal())
 
     private static let capacity = AnswerWriter.pieceSize / 2
 
@@ -22,13 +19,9 @@ final class LineBuffer: Sendable {
     func append(_ event: WireEvent) async throws {
         var line = try WireCoder.encode(event)
         line.append(UInt8(ascii: "\n"))
-        await withCheckedContinuation { continuation in
-            let isFull = state.withLock { state in
-                if state.isEnded || state.bytes.count < Self.capacity { return false }
-                state.filler = continuation
-                return true
-            }
-            if !isFull { continuation.resume() }
+        while state.withLock({ !$0.isEnded && $0.bytes.count >= Self.capacity }) {
+            try Task.checkCancellation()
+            await hasRoom.wait()
         }
         try Task.checkCancellation()
         put(line)
@@ -44,58 +37,36 @@ final class LineBuffer: Sendable {
         state.withLock { $0.isQuiet = true }
     }
 
-    /// Waits for lines and returns all of them; nil after the end.
+    /// Waits for lines and returns all of them; nil after the end, or if the task is cancelled.
     func take() async -> Data? {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isThere = state.withLock { state in
-                    if !state.bytes.isEmpty || state.isEnded { return true }
-                    state.taker = continuation
-                    return false
-                }
-                if isThere { continuation.resume() }
+        while !Task.isCancelled {
+            let (bytes, isEnded) = state.withLock { state in
+                defer { state.bytes = Data() }
+                return (state.bytes, state.isEnded)
             }
-        } onCancel: {
-            close()
-        }
-        let (bytes, filler) = state.withLock { state in
-            defer {
-                state.bytes = Data()
-                state.filler = nil
+            if !bytes.isEmpty {
+                hasRoom.send()
+                return bytes
             }
-            return (state.bytes, state.filler)
+            if isEnded { return nil }
+            await hasLines.wait()
         }
-        filler?.resume()
-        return bytes.isEmpty ? nil : bytes
+        return nil
     }
 
     /// Ends the buffer: no more lines follow. The client can still take the lines in the buffer.
-    func end() { finish(dropping: false) }
-
-    /// Ends the buffer and drops its lines, because the client takes no more lines.
-    func close() { finish(dropping: true) }
-
-    private func put(_ line: Data) {
-        let taker = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            if state.isEnded { return nil }
-            state.bytes.append(line)
-            state.isQuiet = false
-            defer { state.taker = nil }
-            return state.taker
-        }
-        taker?.resume()
+    func end() {
+        state.withLock { $0.isEnded = true }
+        hasLines.send()
+        hasRoom.send()
     }
 
-    private func finish(dropping: Bool) {
-        let waiting = state.withLock { state in
-            state.isEnded = true
-            if dropping { state.bytes = Data() }
-            defer {
-                state.taker = nil
-                state.filler = nil
-            }
-            return [state.taker, state.filler]
+    private func put(_ line: Data) {
+        state.withLock { state in
+            if state.isEnded { return }
+            state.bytes.append(line)
+            state.isQuiet = false
         }
-        for continuation in waiting { continuation?.resume() }
+        hasLines.send()
     }
 }

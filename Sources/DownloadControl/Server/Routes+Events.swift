@@ -41,7 +41,7 @@ struct EventStream: Sendable {
                 }
             }
             defer {
-                lines.close()
+                lines.end()
                 group.cancelAll()
             }
             while let piece = await lines.take() { try await writer.write(piece) }

@@ -1,6 +1,5 @@
 import DownloadCore
 import Foundation
-import Synchronization
 
 /// The handlers for the methods and paths of docs/api.md.
 package struct Routes: Sendable {
@@ -65,19 +64,18 @@ package struct Routes: Sendable {
     func within<Value: Sendable>(
         _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        let race = Race<Value>()
+        let (results, end) = AsyncThrowingStream.makeStream(of: Value.self)
         let timer = Task {
             try await time.sleep(for: limit)
-            race.end(
-                .failure(
-                    DownloadError.sessionUnavailable(
-                        .notAnswering(identifier, message: "no answer within \(limit.components.seconds) s"))))
+            let message = "no answer within \(limit.components.seconds) s"
+            end.finish(throwing: DownloadError.sessionUnavailable(.notAnswering(identifier, message: message)))
         }
         Task {
-            do { race.end(.success(try await body())) } catch { race.end(.failure(error)) }
+            do { end.yield(try await body()) } catch { end.finish(throwing: error) }
             timer.cancel()
         }
-        return try await race.result()
+        for try await result in results { return result }
+        throw CancellationError()
     }
 
     func decode<Value: Decodable>(_ type: Value.Type, _ request: ControlRequest) throws -> Value {
@@ -114,34 +112,5 @@ package struct Routes: Sendable {
     /// Returns whether a part of a path is a version, such as `v2`.
     private static func isVersion(_ part: String) -> Bool {
         part.first == "v" && part.count > 1 && part.dropFirst().allSatisfy { $0.isASCII && $0.isNumber }
-    }
-}
-
-/// The first of two results, for a race between a task and a time limit.
-private final class Race<Value: Sendable>: Sendable {
-    private struct State {
-        var result: Result<Value, any Error>?
-        var waiter: CheckedContinuation<Value, any Error>?
-    }
-
-    private let state = Mutex(State())
-
-    func end(_ result: Result<Value, any Error>) {
-        let waiter = state.withLock { state -> CheckedContinuation<Value, any Error>? in
-            if state.result != nil { return nil }
-            state.result = result
-            return state.waiter
-        }
-        waiter?.resume(with: result)
-    }
-
-    func result() async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            let result = state.withLock { state in
-                if state.result == nil { state.waiter = continuation }
-                return state.result
-            }
-            if let result { continuation.resume(with: result) }
-        }
     }
 }

@@ -18,16 +18,5 @@ enum IDList {
     }
 
     /// Returns the ids as text. Consecutive ids become ranges.
-    static func text(_ ids: some Sequence<DownloadID>) -> String {
-        var ranges: [ClosedRange<DownloadID>] = []
-        for id in ids {
-            if let last = ranges.last, last.upperBound < id, last.upperBound + 1 == id {
-                ranges[ranges.count - 1] = last.lowerBound...id
-            } else {
-                ranges.append(id...id)
-            }
-        }
-        return ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
-            .joined(separator: ",")
-    }
+    static func text(_ ids: some Sequence<DownloadID>) -> String { ids.ranges.text(separator: ",") }
 }

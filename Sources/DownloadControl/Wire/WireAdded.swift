@@ -4,8 +4,7 @@ import Foundation
 /// The result of adding one URL.
 struct WireAdded: Codable, Sendable {
     let id: DownloadID
-    /// The result: `inserted`, `adopted` or `joined`.
-    let kind: String
+    let kind: AddedDownload.Kind
     let name: String
     let state: String
     /// The record of a download that existed already; nil for a new download.
@@ -15,16 +14,15 @@ struct WireAdded: Codable, Sendable {
 
     init(_ added: AddedDownload, at index: Int? = nil) {
         id = added.record.id
-        kind = added.kind.word
+        kind = added.kind
         name = added.record.displayName
         state = added.record.state.kind.rawValue
         record = added.kind == .inserted ? nil : added.record
         self.index = index
     }
 
-    /// Rebuilds the added download from its request. Returns nil if the kind is unknown.
-    func added(_ request: DownloadRequest, session: String, at now: Date) -> AddedDownload? {
-        guard let kind = AddedDownload.Kind(word: kind) else { return nil }
+    /// Rebuilds the added download from its request.
+    func added(_ request: DownloadRequest, session: String, at now: Date) -> AddedDownload {
         if let record { return AddedDownload(kind: kind, record: record) }
         return AddedDownload(kind: kind, record: DownloadRecord(adding: request, id: id, to: session, at: now))
     }
@@ -44,21 +42,9 @@ struct WireAddedList: Codable, Sendable {
             downloads = added.map { WireAdded($0) }
             return
         }
-        var (known, ranges): ([WireAdded], [ClosedRange<DownloadID>]) = ([], [])
-        for index in added.indices {
-            guard added[index].kind == .inserted else {
-                known.append(WireAdded(added[index], at: index))
-                continue
-            }
-            let id = added[index].id
-            if let last = ranges.last, last.upperBound == id - 1 {
-                ranges[ranges.count - 1] = last.lowerBound...id
-            } else {
-                ranges.append(id...id)
-            }
-        }
-        downloads = known
-        inserted = ranges.map { [$0.lowerBound, $0.upperBound] }
+        downloads = added.indices.filter { added[$0].kind != .inserted }.map { WireAdded(added[$0], at: $0) }
+        let new = added.indices.lazy.filter { added[$0].kind == .inserted }.map { added[$0].id }
+        inserted = new.ranges.map { [$0.lowerBound, $0.upperBound] }
     }
 
     /// Rebuilds the added downloads from their requests. Returns nil if the results do not fit the requests.
@@ -72,10 +58,7 @@ struct WireAddedList: Codable, Sendable {
             var like: DownloadEntry?
             for url in run.urls {
                 if let known = known[result.count] {
-                    guard let download = known.added(run.request(for: url), session: session, at: now) else {
-                        return nil
-                    }
-                    result.append(download)
+                    result.append(known.added(run.request(for: url), session: session, at: now))
                 } else {
                     guard let id = next.next() else { return nil }
                     let entry = run.entry(adding: url, like: like, id: id, to: session, at: now)
@@ -97,24 +80,5 @@ struct WireAddedList: Codable, Sendable {
             ids += range[0]...range[1]
         }
         return ids.count == count ? ids : nil
-    }
-}
-
-extension AddedDownload.Kind {
-    var word: String {
-        switch self {
-        case .inserted: "inserted"
-        case .adopted: "adopted"
-        case .joined: "joined"
-        }
-    }
-
-    init?(word: String) {
-        switch word {
-        case "inserted": self = .inserted
-        case "adopted": self = .adopted
-        case "joined": self = .joined
-        default: return nil
-        }
     }
 }

@@ -15,17 +15,10 @@ enum WireCoder {
         return encoder
     }()
 
-    private static let decoder: JSONDecoder = {
-        let decoder = JSONDecoder()
-        decoder.nonConformingFloatDecodingStrategy = .convertFromString(
-            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
-        return decoder
-    }()
-
     static func encode(_ value: some Encodable) throws -> Data { try encoder.encode(value) }
 
     static func decode<Value: Decodable>(_ type: Value.Type, _ data: Data) throws -> Value {
-        try decoder.decode(type, from: data)
+        try JSONText.decode(type, data: data)
     }
 
     /// Returns the date as text, in UTC, to the millisecond.

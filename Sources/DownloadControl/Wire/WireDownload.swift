@@ -42,7 +42,7 @@ struct WireDownload: Encodable, Sendable {
         try write(.received, progress.received)
         try write(.total, progress.total)
         try write(.speed, progress.speed)
-        try write(.connections, record.request.connectionsWithoutLimit)
+        try write(.connections, record.request.connections.number)
         try write(.priority, record.request.priority)
         try write(.rateLimit, record.request.rateLimit)
         try write(.session, record.session)

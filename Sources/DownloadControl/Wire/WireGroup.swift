@@ -69,21 +69,10 @@ extension WireGroup: Encodable {
         text.append(contentsOf: #"{"urls":["#.utf8)
         for (index, url) in urls.enumerated() {
             if index > 0 { text.append(UInt8(ascii: ",")) }
-            if url.utf8.allSatisfy(Self.isUnescaped) {
-                text.append(UInt8(ascii: "\""))
-                text.append(contentsOf: url.utf8)
-                text.append(UInt8(ascii: "\""))
-            } else {
-                text.append(contentsOf: try JSONText.encode(url).utf8)
-            }
+            JSONText.append(url, to: &text)
         }
         text.append(contentsOf: "],".utf8)
         text.append(contentsOf: try DirectEncoder.bytes(self).dropFirst())
-    }
-
-    /// Returns whether the byte needs no escape in JSON.
-    private static func isUnescaped(_ byte: UInt8) -> Bool {
-        (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 }
 

@@ -30,8 +30,8 @@ struct WireVerb: Codable, Sendable {
         self.ids = ids
         headers = overrides.headers.isEmpty ? nil : overrides.headers.map(\.wire)
         insecure = overrides.trust.map { !$0.verifiesServer }
-        connections = overrides.connections.map { max(0, $0) }
-        connectionLimit = overrides.connections.flatMap { $0 < 0 ? -$0 : nil }
+        connections = overrides.connections?.number
+        connectionLimit = overrides.connections?.limit
         acceptsUnverified = overrides.acceptsUnverified ? true : nil
         user = overrides.credential?.user
         password = overrides.credential?.password
@@ -58,7 +58,10 @@ struct WireVerb: Codable, Sendable {
         var overrides = RequestOverrides()
         overrides.headers = try RequestHeader.fields(headers ?? [])
         overrides.trust = insecure.map { $0 ? .insecure : .system }
-        overrides.connections = try WireConnections.number(connections, limit: connectionLimit)
+        let possible = DownloadRequest.Connections.possible
+        let number = try connections.within(0...possible.upperBound, "connections")
+        let limit = try connectionLimit.within(possible, "connectionLimit")
+        if number != nil || limit != nil { overrides.connections = .init(number: number ?? 0, limit: limit) }
         overrides.acceptsUnverified = acceptsUnverified ?? false
         overrides.credential = user.map { Credential(user: $0, password: password) }
         if let options {

@@ -62,25 +62,7 @@ extension DirectEncoder {
             isFirst = false
         }
 
-        func write(_ text: String) {
-            bytes.append(UInt8(ascii: "\""))
-            if text.utf8.allSatisfy(Self.isPlain) {
-                bytes += text.utf8
-            } else {
-                bytes += text.utf8.flatMap(Self.escaped)
-            }
-            bytes.append(UInt8(ascii: "\""))
-        }
-
-        private static func isPlain(_ byte: UInt8) -> Bool {
-            byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
-        }
-
-        private static func escaped(_ byte: UInt8) -> [UInt8] {
-            if isPlain(byte) { return [byte] }
-            if byte >= 0x20 { return [UInt8(ascii: "\\"), byte] }
-            return Array(("\\u00" + (byte < 0x10 ? "0" : "") + String(byte, radix: 16)).utf8)
-        }
+        func write(_ text: String) { JSONText.append(text, to: &bytes) }
 
         func write(_ number: Double) {
             if number.isFinite { bytes += number.description.utf8 } else { write(Self.word(number)) }

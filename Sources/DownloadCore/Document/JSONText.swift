@@ -13,6 +13,30 @@ package enum JSONText {
     package static func encode(_ value: some Encodable) throws -> String { try DirectEncoder.encode(value) }
 
     package static func decode<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
-        try decoder.decode(type, from: Data(text.utf8))
+        try decode(type, data: Data(text.utf8))
+    }
+
+    package static func decode<Value: Decodable>(_ type: Value.Type, data: Data) throws -> Value {
+        try decoder.decode(type, from: data)
+    }
+
+    /// Appends a string with its quotes.
+    package static func append(_ text: String, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        if text.utf8.allSatisfy(isPlain) {
+            bytes += text.utf8
+        } else {
+            bytes += text.utf8.flatMap(escaped)
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    }
+
+    private static func escaped(_ byte: UInt8) -> [UInt8] {
+        if isPlain(byte) { return [byte] }
+        return byte >= 0x20 ? [UInt8(ascii: "\\"), byte] : Array("\\u\(byte.padded(4, radix: 16))".utf8)
     }
 }

@@ -57,12 +57,12 @@ extension RequestDocument {
         request.destination.takesServerName = true
         request.destination.keepsRemoteTime = false
         request.destination.continues = false
-        request.connections = DownloadRequest.automaticConnections
+        request.connections = .automatic
         request.priority = 0
-        request.retry = RetryPolicy(limit: 5, delay: 1, maximumDelay: 60)
+        request.retry = RetryPolicy(limit: 5, delay: .seconds(1), maximumDelay: .seconds(60))
         request.redirect = RedirectPolicy(limit: 20)
         request.trust = .system
-        request.timeouts = DownloadRequest.Timeouts(connect: 15, stall: 30)
+        request.timeouts = DownloadRequest.Timeouts(connect: .seconds(15), stall: .seconds(30))
         request.acceptsUnverified = false
         request.validation = ResponseValidation(types: [], statuses: nil, maximumSize: nil)
         request.startsPaused = false
@@ -76,19 +76,22 @@ extension RequestDocument {
     package static func impossibleField(of request: DownloadRequest) -> String? {
         let seconds = 0.0...1e9
         func isPositive(_ time: Double?) -> Bool { time.map { $0 > 0 && seconds.contains($0) } ?? true }
-        let connections = request.connectionLimit ?? DownloadRequest.possibleConnectionLimits.lowerBound
+        func isPossible(_ connections: Int?) -> Bool {
+            connections.map { DownloadRequest.Connections.possible.contains($0) } ?? true
+        }
         let fields: [(name: String, isPossible: Bool)] = [
-            ("connections", DownloadRequest.possibleConnections.contains(request.connectionsWithoutLimit)),
-            ("connectionLimit", DownloadRequest.possibleConnectionLimits.contains(connections)),
+            ("connections", isPossible(request.connections.fixed)),
+            ("connectionLimit", isPossible(request.connections.limit)),
             ("rateLimit", request.rateLimit ?? 1 > 0),
             ("size", request.size ?? 0 >= 0),
             ("retry.limit", request.retry.limit >= 0),
-            ("retry.delay", seconds.contains(request.retry.delay)),
-            ("retry.maximumDelay", request.retry.maximumDelay >= 0),
+            ("retry.delay", seconds.contains(request.retry.delay.inSeconds)),
+            ("retry.maximumDelay", request.retry.maximumDelay >= .zero),
+            ("retry.maximumHostPause", request.retry.maximumHostPause >= .zero),
             ("redirect.limit", request.redirect.limit >= 0),
-            ("timeouts.connect", request.timeouts.connect > 0),
-            ("timeouts.stall", request.timeouts.stall > 0),
-            ("timeouts.total", isPositive(request.timeouts.total)),
+            ("timeouts.connect", request.timeouts.connect > .zero),
+            ("timeouts.stall", request.timeouts.stall > .zero),
+            ("timeouts.total", isPositive(request.timeouts.total.inSeconds)),
             ("network.dnsCacheTime", request.network.dnsCacheTime.map { seconds.contains($0) } ?? true),
             ("pacing", isPositive(request.pacing)),
             ("validation.maximumSize", request.validation.maximumSize ?? 0 >= 0),

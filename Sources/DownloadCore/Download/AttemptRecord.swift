@@ -16,8 +16,12 @@ public struct AttemptRecord: Codable, Sendable, Equatable {
     public var redirects = 0
     /// The times and other metrics of the attempt's first transfer.
     public var metrics: TransferMetrics?
+    /// The addresses of the server's name that further connections of the attempt used; nil if there were none.
+    public var otherAddresses: [String]?
     /// How the attempt ended: "completed", "stopped", or the text of its error.
     public var outcome: String?
+    /// The outcome of an attempt that has completed the download.
+    package static let completed = "completed"
 
     package init(started: Date) { self.started = started }
 }

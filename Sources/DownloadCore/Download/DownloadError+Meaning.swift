@@ -91,9 +91,9 @@ extension DownloadError: CustomStringConvertible {
     }
 
     private static func untrusted(_ diagnosis: TransportDiagnosis) -> ErrorMeaning {
-        let text = diagnosis.isAboutHostKey ? diagnosis.message : "TLS: \(diagnosis.message)"
+        let (word, protocolName) = diagnosis.isAboutHostKey == true ? ("hostKey", "SSH") : ("certificate", "TLS")
         return ErrorMeaning(
-            word: diagnosis.isAboutHostKey ? "hostKey" : "certificate", text: text, aria2: 6, isOfSource: true,
+            word: word, text: "\(protocolName): \(diagnosis.message)", aria2: 6, isOfSource: true,
             curlCode: diagnosis.code == 0 ? nil : diagnosis.code)
     }
 
@@ -110,12 +110,6 @@ extension DownloadError: CustomStringConvertible {
 }
 
 extension RequestFailure: CustomStringConvertible {
-    /// The text for a request with a body whose URL is not an http or https URL.
-    package static let bodyIsForHTTP = "only http and https have request bodies"
-    /// The text for an option that libcurl on this machine was built without.
-    package static let beyondLibcurl = "libcurl on this machine does not support an option of this download"
-    package static let methodIsForHTTP = "only http and https have request methods"
-
     public var description: String { meaning.text }
 
     fileprivate var meaning: ErrorMeaning {
@@ -134,6 +128,10 @@ extension RequestFailure: CustomStringConvertible {
             row("unsupportedScheme", url, "libcurl on this machine does not support \(scheme)")
         case .folder(let url): row("folder", url, "names a folder; give the URL of a file")
         case .notForScheme(let url, let what): row("notForScheme", url, what)
+        case .bodyNotForScheme(let url): row("notForScheme", url, "only http and https have request bodies")
+        case .methodNotForScheme(let url): row("notForScheme", url, "only http and https have request methods")
+        case .missingOption(let url):
+            row("notForScheme", url, "libcurl on this machine does not support an option of this download")
         case .missingSecrets(let names):
             row("missingSecrets", "needs \(names.joined(separator: ", ")) again: secrets are not stored")
         case .schemeNotAllowed(let url, let only): row("schemeNotAllowed", "\(url): only \(only) URLs are allowed")

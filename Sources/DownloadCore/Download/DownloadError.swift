@@ -2,6 +2,12 @@ import Foundation
 
 /// The error of a download or a command. The case says what failed, and the nested reason says why. Errors of libcurl
 /// and the system are kept as codes and messages.
+///
+/// New versions may add cases, here and in the reasons. From Swift 6.3 on, a `switch` outside of this package needs an
+/// `@unknown default`.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum DownloadError: Error, Codable, Equatable, Sendable {
     /// The request cannot be sent as it is.
     case requestInvalid(RequestFailure)
@@ -47,7 +53,7 @@ public enum DownloadError: Error, Codable, Equatable, Sendable {
     /// Returns the error for a download whose time limit has passed.
     /// - Parameter last: The error of the last attempt, if no time is left for another attempt.
     package static func overdue(_ request: DownloadRequest, last: DownloadError?) -> DownloadError {
-        let limit = (request.timeouts.total ?? 0).formatted(.number.grouping(.never))
+        let limit = (request.timeouts.total?.inSeconds ?? 0).formatted(.number.grouping(.never))
         let why = last.map { "the limit of \(limit) s leaves no time for another attempt after: \($0)" }
         return .networkFailed(
             .timeLimit, TransportDiagnosis(code: 0, message: why ?? "the limit of \(limit) s has passed"))
@@ -55,6 +61,9 @@ public enum DownloadError: Error, Codable, Equatable, Sendable {
 }
 
 /// The reason why a request cannot be sent.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum RequestFailure: Codable, Equatable, Sendable {
     /// The text is not a URL.
     case malformedURL(String)
@@ -68,6 +77,12 @@ public enum RequestFailure: Codable, Equatable, Sendable {
     case folder(String)
     /// The request has an option that the scheme does not support; with the URL and the option.
     case notForScheme(String, what: String)
+    /// Only http and https have request bodies; with the URL.
+    case bodyNotForScheme(String)
+    /// Only http and https have request methods; with the URL.
+    case methodNotForScheme(String)
+    /// libcurl was built without an option of the request; with the URL.
+    case missingOption(String)
     /// Secrets are missing, because they are not stored. They must be given again.
     case missingSecrets([String])
     /// The options of the request allow only another scheme; with the URL and the allowed scheme.
@@ -79,6 +94,9 @@ public enum RequestFailure: Codable, Equatable, Sendable {
 }
 
 /// The reason why a file or folder cannot be used.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum FileFailure: Codable, Equatable, Sendable {
     /// The final name is taken.
     case exists
@@ -119,6 +137,9 @@ public enum FileFailure: Codable, Equatable, Sendable {
 }
 
 /// The reason why there was no connection, or why it broke.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum NetworkFailure: String, Codable, Equatable, Sendable {
     /// The host name was not resolved (`nameResolution`), no connection was made (`connect`), the connection took too
     /// long (`timedOut`), no bytes came for too long (`stalled`), or the connection broke (`connectionLost`).
@@ -132,24 +153,27 @@ public enum NetworkFailure: String, Codable, Equatable, Sendable {
 /// The diagnosis of the transport: libcurl's code and message, and the system's error number if there was one.
 public struct TransportDiagnosis: Codable, Equatable, Sendable {
     /// The code of libcurl; 0 if libcurl reported no error.
-    public let code: Int
+    package let code: Int
     /// The message of libcurl, of its TLS library, or of dlm.
     public let message: String
     /// The error number of the system; 0 if there was none.
-    public let errno: Int32
+    package let errno: Int32
 
-    package init(code: Int, message: String, errno: Int32 = 0) {
+    /// Whether the message is about an SSH host key; nil if it is not.
+    let isAboutHostKey: Bool?
+
+    package init(code: Int, message: String, errno: Int32 = 0, isAboutHostKey: Bool? = nil) {
         self.code = code
         self.message = message
         self.errno = errno
+        self.isAboutHostKey = isAboutHostKey
     }
-
-    /// Whether the message is about an SSH host key. Messages about certificates come from the TLS library and have
-    /// other beginnings.
-    var isAboutHostKey: Bool { message.hasPrefix("SSH: ") }
 }
 
 /// The violation of a protocol by a server.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum ProtocolFailure: Codable, Equatable, Sendable {
     /// A redirect that the policy does not follow; with its target.
     case redirectRefused(String)
@@ -166,6 +190,9 @@ public enum ProtocolFailure: Codable, Equatable, Sendable {
 }
 
 /// The reason why the server's bytes are not the wanted file.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum VerificationFailure: Codable, Equatable, Sendable {
     /// The file does not have the checksum of the request.
     case checksum(expected: Checksum, actual: String)
@@ -200,6 +227,9 @@ public enum VerificationFailure: Codable, Equatable, Sendable {
 }
 
 /// The reason why a session or its store cannot be used.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum SessionFailure: Codable, Equatable, Sendable {
     /// The store cannot be opened.
     case storeUnreadable(path: String, message: String)

@@ -121,7 +121,7 @@ package final class SmallFile: @unchecked Sendable {
         attempt.ended = written
         attempt.received = size
         attempt.metrics = metrics
-        attempt.outcome = "completed"
+        attempt.outcome = AttemptRecord.completed
         return attempt
     }
 }

@@ -16,4 +16,10 @@ extension DownloadError {
             }
         return .fileFailed(failure, path: path)
     }
+
+    /// Returns the error for a failed system call on a file that the user has named, such as a file with secrets.
+    package static func givenFile(_ code: Int32, _ operation: String, _ path: String) -> DownloadError {
+        let isForbidden = code == EACCES || code == EPERM
+        return .fileFailed(isForbidden ? .permissionDenied : .system(operation: operation, errno: code), path: path)
+    }
 }

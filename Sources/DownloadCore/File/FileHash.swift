@@ -55,17 +55,7 @@ package struct FileHash: Sendable, Equatable {
         _ path: String, _ algorithm: Checksum.Algorithm, size: Int64? = nil, on queue: DispatchQueue,
         unless isUnwanted: @escaping @Sendable () -> Bool
     ) async throws(DownloadError) -> FileHash? {
-        let result: Result<FileHash?, DownloadError> = await withCheckedContinuation { continuation in
-            queue.async {
-                do throws(DownloadError) {
-                    let hash = try make(path, algorithm, size: size, unless: isUnwanted)
-                    continuation.resume(returning: .success(hash))
-                } catch {
-                    continuation.resume(returning: .failure(error))
-                }
-            }
-        }
-        return try result.get()
+        try await queue.run { () throws(DownloadError) in try make(path, algorithm, size: size, unless: isUnwanted) }
     }
 
     /// Returns the size of a regular file in bytes.
@@ -78,7 +68,7 @@ package struct FileHash: Sendable, Equatable {
     private static func open(_ path: String) throws(DownloadError) -> (descriptor: Int32, size: Int64) {
         // O_NONBLOCK: opening a pipe without a writer would block.
         let descriptor = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure(errno, "open", path) }
+        guard descriptor >= 0 else { throw .givenFile(errno, "open", path) }
         guard let status = FileStatus.of(descriptor: descriptor), status.isRegular else {
             close(descriptor)
             throw .fileFailed(.notRegular, path: path)
@@ -101,17 +91,11 @@ package struct FileHash: Sendable, Equatable {
             if count == 0 { return size }
             if count < 0 {
                 if errno == EINTR { continue }
-                throw failure(errno, "read", path)
+                throw .givenFile(errno, "read", path)
             }
             if dlm_digest_update(context, buffer, count) != 0 { throw .unexpected("the digest failed") }
             size += Int64(count)
         }
         return nil
-    }
-
-    private static func failure(_ code: Int32, _ operation: String, _ path: String) -> DownloadError {
-        code == EACCES || code == EPERM
-            ? .fileFailed(.permissionDenied, path: path)
-            : .fileFailed(.system(operation: operation, errno: code), path: path)
     }
 }

@@ -43,18 +43,8 @@ package enum FileStatus {
         let descriptor = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw .file(errno, "open", path: path) }
         defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: range.count)
-        var done = 0
-        while done < bytes.count {
-            let count = bytes[done...].withUnsafeMutableBytes {
-                pread(descriptor, $0.baseAddress, $0.count, off_t(range.lowerBound) + done)
-            }
-            if count < 0, errno == EINTR { continue }
-            if count < 0 { throw .file(errno, "read", path: path) }
-            if count == 0 { break }
-            done += count
-        }
-        return Array(bytes.prefix(done))
+        guard let bytes = FileBytes.read(descriptor, range) else { throw .file(errno, "read", path: path) }
+        return bytes
     }
 
     /// Returns the status of the open file, or nil, with `errno` set, if it cannot be read.

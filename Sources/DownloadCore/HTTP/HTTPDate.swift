@@ -33,8 +33,8 @@ package enum HTTPDate {
         let time = seconds - days * 86_400
         let (year, month, day) = civil(days: days)
         let weekday = ((days + 3) % 7 + 7) % 7
-        return weekdays[weekday].prefix(3) + ", " + padded(day) + " " + months[month - 1] + " " + padded(year, 4)
-            + " " + padded(time / 3600) + ":" + padded(time / 60 % 60) + ":" + padded(time % 60) + " GMT"
+        return weekdays[weekday].prefix(3) + ", " + day.padded(2) + " " + months[month - 1] + " " + year.padded(4)
+            + " " + (time / 3600).padded(2) + ":" + (time / 60 % 60).padded(2) + ":" + (time % 60).padded(2) + " GMT"
     }
 
     private typealias Word = Slice<UnsafeBufferPointer<UInt8>>
@@ -111,10 +111,5 @@ package enum HTTPDate {
 
     private static func floored(_ number: Int, _ divisor: Int) -> Int {
         number / divisor - (number % divisor < 0 ? 1 : 0)
-    }
-
-    private static func padded(_ number: Int, _ width: Int = 2) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
 }

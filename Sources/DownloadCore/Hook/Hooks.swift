@@ -18,7 +18,6 @@ package struct Hooks: Sendable, Equatable {
     package var timeLimit: Double?
 
     package static let standardTimeLimit = 300.0
-    package static let possibleTimeLimits = 0.001...1e9
 
     /// Whether there is no hook, no command for new URLs and no notice.
     package var isEmpty: Bool {

@@ -2,11 +2,11 @@ extension Metalink {
     /// Parses a document.
     /// - Parameter name: the name of the document, for messages.
     /// - Throws: ``ProtocolFailure/badMetalink(_:)``.
-    package init(_ bytes: [UInt8], name: String) throws(DownloadError) {
+    public init(_ bytes: some Collection<UInt8>, name: String) throws(DownloadError) {
         func failure(_ why: String) -> DownloadError { .protocolViolated(.badMetalink("\(name): \(why)")) }
         if bytes.count > Self.largest { throw failure("too large for a Metalink document") }
         do throws(XMLReader.Failure) {
-            var reader = try XMLReader(bytes)
+            var reader = try XMLReader(Array(bytes))
             var builder = Builder()
             var skipped: [String] = []
             while let token = try reader.next() {

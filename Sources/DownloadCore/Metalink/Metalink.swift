@@ -1,13 +1,15 @@
 import HTTPTypes
 
 /// The contents of a Metalink document (RFC 5854, or the older version 3): files with their sources and digests.
-package struct Metalink: Sendable, Equatable {
-    package struct File: Sendable, Equatable {
+public struct Metalink: Sendable, Equatable {
+    /// A file that the document describes.
+    public struct File: Sendable, Equatable {
         /// The name as it is written. It may contain folders, and lead outside of the folder.
-        package var name: String
-        package var size: Int64?
+        public package(set) var name: String
+        /// The size in bytes; nil if the document does not say it.
+        public package(set) var size: Int64?
         /// The preferred checksum among the known algorithms.
-        package var checksum: Checksum?
+        public package(set) var checksum: Checksum?
         package var pieces: PieceHashes?
         /// The sources, the best one first.
         package var sources: [Source] = []
@@ -27,10 +29,11 @@ package struct Metalink: Sendable, Equatable {
         package var location: String?
     }
 
-    package let files: [File]
+    /// The described files, at least one.
+    public let files: [File]
     /// Sentences about the elements that were ignored because they have no usable value, such as an empty `<size>`. Each
-    /// sentence names the line. There are at most ``mostSkipped`` sentences.
-    package let skipped: [String]
+    /// sentence names the line. There are at most 20 sentences.
+    public let skipped: [String]
 
     /// The greatest size of a document in bytes. A larger file is surely no Metalink document.
     package static let largest = 16 << 20
@@ -64,6 +67,18 @@ extension Metalink.File {
     }
 
     private static let deepest = 16
+
+    /// Gives a request the size and the digests of the file, and the file's place below the folder unless the request
+    /// has a name.
+    /// - Throws: ``FileFailure/nameOutside``, as ``path()``.
+    package func apply(to request: inout DownloadRequest) throws(DownloadError) {
+        let path = try path()
+        if request.destination.fileName == nil {
+            request.destination.fileName = path.name
+            request.destination.folder = path.folders.reduce(request.destination.folder, FileNaming.path)
+        }
+        (request.size, request.pieces, request.checksum) = (size, pieces, checksum)
+    }
 }
 
 extension Metalink {

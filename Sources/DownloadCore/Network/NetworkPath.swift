@@ -30,10 +30,7 @@ package struct NetworkPath: Sendable, Hashable {
         // The last address may belong to a redirect that is not followed any more. The next attempt finds that out.
         let last = record.attempts.last?.metrics?.remoteAddress ?? connected
         let proxy = request.network.proxy.flatMap { URLComponents(string: $0.url)?.host }
-        let pinned = request.network.addresses?.first { address in
-            [record.source.host, "*"].contains(address.host) && address.port == record.source.port
-        }
-        let host = proxy ?? pinned?.address ?? record.source.host
+        let host = proxy ?? request.network.pinned(for: record.source).first ?? record.source.host
         self.init(
             address: last ?? Self.address(host),
             source: request.network.interface.map { Self.address($0) == nil ? .interface($0) : .address($0) },

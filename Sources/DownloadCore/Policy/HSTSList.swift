@@ -110,9 +110,9 @@ package struct HSTSList: Sendable, Equatable {
         var seconds = time_t(min(date.timeIntervalSince1970, 253_402_300_799))
         var time = tm()
         gmtime_r(&seconds, &time)
-        func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        return "\(time.tm_year + 1900)\(two(time.tm_mon + 1))\(two(time.tm_mday)) \(two(time.tm_hour)):"
-            + "\(two(time.tm_min)):\(two(time.tm_sec))"
+        return
+            "\(time.tm_year + 1900)\((time.tm_mon + 1).padded(2))\(time.tm_mday.padded(2)) \(time.tm_hour.padded(2)):"
+            + "\(time.tm_min.padded(2)):\(time.tm_sec.padded(2))"
     }
 }
 

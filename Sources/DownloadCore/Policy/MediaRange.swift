@@ -1,12 +1,12 @@
 /// A media type such as `application/zip`, or a range of types such as `image/*` (RFC 9110 section 12.5.1).
-public struct MediaRange: Sendable, Equatable {
+package struct MediaRange: Sendable, Equatable {
     /// The type in lower case, or `*` for any type.
-    public let type: String
+    package let type: String
     /// The part after the slash, in lower case, or `*` for any subtype.
-    public let subtype: String
+    package let subtype: String
 
     /// Returns nil if the text is not a media range. Parameters are not accepted.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.utf8.lowercasedASCII.utf8.split(
             separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy(Self.isTokenCharacter) }) else {
@@ -20,7 +20,7 @@ public struct MediaRange: Sendable, Equatable {
 
     /// Returns whether the range contains the type.
     /// - Parameter mediaType: A media type in lower case, without parameters.
-    public func contains(_ mediaType: String) -> Bool {
+    package func contains(_ mediaType: String) -> Bool {
         let parts = mediaType.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else { return false }
         return (type == "*" || parts[0].elementsEqual(type.utf8))
@@ -37,11 +37,11 @@ public struct MediaRange: Sendable, Equatable {
 }
 
 extension MediaRange: CustomStringConvertible {
-    public var description: String { "\(type)/\(subtype)" }
+    package var description: String { "\(type)/\(subtype)" }
 }
 
 extension MediaRange: Codable {
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let range = Self(try container.decode(String.self)) else {
             throw DecodingError.dataCorruptedError(in: container, debugDescription: "no media range")
@@ -49,7 +49,7 @@ extension MediaRange: Codable {
         self = range
     }
 
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
     }

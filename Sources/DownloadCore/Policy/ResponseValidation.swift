@@ -1,15 +1,15 @@
 /// The conditions under which an answer is accepted as the file. They are checked on the head before a byte is written,
 /// as with Alamofire's `validate()`. The check itself is `failure(of:total:)`.
-public struct ResponseValidation: Sendable, Equatable {
+package struct ResponseValidation: Sendable, Equatable {
     /// The accepted media types. Empty to accept any type.
-    public var types: [MediaRange]
+    package var types: [MediaRange]
     /// The status codes whose body is the file. Nil for 200, and 206 for a part of the file.
-    public var statuses: StatusCodes?
+    package var statuses: StatusCodes?
     /// The maximum size in bytes. Nil for no limit.
-    public var maximumSize: Int64?
+    package var maximumSize: Int64?
 
     /// Makes a validation; without arguments it accepts every file.
-    public init(types: [MediaRange] = [], statuses: StatusCodes? = nil, maximumSize: Int64? = nil) {
+    package init(types: [MediaRange] = [], statuses: StatusCodes? = nil, maximumSize: Int64? = nil) {
         self.types = types
         self.statuses = statuses
         self.maximumSize = maximumSize

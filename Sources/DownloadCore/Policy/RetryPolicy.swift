@@ -2,19 +2,19 @@
 public struct RetryPolicy: Sendable, Equatable {
     /// The number of attempts after the first one. The count begins again after progress.
     public var limit: Int
-    /// The longest first delay in seconds. It doubles each time. The delay is a random time in the upper half of it.
-    public var delay: Double
-    /// The longest delay in seconds, unless the server asks for a longer one.
-    public var maximumDelay: Double
-    /// The longest time in seconds for which one answer with `Retry-After` keeps other downloads from the same server.
-    public var maximumHostPause: Double
+    /// The longest first delay. It doubles each time. The delay is a random time in the upper half of it.
+    public var delay: Duration
+    /// The longest delay, unless the server asks for a longer one.
+    public var maximumDelay: Duration
+    /// The longest time for which one answer with `Retry-After` keeps other downloads from the same server.
+    public var maximumHostPause: Duration
     /// The status codes after which the request is repeated, in addition to those after which dlm always repeats it.
     public var statuses: StatusCodes?
 
     /// Creates a policy.
     public init(
-        limit: Int = 5, delay: Double = 1, maximumDelay: Double = 60, maximumHostPause: Double = 600,
-        statuses: StatusCodes? = nil
+        limit: Int = 5, delay: Duration = .seconds(1), maximumDelay: Duration = .seconds(60),
+        maximumHostPause: Duration = .seconds(600), statuses: StatusCodes? = nil
     ) {
         self.limit = limit
         self.delay = delay
@@ -41,7 +41,7 @@ public struct RetryPolicy: Sendable, Equatable {
         _ error: DownloadError, failures: Int, retryAfter: Double?, jitter: Double, isHopeful: Bool = false
     ) -> Decision {
         guard isHopeful || repeats(error), failures < limit else { return .giveUp }
-        let span = min(maximumDelay, delay * Double(1 << min(failures, 30)))
+        let span = min(maximumDelay.inSeconds, delay.inSeconds * Double(1 << min(failures, 30)))
         return .retry(after: max(span * (0.5 + 0.5 * jitter), retryAfter ?? 0))
     }
 
@@ -54,9 +54,9 @@ public struct RetryPolicy: Sendable, Equatable {
 extension RetryPolicy: DocumentObject {
     static let documentFields: [DocumentField<RetryPolicy>] = [
         DocumentField("limit", \.limit, isAlwaysWritten: true),
-        DocumentField("delay", \.delay, isAlwaysWritten: true),
-        DocumentField("maximumDelay", \.maximumDelay, isAlwaysWritten: true),
-        DocumentField("maximumHostPause", \.maximumHostPause),
+        DocumentField("delay", \.delay.inSeconds, isAlwaysWritten: true),
+        DocumentField("maximumDelay", \.maximumDelay.inSeconds, isAlwaysWritten: true),
+        DocumentField("maximumHostPause", \.maximumHostPause.inSeconds),
         DocumentField("statuses", \.statuses),
     ]
 }

@@ -22,7 +22,7 @@ public struct ServerTrustPolicy: Sendable, Equatable {
     /// keys.
     public var sshKey: String?
     /// The encryption of connections to `ftp` URLs.
-    public var ftpTLS: FTPEncryption?
+    package var ftpTLS: FTPEncryption?
     /// True for a request from the network: the SSH keys and the SSH agent of this machine's user are not used.
     package var refusesOwnLogins: Bool?
 
@@ -38,7 +38,7 @@ public struct ServerTrustPolicy: Sendable, Equatable {
     }
 
     /// The encryption of FTP connections. The client begins TLS by a command (RFC 4217).
-    public enum FTPEncryption: String, Codable, Sendable {
+    package enum FTPEncryption: String, Codable, Sendable {
         /// TLS is used if the server supports it.
         case attempted
         /// Without TLS there is no transfer.

@@ -1,7 +1,7 @@
 /// A list of HTTP status codes, as users write it: `403,520-529`.
 public struct StatusCodes: Sendable, Equatable {
     /// The ranges in the order in which they were given.
-    public let ranges: [ClosedRange<Int>]
+    package let ranges: [ClosedRange<Int>]
 
     private static let possible = 100...599
 
@@ -22,7 +22,7 @@ public struct StatusCodes: Sendable, Equatable {
     }
 
     /// Returns whether the status code is in the list.
-    public func contains(_ status: Int) -> Bool { ranges.contains { $0.contains(status) } }
+    package func contains(_ status: Int) -> Bool { ranges.contains { $0.contains(status) } }
 
     /// Returns whether at least one of the given codes is in the list.
     package func overlaps(_ others: ClosedRange<Int>) -> Bool { ranges.contains { $0.overlaps(others) } }

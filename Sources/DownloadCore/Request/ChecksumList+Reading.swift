@@ -5,16 +5,17 @@ extension ChecksumList {
     /// Reads the lines that coreutils (such as md5sum and sha256sum), BSD's tools and OpenSSL write, and lines that
     /// contain only a digest. All other lines are comments. If the file is signed, only the signed part is read; the
     /// signature is not checked.
-    /// - Parameter source: The file or URL of the list. Its name may show an algorithm that dlm does not know.
+    /// - Parameter source: The file or URL of the list, for messages. Its name may show an algorithm that dlm does not
+    ///   know.
     /// - Throws: ``VerificationFailure/unverifiable(_:)`` if the file has no checksum.
-    package init(_ bytes: [UInt8], source: String) throws(DownloadError) {
+    public init(_ bytes: some Collection<UInt8>, source: String) throws(DownloadError) {
         func failure(_ why: String) -> DownloadError { .verificationFailed(.unverifiable("\(source): \(why)")) }
         if bytes.count > Self.largest { throw failure("too large for a checksum file") }
         let name = Self.components(source).last ?? ""
         if let algorithm = Self.foreignAlgorithm(name) {
             throw failure("\(algorithm) digests are not supported; use MD5 or SHA")
         }
-        let entries = Self.lines(bytes).compactMap(Self.entry)
+        let entries = Self.lines(Array(bytes)).compactMap(Self.entry)
         if entries.isEmpty { throw failure("no checksum in it") }
         self.init(source: source, entries: entries)
     }

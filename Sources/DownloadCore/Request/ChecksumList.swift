@@ -1,5 +1,6 @@
-/// The content of a checksum file (`SHA256SUMS`, `debian.iso.sha256`): the checksums of files.
-package struct ChecksumList: Codable, Sendable, Equatable {
+/// The content of a checksum file (`SHA256SUMS`, `debian.iso.sha256`): the checksums of files. See
+/// ``DownloadRequest/checksums``.
+public struct ChecksumList: Codable, Sendable, Equatable {
     package struct Entry: Codable, Sendable, Equatable {
         /// The folders before the name, without `./`; empty for none.
         package let folder: String
@@ -16,7 +17,7 @@ package struct ChecksumList: Codable, Sendable, Equatable {
     }
 
     /// The file or URL of the list, for messages.
-    package let source: String
+    public let source: String
     /// The entries, sorted by name.
     package let entries: [Entry]
 
@@ -67,7 +68,7 @@ package struct ChecksumList: Codable, Sendable, Equatable {
     /// Looks up the checksum of the file at `path` by the last component of the path. If several entries have this
     /// name, an entry whose folders are the last folders of the path is preferred. Among several such entries, the one
     /// with the most folders is used. Returns nil if no entry has the name.
-    package func checksum(for path: String) throws(DownloadError) -> Checksum? {
+    public func checksum(for path: String) throws(DownloadError) -> Checksum? {
         let parts = Self.components(path)
         guard let name = parts.last else { return nil }
         let matching = entries[firstIndex(of: name)...].prefix { $0.name == name }

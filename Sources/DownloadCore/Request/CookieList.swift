@@ -20,7 +20,7 @@ package struct CookieList: Sendable, Equatable {
             // empty, and its folder must be writable.
             _ = try Self.existing(jar)
             let folder = Self.folder(of: jar)
-            if access(folder, W_OK | X_OK) != 0 { throw Self.failure("write", folder) }
+            if access(folder, W_OK | X_OK) != 0 { throw DownloadError.givenFile(errno, "write", folder) }
         }
         if let path = files.cookies {
             lines = path == files.cookieJar ? try Self.existing(path) : try Self.read(path)
@@ -66,7 +66,7 @@ package struct CookieList: Sendable, Equatable {
     package func save(to path: String, now: Date) throws(DownloadError) {
         let folder = Self.folder(of: path)
         let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard lock >= 0 else { throw Self.failure("open", folder) }
+        guard lock >= 0 else { throw DownloadError.givenFile(errno, "open", folder) }
         defer { close(lock) }
         flock(lock, LOCK_EX)
         let before = Set(original.map(Self.key))
@@ -90,31 +90,15 @@ package struct CookieList: Sendable, Equatable {
         let part = "\(path).\(getpid()).part"
         let text = (["# Netscape HTTP Cookie File", ""] + lines).joined(separator: "\n") + "\n"
         let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw failure("open", path) }
-        let isWritten = writeAll(Array(text.utf8), to: descriptor) && fchmod(descriptor, 0o600) == 0
+        guard descriptor >= 0 else { throw DownloadError.givenFile(errno, "open", path) }
+        let isWritten =
+            Array(text.utf8).withUnsafeBytes { FileBytes.write($0, to: descriptor) } && fchmod(descriptor, 0o600) == 0
         close(descriptor)
         guard isWritten, rename(part, path) == 0 else {
-            let error = failure("write", path)
+            let error = DownloadError.givenFile(errno, "write", path)
             unlink(part)
             throw error
         }
-    }
-
-    private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            if count <= 0 { return false }
-            rest = rest.dropFirst(count)
-        }
-        return true
-    }
-
-    private static func failure(_ operation: String, _ path: String) -> DownloadError {
-        errno == EACCES
-            ? .fileFailed(.permissionDenied, path: path)
-            : .fileFailed(.system(operation: operation, errno: errno), path: path)
     }
 
     // MARK: Lines

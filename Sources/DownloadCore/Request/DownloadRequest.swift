@@ -14,7 +14,7 @@ public struct DownloadRequest: Sendable, Equatable {
     package var pieces: PieceHashes?
     /// Whether dlm follows an answer that is a Metalink document. It then downloads the file that the document
     /// describes.
-    package var followsMetalink = true
+    public var followsMetalink = true
     /// The country whose sources are asked first, if a Metalink document is followed.
     package var location: String?
     /// The file's name in the Metalink document that was found at ``url``. The file itself can then be fetched only
@@ -39,12 +39,11 @@ public struct DownloadRequest: Sendable, Equatable {
     /// The checksum that the file must have; nil for none. Without a checksum, the file must match the digest that the
     /// server sends, if it sends one (`Repr-Digest`, RFC 9530).
     public var checksum: Checksum?
-    /// The list in which the file's checksum is looked up after the server has named the file.
-    package var checksums: ChecksumList?
-    /// The number of parallel connections for this file. With ``automaticConnections``, dlm adds connections over HTTP
-    /// while they make the download faster, up to 6, and uses one connection with other protocols.
-    /// ``automaticConnections(upTo:)`` gives another limit.
-    public var connections = automaticConnections
+    /// The list in which the file's checksum is looked up when the download is added: by the name in the URL and by the
+    /// requested name, or else later by the name that the server gives. If ``checksum`` is given, it is used instead.
+    public var checksums: ChecksumList?
+    /// The number of parallel connections for this file.
+    public var connections = Connections.automatic
     /// The priority. Downloads with a higher priority start earlier.
     public var priority = 0
     /// The speed limit in bytes per second; nil for no limit.
@@ -72,7 +71,7 @@ public struct DownloadRequest: Sendable, Equatable {
     /// same version (RFC 9110 section 15.3.7.3).
     public var acceptsUnverified = false
     /// The conditions that an answer must meet to be accepted as the file.
-    public var validation = ResponseValidation()
+    package var validation = ResponseValidation()
     /// Whether the download is paused when it is added. It then begins only when the user resumes it.
     public var startsPaused = false
     /// Whether a file that this download has completed before is used without asking the server for a newer one. If
@@ -98,39 +97,49 @@ public struct DownloadRequest: Sendable, Equatable {
     static let systemTrust = Boxed(wrappedValue: ServerTrustPolicy.system)
     static let anyNetwork = Boxed(wrappedValue: NetworkSettings())
 
-    /// The value of ``connections`` for an automatic number, which dlm determines while the file is fetched.
-    public static let automaticConnections = 0
-    /// Returns the value of ``connections`` for an automatic number of at most `limit` (1 to 64). The value is
-    /// negative, because positive values are fixed numbers.
-    public static func automaticConnections(upTo limit: Int) -> Int { -max(0, limit) }
-    package static let possibleConnections = 0...64
-    package static let possibleConnectionLimits = 1...64
+    /// The number of parallel connections for a file, from 1 to 64. An integer literal is a fixed number.
+    public enum Connections: Sendable, Equatable, ExpressibleByIntegerLiteral {
+        /// Over HTTP, connections are added while they make the download faster, up to 6. With other protocols, one
+        /// connection is used.
+        case automatic
+        /// An automatic number with another limit than 6.
+        case upTo(Int)
+        /// A fixed number, which is lowered only if the server refuses connections.
+        case fixed(Int)
 
-    /// Whether the user has given a fixed number of connections.
-    package var hasFixedConnections: Bool { connections > 0 }
-    /// The limit for an automatic number of connections; nil for the default limit, or if the number is fixed.
-    package var connectionLimit: Int? { connections < 0 ? Int(clamping: connections.magnitude) : nil }
-    /// The fixed number of connections, or 0. The store and messages have the limit in another field.
-    package var connectionsWithoutLimit: Int { max(0, connections) }
+        package static let possible = 1...64
 
-    /// Returns the value of ``connections`` for a number and a limit.
-    /// - Parameter limit: The limit, which is ignored if `connections` is a fixed number.
-    package static func connections(_ connections: Int, limit: Int?) -> Int {
-        connections == automaticConnections ? limit.map { automaticConnections(upTo: $0) } ?? connections : connections
+        /// Creates a fixed number.
+        public init(integerLiteral number: Int) { self = .fixed(number) }
+
+        /// Creates the value from the two numbers that documents have.
+        /// - Parameters:
+        ///   - number: The fixed number; 0 for an automatic number. Some older programs wrote a limit as a negative
+        ///     number.
+        ///   - limit: The limit of an automatic number; nil for the default limit.
+        package init(number: Int, limit: Int?) {
+            let limit = number < 0 ? Int(clamping: number.magnitude) : limit
+            self = number > 0 ? .fixed(number) : limit.map { .upTo($0) } ?? .automatic
+        }
+
+        package var fixed: Int? { if case .fixed(let number) = self { number } else { nil } }
+        package var limit: Int? { if case .upTo(let limit) = self { limit } else { nil } }
+        /// The fixed number, or 0 for an automatic number.
+        package var number: Int { fixed ?? 0 }
     }
 
-    /// The time limits, in seconds.
+    /// The time limits.
     public struct Timeouts: Sendable, Equatable {
         /// The limit for name resolution, TCP and TLS together, for each attempt to connect.
-        public var connect: Double
+        public var connect: Duration
         /// The time without a byte after which the connection is cut.
-        public var stall: Double
+        public var stall: Duration
         /// The limit for the time from the first attempt to the last byte, without pauses and the time in the queue;
         /// nil for no limit.
-        public var total: Double?
+        public var total: Duration?
 
-        /// Makes time limits, in seconds.
-        public init(connect: Double = 15, stall: Double = 30, total: Double? = nil) {
+        /// Makes time limits.
+        public init(connect: Duration = .seconds(15), stall: Duration = .seconds(30), total: Duration? = nil) {
             self.connect = connect
             self.stall = stall
             self.total = total
@@ -182,19 +191,15 @@ extension DownloadRequest: DocumentObject {
         DocumentField("priority", \.priority),
     ]
 
-    /// The number of connections in documents. Some older programs wrote a limit as a negative number.
     private var connectionsOfDocument: Int {
-        get { connectionsWithoutLimit }
-        set { connections = newValue }
+        get { connections.number }
+        set { connections = Connections(number: newValue, limit: nil) }
     }
 
     /// The limit in documents, in a field of its own. Programs that do not know the field use their own limit.
     private var connectionLimitOfDocument: Int? {
-        get { connectionLimit }
-        set {
-            guard connections == Self.automaticConnections, let newValue else { return }
-            connections = Self.possibleConnectionLimits.contains(newValue) ? -newValue : .max
-        }
+        get { connections.limit }
+        set { connections = Connections(number: connections.number, limit: newValue ?? connections.limit) }
     }
 
     private var hooksOfDocument: Hooks {
@@ -205,21 +210,13 @@ extension DownloadRequest: DocumentObject {
 
 extension DownloadRequest.Timeouts: DocumentObject {
     static let documentFields: [DocumentField<DownloadRequest.Timeouts>] = [
-        DocumentField("connect", \.connect, isAlwaysWritten: true),
-        DocumentField("stall", \.stall, isAlwaysWritten: true),
-        DocumentField("total", \.total),
+        DocumentField("connect", \.connect.inSeconds, isAlwaysWritten: true),
+        DocumentField("stall", \.stall.inSeconds, isAlwaysWritten: true),
+        DocumentField("total", \.total.inSeconds),
     ]
 }
 
 extension DownloadRequest {
-    /// Returns whether the requests differ only in their URLs, as those of a list do. Such requests are encoded, sent
-    /// and stored once for all URLs.
-    package func differsOnlyInURL(from other: DownloadRequest) -> Bool {
-        var same = self
-        same.url = other.url
-        return same == other
-    }
-
     /// Whether the request has parts that are not stored.
     package var hasSecrets: Bool {
         credential != nil || http.body != nil || network.proxy?.credential != nil
@@ -246,10 +243,8 @@ extension DownloadRequest {
             throw .requestInvalid(.notForScheme(url.string, what: "the header field '\(field.name)' cannot be set"))
         }
         if url.isHTTP { return }
-        if http.body != nil { throw .requestInvalid(.notForScheme(url.string, what: RequestFailure.bodyIsForHTTP)) }
-        if http.method != nil {
-            throw .requestInvalid(.notForScheme(url.string, what: RequestFailure.methodIsForHTTP))
-        }
+        if http.body != nil { throw .requestInvalid(.bodyNotForScheme(url.string)) }
+        if http.method != nil { throw .requestInvalid(.methodNotForScheme(url.string)) }
     }
 
     /// Returns whether this request has a checksum that the other request does not require.

@@ -112,7 +112,7 @@ extension DownloadRequest {
         return switch network.httpVersion {
         case .http1: false
         case .http2: true
-        case nil: byDefault && connections <= 1
+        case nil: byDefault && connections.number <= 1
         }
     }
 

@@ -19,7 +19,7 @@ public struct NetworkSettings: Codable, Sendable, Equatable {
     public var dnsCacheTime: Double?
     /// Whether connections to addresses of this machine, of private networks and of single links are refused, also
     /// after redirects and name resolution.
-    public var refusesPrivateAddresses: Bool?
+    package var refusesPrivateAddresses: Bool?
 
     /// Creates settings with all defaults.
     public init() {}
@@ -51,6 +51,19 @@ public struct NetworkSettings: Codable, Sendable, Equatable {
             turned.addresses? += same[(turn % same.count)...] + same[..<(turn % same.count)]
         }
         return turned
+    }
+
+    /// Returns the addresses to connect to for a URL, instead of those from name resolution.
+    package func pinned(for url: SourceURL) -> [String] {
+        (addresses ?? []).filter { ["*", url.host].contains($0.host) && $0.port == url.port }.map(\.address)
+    }
+
+    /// Replaces the address to connect to for a URL.
+    /// - Parameter address: The address. An IPv6 address may be in brackets.
+    package mutating func connect(to address: String, for url: SourceURL) {
+        let isBare = address.contains(":") && !address.hasPrefix("[")
+        let pinned = PinnedAddress(host: url.host, port: url.port, address: isBare ? "[\(address)]" : address)
+        addresses = [pinned] + (addresses ?? [])
     }
 
     /// Replaces the settings that `other` gives.

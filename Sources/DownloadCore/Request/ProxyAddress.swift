@@ -30,35 +30,41 @@ extension ProxyAddress {
     private static let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
 
     /// Reads `[SCHEME://][NAME:PASSWORD@]HOST[:PORT]`, with the scheme `http` if it is left out. An empty text means no
-    /// proxy at all.
+    /// proxy at all. As in libcurl, `socks5h://localhost/PATH` is a proxy with a Unix socket, and other paths do not
+    /// count.
     package static func parse(_ text: String) throws(ParseError) -> ProxyAddress {
         if text.isEmpty { return ProxyAddress(url: "") }
         let mark = text.range(of: "://")
         let scheme = mark.map { text[..<$0.lowerBound].lowercased() } ?? "http"
         // Desktops write `socks` into all_proxy, which libcurl takes for SOCKS 4.
         guard schemes.contains(scheme) || scheme == "socks" else { throw .unknownScheme }
-        let authority = text[(mark?.upperBound ?? text.startIndex)...].prefix { $0 != "/" }
+        let rest = text[(mark?.upperBound ?? text.startIndex)...]
+        let authority = rest.prefix { $0 != "/" }
         let at = authority.lastIndex(of: "@")
-        let host = at.map { authority[authority.index(after: $0)...] } ?? authority
+        var host = at.map { authority[authority.index(after: $0)...] } ?? authority
         guard isHost(host) else { throw .badHost }
-        var proxy = ProxyAddress(url: "\(scheme)://\(host)")
-        if let at { proxy.credential = try credential(authority[..<at]) }
-        return proxy
+        if host.last == ":" { host.removeLast() }
+        let socket = scheme.hasPrefix("socks") && host == "localhost" ? rest[authority.endIndex...] : ""
+        return ProxyAddress(
+            url: "\(scheme)://\(host)\(socket.count > 1 ? socket : "")",
+            credential: try at.flatMap { (at) throws(ParseError) in try credential(authority[..<at]) })
     }
 
     /// Returns whether a text is the host of a proxy, with or without a port.
     private static func isHost(_ text: Substring) -> Bool {
-        guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !"\\?#%".utf8.contains($0) }) else { return false }
         let isBracketed = text.hasPrefix("[") && text.contains("]")
         let name = isBracketed ? text.prefix { $0 != "]" } + "]" : text.prefix { $0 != ":" }
         let rest = text.dropFirst(name.count)
-        if name.isEmpty { return false }
-        return rest.isEmpty || rest.first == ":" && (UInt16(rest.dropFirst()).map { $0 > 0 } ?? false)
+        // The zone of an IPv6 address begins with `%25` (RFC 6874). libcurl takes names in any language.
+        let isClean = text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && !"\\?#".utf8.contains($0) }
+        if name.isEmpty || !isClean || text.contains("%") && !isBracketed { return false }
+        return rest.isEmpty || rest == ":" || rest.first == ":" && (UInt16(rest.dropFirst()).map { $0 > 0 } ?? false)
     }
 
-    private static func credential(_ text: Substring) throws(ParseError) -> Credential {
+    private static func credential(_ text: Substring) throws(ParseError) -> Credential? {
+        if text.isEmpty { return nil }
         let name = text.prefix { $0 != ":" }
-        guard let user = decoded(name), !user.isEmpty, let password = decoded(text.dropFirst(name.count + 1)) else {
+        guard let user = decoded(name), let password = decoded(text.dropFirst(name.count + 1)) else {
             throw .badCredential
         }
         return Credential(user: user, password: password)

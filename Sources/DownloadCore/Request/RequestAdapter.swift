@@ -20,8 +20,8 @@ public protocol RequestRetrier: Sendable {
 
 /// The decision after a failed attempt.
 public enum RetryDecision: Sendable, Equatable {
-    /// Another attempt after a delay in seconds, whatever the policy of the request says.
-    case retry(after: Double)
+    /// Another attempt after a delay, whatever the policy of the request says.
+    case retry(after: Duration)
     /// The download fails.
     case doNotRetry
     /// The request's ``DownloadRequest/retry`` policy decides.

@@ -7,23 +7,10 @@ enum SecretFile {
 
     static func read(_ path: String) throws(DownloadError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure("open", path) }
+        guard descriptor >= 0 else { throw .givenFile(errno, "open", path) }
         defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 1 << 14)
-        while bytes.count <= largest {
-            let count = Glibc.read(descriptor, &piece, piece.count)
-            if count == 0 { return bytes }
-            if count < 0, errno == EINTR { continue }
-            if count < 0 { throw failure("read", path) }
-            bytes += piece[..<count]
-        }
-        throw .fileFailed(.system(operation: "read", errno: EFBIG), path: path)
-    }
-
-    private static func failure(_ operation: String, _ path: String) -> DownloadError {
-        errno == EACCES
-            ? .fileFailed(.permissionDenied, path: path)
-            : .fileFailed(.system(operation: operation, errno: errno), path: path)
+        guard let bytes = FileBytes.read(descriptor, atMost: largest) else { throw .givenFile(errno, "read", path) }
+        if bytes.count > largest { throw .givenFile(EFBIG, "read", path) }
+        return bytes
     }
 }

@@ -160,9 +160,7 @@ public struct SourceURL: Sendable, Hashable {
             if isEscape || isPlain(byte) {
                 result.unicodeScalars.append(Unicode.Scalar(byte))
             } else {
-                result +=
-                    "%" + String(byte >> 4, radix: 16, uppercase: true)
-                    + String(byte & 15, radix: 16, uppercase: true)
+                result += "%" + byte.padded(2, radix: 16).uppercased()
             }
         }
         return result

@@ -4,14 +4,14 @@ import Foundation
 /// day.
 public struct TimeWindow: Codable, Sendable, Equatable {
     /// The days of the week on which the window begins. Monday is 0.
-    public let days: Set<Int>
+    package let days: Set<Int>
     /// The start in minutes after midnight.
-    public let start: Int
+    package let start: Int
     /// The end in minutes after midnight, up to 1440. If it is equal to `start`, the window is a whole day.
-    public let end: Int
+    package let end: Int
 
     /// Makes a window.
-    public init(days: Set<Int> = TimeWindow.allDays, start: Int, end: Int) {
+    package init(days: Set<Int> = TimeWindow.allDays, start: Int, end: Int) {
         self.days = days
         self.start = start
         self.end = end
@@ -39,7 +39,7 @@ public struct TimeWindow: Codable, Sendable, Equatable {
     }
 
     /// Every day of the week.
-    public static let allDays = Set(0..<7)
+    package static let allDays = Set(0..<7)
     private static let names = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 
     /// Reads `01:00-06:00`, `Mon-Fri 22:00-06:00` or `Sat,Sun 00:00-24:00`. Returns nil for anything else.

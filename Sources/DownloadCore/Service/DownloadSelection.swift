@@ -34,3 +34,23 @@ extension [DownloadRecord] {
         return filter { kept.contains($0.id) }
     }
 }
+
+extension Sequence<DownloadID> {
+    /// The ids as ranges of consecutive ids, in the same order.
+    package var ranges: [ClosedRange<DownloadID>] {
+        reduce(into: []) { ranges, id in
+            if let last = ranges.last, last.upperBound < id, last.upperBound + 1 == id {
+                ranges[ranges.count - 1] = last.lowerBound...id
+            } else {
+                ranges.append(id...id)
+            }
+        }
+    }
+}
+
+extension [ClosedRange<DownloadID>] {
+    /// Returns the ranges as text, such as `1` and `5-8`.
+    package func text(separator: String) -> String {
+        map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: separator)
+    }
+}

@@ -73,7 +73,7 @@ package struct RequestOverrides: Sendable, Equatable {
     package var network = NetworkSettings()
     /// The allowed schemes; see ``RedirectPolicy/schemes``.
     package var schemes: [String]?
-    package var connections: Int?
+    package var connections: DownloadRequest.Connections?
     /// Whether an unverified file is accepted; see ``DownloadRequest/acceptsUnverified``. False changes nothing.
     package var acceptsUnverified = false
     /// Whether the download is resumed in the background session instead of this process.

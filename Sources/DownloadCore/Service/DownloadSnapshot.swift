@@ -4,7 +4,7 @@ public struct DownloadSnapshot: Codable, Sendable, Equatable {
     /// The progress at the moment of the snapshot.
     public var progress: DownloadProgress
     /// Whether the session of the download is alive. False if the download has no session.
-    public var isAttended = true
+    package var isAttended = true
 
     package init(record: DownloadRecord, progress: DownloadProgress? = nil) {
         self.record = record
@@ -23,7 +23,7 @@ public struct DownloadSnapshot: Codable, Sendable, Equatable {
     /// The request for the download.
     public var request: DownloadRequest { record.request }
     /// The path of the finished file; nil until its name is known.
-    public var path: String? { record.completed?.path ?? record.finalPath }
+    package var path: String? { record.completed?.path ?? record.finalPath }
     /// The last 20 attempts at most, with the newest one at the end.
     public var attempts: [AttemptRecord] { record.attempts }
     /// The session to which the download belongs; nil if there is none.

@@ -88,4 +88,13 @@ extension LoggedEvent.Kind {
             case .cancelled: .cancelled
             }
     }
+
+    /// Whether the download has ended.
+    package var isEnd: Bool { [.completed, .failed, .cancelled].contains(self) }
+
+    /// Whether the download continues only with a command, or not at all.
+    package var endsWait: Bool { isEnd || self == .paused || self == .removed }
+
+    /// Whether the download has entered another state, or was removed.
+    package var isMove: Bool { ![.added, .restarted, .changed].contains(self) }
 }

@@ -37,9 +37,9 @@ public struct SessionConfiguration: Sendable, Equatable {
     public var rateLimit: Int64?
     /// The limits by the time of day. ``rateLimit`` applies outside of these windows.
     package var timetable = RateTimetable()
-    /// The age in seconds at which ended downloads are removed from the store and their partial files are deleted; nil
+    /// The age at which ended downloads are removed from the store and their partial files are deleted; nil
     /// to keep them forever.
-    public var historyAge: Double?
+    public var historyAge: Duration?
     /// Header fields for every request of the session. A request that has a field of the same name keeps its own.
     /// `Accept-Encoding: identity` and `User-Agent` are sent without being listed here.
     public var headers: [RequestHeader] = []

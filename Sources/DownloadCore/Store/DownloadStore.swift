@@ -122,7 +122,7 @@ package struct QueuePosition: Sendable, Equatable {
 
 /// The result of adding a request.
 package struct AddedDownload: Sendable {
-    package enum Kind: Sendable, Equatable {
+    package enum Kind: String, Codable, Sendable {
         case inserted
         /// A known download that no session was running. It is continued with its partial file.
         case adopted

@@ -18,6 +18,36 @@ package protocol TimeSource: Sendable {
     func schedule(after delay: Duration, on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void)
 }
 
+extension Duration {
+    /// Makes a duration from the seconds in a document, to the nanosecond, so that it is the same after it was written
+    /// and read again. NaN becomes -1 second.
+    package init(ofDocument number: Double) {
+        let seconds = number.isNaN ? -1 : min(max(number, -Self.endless), Self.endless)
+        let whole = seconds.rounded(.down)
+        self = .seconds(Int64(whole)) + .nanoseconds(Int64(((seconds - whole) * 1e9).rounded()))
+    }
+
+    /// The duration in seconds, as in documents. From ``endless`` on it is infinite.
+    package var inSeconds: Double {
+        get {
+            let seconds = Double(components.seconds)
+            return seconds < Self.endless ? seconds + Double(components.attoseconds) / 1e18 : .infinity
+        }
+        set { self = Duration(ofDocument: newValue) }
+    }
+
+    /// The number of seconds that stands for infinity, which a duration cannot have.
+    private static let endless = 1e15
+}
+
+extension Duration? {
+    /// The duration in seconds, as in documents.
+    package var inSeconds: Double? {
+        get { self?.inSeconds }
+        set { self = newValue.map { Duration(ofDocument: $0) } }
+    }
+}
+
 extension TimeSource {
     package func sleep(for duration: Duration) async throws { try await sleep(until: now + duration) }
 }

@@ -28,6 +28,13 @@ package protocol Transfer: AnyObject, Sendable {
     func cancel()
     /// Continues the transfer after the sink returned `.pause`.
     func resume()
+    /// Looks up the addresses among which a further request for the URL of this transfer can choose. The first one is
+    /// the address of this transfer's connection. Returns no addresses if there is no choice.
+    func addresses() async -> [String]
+}
+
+extension Transfer {
+    package func addresses() async -> [String] { [] }
 }
 
 /// The receiver of one transfer. Its methods are called on the transport's thread and must never block.
@@ -166,8 +173,8 @@ package struct TransferOptions: Sendable, Equatable {
         $trust = request.boxedTrust
         if !route.sendsCredentials { (trust.certificate, trust.privateKey) = (nil, nil) }
         $network = request.boxedNetwork
-        connectTimeout = request.timeouts.connect
-        stallTimeout = request.timeouts.stall
+        connectTimeout = request.timeouts.connect.inSeconds
+        stallTimeout = request.timeouts.stall.inSeconds
     }
 }
 

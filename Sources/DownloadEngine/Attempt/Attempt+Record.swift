@@ -152,10 +152,10 @@ extension Attempt {
             FaultPoint.reached("afterTruncate")
         }
         show(received: 0)
-        announceRestart(requestSecrets.hidden(in: why))
+        announceRestart(.other(requestSecrets.hidden(in: why)))
     }
 
-    func announceRestart(_ why: String) {
+    func announceRestart(_ why: RestartReason) {
         context.announce(.didRestart(DownloadSnapshot(record: record), why: why))
     }
 

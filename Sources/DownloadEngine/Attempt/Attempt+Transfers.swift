@@ -16,9 +16,16 @@ extension Attempt {
             control: control)
     }
 
-    func start(_ segment: SegmentWriter, _ route: RequestRoute, conditionalOn candidate: CompletedFile? = nil) {
+    /// Starts the transfer of a segment.
+    /// - Parameter address: The address of the server to connect to; nil for the one that the transport chooses.
+    func start(
+        _ segment: SegmentWriter, _ route: RequestRoute, at address: String? = nil,
+        conditionalOn candidate: CompletedFile? = nil
+    ) {
         transfers.add(segment)
-        segment.begin(context.transport, request(for: segment, route, conditionalOn: candidate))
+        var request = request(for: segment, route, conditionalOn: candidate)
+        if let address { request.options.network.connect(to: address, for: route.url) }
+        segment.begin(context.transport, request)
     }
 
     private func request(

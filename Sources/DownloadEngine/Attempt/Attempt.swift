@@ -50,7 +50,8 @@ final class Attempt {
     @inline(never)
     private func isForPhase(_ message: AttemptControl.Message) throws -> Bool {
         switch message {
-        case .segmentNeedsFile, .moved, .pulse, .delivered, .waitIsOver, .pieceFailed, .documentCame, .change:
+        case .segmentNeedsFile, .moved, .pulse, .addressesCame, .delivered, .waitIsOver, .pieceFailed, .documentCame,
+            .change:
             return true
         case .segmentFinished(let segment, let result):
             recordEnd(of: segment, result)

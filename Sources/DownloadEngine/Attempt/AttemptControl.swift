@@ -25,6 +25,8 @@ package final class AttemptControl: Sendable {
         indirect case documentCame(Result<[UInt8], DownloadError>)
         /// It is time to compare the speeds of the connections.
         case pulse
+        /// The addresses of the server's name were looked up (``Transfer/addresses()``).
+        case addressesCame([String])
         /// Everything handed to the stream so far has been written.
         case delivered
         /// The moment has come that the attempt waits for (``Attempt/wait(until:)``).

@@ -19,7 +19,7 @@ extension AttemptTask {
         case .stopped: break
         case .partsUnusable(let error):
             (attempt.distrustsRanges, attempt.partsError) = (true, error)
-            attempt.announceRestart("the server sends no usable parts; \(DownloadEvent.comparison)")
+            attempt.announceRestart(.partsUnusable)
         case .changed(let why): try await attempt.replace(why: why)
         case .misplaced(let why): if try await !forgetHoles() { try await distrustRanges(why) }
         }
@@ -40,7 +40,7 @@ extension AttemptTask {
         guard isDamaged else { return false }
         attempt.restartDigest()
         try await saveLoss()
-        attempt.announceRestart("another program cut off bytes, which are fetched again")
+        attempt.announceRestart(.other("another program cut off bytes, which are fetched again"))
         return true
     }
 
@@ -60,7 +60,7 @@ extension AttemptTask {
         if record.isMirror, !inherited.isEmpty { throw .verificationFailed(.otherMirror(why)) }
         attempt.distrustsRanges = true
         attempt.announceRestart(
-            "the server sent a part from another place than it said; the file is fetched again in one answer")
+            .other("the server sent a part from another place than it said; the file is fetched again in one answer"))
     }
 
     /// Saves durably that bytes were given up, so that the store no longer lists them.

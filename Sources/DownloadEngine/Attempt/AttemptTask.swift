@@ -42,7 +42,7 @@ package final class AttemptTask: AttemptPhase {
         let outcome: Outcome
         do {
             try await work()
-            attempt.recordOutcome("completed")
+            attempt.recordOutcome(AttemptRecord.completed)
             outcome = .completed
         } catch {
             outcome = await end(with: error)
@@ -274,7 +274,7 @@ package final class AttemptTask: AttemptPhase {
         FaultPoint.reached("beforeChecksum")
         try await Verification(attempt: attempt).verify(file, total)
         try file.requireUnwritten()
-        attempt.recordOutcome("completed")
+        attempt.recordOutcome(AttemptRecord.completed)
         let modified = record.resume.validators.lastModified.flatMap { HTTPDate.parse($0, now: context.time.date) }
         if record.request.destination.keepsRemoteTime, let modified { file.date(modified) }
         let rule = naming.rule(for: file, modified: modified)

@@ -31,6 +31,13 @@ extension Fetch {
         _ outcome: TransferOutcome, of segment: SegmentWriter, hasProgressed: Bool
     ) async throws -> SegmentPlanner.Ending {
         recordBrought(by: segment)
+        switch outcome {
+        case .lost, .declined, .changed, .failed:
+            // A server behind another address may be down, or have another version of the file. That is no failure of
+            // the download, because the connection goes on with another address.
+            if !hasProgressed, planner.leaveAddress(of: segment.connection) { return .cut }
+        case .complete, .cut, .stopped, .redirected, .fileRefused: break
+        }
         let source = sources.member(of: segment.connection)
         if case .redirected = outcome {} else { sources.endRenewal(by: segment.connection) }
         switch outcome {

@@ -20,6 +20,9 @@ final class Fetch: AttemptPhase {
     var lastError: DownloadError?
     /// The number of connections that the server allows, as far as the host's profile has it.
     var savedCap: Int?
+    /// The origin whose addresses the connections use, and the addresses by their numbers in the planner; no addresses
+    /// while they are not known.
+    private var named = (origin: "", addresses: [String]())
     /// The ranges of connections whose requests wait until the URL of the source is renewed.
     private var waiting: [Int: Range<Int64>] = [:]
 
@@ -64,6 +67,10 @@ final class Fetch: AttemptPhase {
                 case .moved: try follow(.tick)
                 case .pulse:
                     endPulse()
+                    try follow(.tick)
+                case .addressesCame(let found):
+                    named.addresses = found
+                    planner.found(addresses: found.count)
                     try follow(.tick)
                 case .pieceFailed(let piece): try fetchAgain(piece)
                 default: break
@@ -116,6 +123,7 @@ final class Fetch: AttemptPhase {
             }
         }
         for (connection, range) in waiting { try ask(connection, range) }
+        lookUpAddresses()
         sources.settle(running: attempt.transfers.connections)
         record.lastAttempt.connections = max(record.lastAttempt.connections, running.count)
         record.lastAttempt.connectionReason = planner.restraint
@@ -140,7 +148,29 @@ final class Fetch: AttemptPhase {
             countedTo: range.upperBound, disk: context.disk, control: control)
         // The requests that wait for a new URL are sent when the first bytes come from it.
         if sources.members[member].link.renewing == connection { segment.tellMove() }
-        attempt.start(segment, sources.members[member].route)
+        let route = sources.members[member].route
+        attempt.start(segment, route, at: address(for: connection, route))
+    }
+
+    // MARK: Addresses
+
+    private func lookUpAddresses() {
+        guard let segment = running.first(where: { $0.position > $0.judge.start }), let transfer = segment.transfer,
+            planner.asksForAddresses()
+        else { return }
+        named.origin = sources.members[0].route.url.origin
+        Task { [control] in control.send(.addressesCame(await transfer.addresses())) }
+    }
+
+    /// Returns the address that a connection must use. Nil for the first address, which the transport chooses itself, so
+    /// that it can use a connection that is open.
+    private func address(for connection: Int, _ route: RequestRoute) -> String? {
+        let number = planner.address(of: connection)
+        guard number > 0, named.addresses.indices.contains(number), route.url.origin == named.origin else { return nil }
+        let address = named.addresses[number]
+        let known = record.lastAttempt.otherAddresses ?? []
+        if !known.contains(address) { record.lastAttempt.otherAddresses = known + [address] }
+        return address
     }
 
     /// Returns the version that the answers of a source must have.

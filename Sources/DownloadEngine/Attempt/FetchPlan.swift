@@ -50,7 +50,7 @@ struct FetchPlan: AttemptPhase {
     /// Whether knowledge about the host makes a difference, and this session has none.
     var needsKnowledge: Bool {
         @inline(never) get {
-            !answer.isWhole && !record.request.hasFixedConnections
+            !answer.isWhole && record.request.connections.fixed == nil
                 && record.resume.total.map { $0 >= ConnectionRamp.leastSize } ?? false
                 && context.hosts.knowledge(of: origin, at: context.time.date) == nil
         }
@@ -66,14 +66,14 @@ struct FetchPlan: AttemptPhase {
     /// Registers this download with the host of each source: the downloads that are registered with a host share the
     /// session's connections to it. The host of the answer is left out if the file has come whole already.
     func joinHosts(_ sources: SourcePool) {
-        let isFixed = record.request.hasFixedConnections
+        let isFixed = record.request.connections.fixed != nil
         let share = { [hosts = context.hosts, now = context.time.date] (origin: String) in
             hosts.share(of: origin, isFixed: isFixed, limit: connectionLimit, at: now)
         }
         sources.join(first: answer.isWhole ? nil : share(origin), share)
     }
 
-    private var connectionLimit: Int { record.request.connectionLimit ?? SegmentPlanner.automaticLimit }
+    private var connectionLimit: Int { record.request.connections.limit ?? SegmentPlanner.automaticLimit }
 
     /// Makes the planner of the fetch. Plans several connections only if they certainly fetch the same version. A
     /// strong validator proves the version; for FTP and SSH, the size and the modification time do. With FTP and SSH
@@ -97,12 +97,25 @@ struct FetchPlan: AttemptPhase {
             attempt.validators.ifRange != nil || sources.isShared || attempt.isKnownBySizeAndTime && isOld
         let canSplit = sendsPart && isOneVersion && record.resume.total != nil && !isCompared
         let (request, isHTTP) = (record.request, record.source.isHTTP)
-        let wanted = request.hasFixedConnections ? request.connections : isHTTP ? nil : 1
+        let wanted = request.connections.fixed ?? (isHTTP ? nil : 1)
         return SegmentPlanner(
             missing: missing, first: lease.map { (segment.connection, $0) }, wish: canSplit ? wanted : 1,
             automaticLimit: connectionLimit, knowledge: context.hosts.knowledge(of: origin, at: context.time.date),
             fruitlessLimit: RequestBudget.limit(retries: request.retry.limit),
-            start: sources.usable, keepsConnections: isHTTP, now: 0)
+            start: sources.usable, keepsConnections: isHTTP,
+            mayChooseAddress: canSplit && maySearch(missing, sources, wanted),
+            now: 0)
+    }
+
+    /// Returns whether connections may be directed to all addresses of the server's name. The file must be large enough.
+    /// With many downloads at once, the search for a fast address would need a timer for each of them.
+    private func maySearch(_ missing: ByteRanges, _ sources: SourcePool, _ wanted: Int?) -> Bool {
+        guard record.source.isHTTP, !sources.isShared, missing.count >= ConnectionRamp.leastSize,
+            !context.requests.isCrowded
+        else { return false }
+        // A single connection makes a second request only for this search. Some links, which usually have a query, are
+        // valid for one request.
+        return wanted != 1 || attempt.mayAskAgain && !answer.url.string.contains("?")
     }
 
     /// Whether the modification time is at least a minute old. A younger modification time cannot tell two versions

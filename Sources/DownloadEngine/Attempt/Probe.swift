@@ -253,11 +253,7 @@ extension Probe {
         guard case .body? = answer.segment.verdict, answer.segment.judge.start == 0, !record.resume.written.isEmpty,
             context.stream == nil, !attempt.distrustsRanges
         else { return }
-        let why =
-            !record.request.asksRanges
-            ? "parts of the file cannot be requested; \(DownloadEvent.comparison)"
-            : DownloadEvent.comparesAll
-        attempt.announceRestart(why)
+        attempt.announceRestart(record.request.asksRanges ? .versionUnproved : .partsUnavailable)
     }
 
     /// The length in bytes of the first range if several connections are wanted. It is short, so that the first answer
@@ -284,7 +280,7 @@ extension Probe {
             askedStart = 0
             end = nil
             control.show(received: 0)
-        } else if record.request.connections > 1, asksRange, !asksWhole, record.request.url.isHTTP {
+        } else if record.request.connections.number > 1, asksRange, !asksWhole, record.request.url.isHTTP {
             let lease = start + (hasData ? SegmentPlanner.leaseSize : Self.firstLease)
             if lease < (gap?.upperBound ?? .max) { end = lease }
         }

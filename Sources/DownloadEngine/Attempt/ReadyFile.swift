@@ -30,7 +30,7 @@ final class SmallFileList: Sendable {
         secrets = RequestSecrets(request, LoadedSecrets())
         memory = requests.sharedMemory(request)
         isUpgraded = request.http.upgradesKnownHosts != false
-        let end = request.connections > 1 ? Probe.firstLease : nil
+        let end = request.connections.number > 1 ? Probe.firstLease : nil
         var judge = ResponseJudge(start: 0, end: end, asksRange: true)
         judge.validation = request.validation
         self.judge = judge

@@ -105,9 +105,7 @@ struct Resumption: AttemptPhase {
         record.isFinishing = false
         record.fileName = nil
         attempt.show(received: 0)
-        if hadData {
-            attempt.announceRestart(isFolderGone ? DownloadEvent.folderIsGone : DownloadEvent.partialIsGone)
-        }
+        if hadData { attempt.announceRestart(isFolderGone ? .folderDeleted : .partialDeleted) }
         return .unfinished
     }
 

@@ -82,30 +82,19 @@ package final class DiskWriter: Sendable {
 
     /// Waits until all writes that were handed over so far are done.
     package func afterWrites() async {
-        await withCheckedContinuation { continuation in writes.async { continuation.resume() } }
+        await writes.run {}
     }
 
     /// Runs the body on the write queue, in order with the writes.
     package func onWriter<T: Sendable>(
         _ body: @escaping @Sendable () throws(DownloadError) -> T
     ) async throws(DownloadError) -> T {
-        let result: Result<T, DownloadError> = await withCheckedContinuation { continuation in
-            writes.async {
-                do throws(DownloadError) {
-                    continuation.resume(returning: .success(try body()))
-                } catch {
-                    continuation.resume(returning: .failure(error))
-                }
-            }
-        }
-        return try result.get()
+        try await writes.run(body)
     }
 
     /// Runs the body on the sync queue, whose thread may wait for the disk.
     package func sync<T: Sendable>(_ body: @escaping @Sendable () -> T) async -> T {
-        await withCheckedContinuation { continuation in
-            syncs.async { continuation.resume(returning: body()) }
-        }
+        await syncs.run(body)
     }
 
     /// Syncs the file soon, on the sync queue. A failure is recorded in the file object.

@@ -50,13 +50,10 @@ package final class FileDigest: @unchecked Sendable {
     package func verify(
         total: Int64, unless isUnwanted: @escaping @Sendable () -> Bool = { false }
     ) async throws(DownloadError) -> Bool {
-        let result: Result<Bool, DownloadError> = await withCheckedContinuation { continuation in
-            queue.async { [self] in
-                hash(to: total, unless: isUnwanted)
-                continuation.resume(returning: conclusion(total))
-            }
+        try await queue.run { [self] () throws(DownloadError) in
+            hash(to: total, unless: isUnwanted)
+            return try conclusion(total).get()
         }
-        return try result.get()
     }
 
     private func hash(to end: Int64, unless isUnwanted: () -> Bool) {

@@ -12,10 +12,7 @@ package final class LocalSource: Sendable {
     package init(_ path: String) throws(DownloadError) {
         self.path = path
         descriptor = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            let code = errno
-            throw .fileFailed(code == EACCES ? .permissionDenied : .system(operation: "open", errno: code), path: path)
-        }
+        guard descriptor >= 0 else { throw .givenFile(errno, "open", path) }
         guard let status = FileStatus.of(descriptor: descriptor), status.isRegular else {
             close(descriptor)
             throw .fileFailed(.notRegular, path: path)
@@ -60,19 +57,9 @@ package final class LocalSource: Sendable {
 
     /// Reads a part of the file. Returns fewer bytes than the range has if the file ends before.
     package func read(_ range: Range<Int64>) throws(DownloadError) -> [UInt8] {
-        var code: Int32 = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
-            while count < range.count {
-                let done = pread(
-                    descriptor, buffer.baseAddress.map { $0 + count }, range.count - count,
-                    off_t(range.lowerBound) + count)
-                if done < 0, errno == EINTR { continue }
-                if done < 0 { code = errno }
-                if done <= 0 { return }
-                count += done
-            }
+        guard let bytes = FileBytes.read(descriptor, range) else {
+            throw .fileFailed(.system(operation: "read", errno: errno), path: path)
         }
-        if code != 0 { throw .fileFailed(.system(operation: "read", errno: code), path: path) }
         return bytes
     }
 }

@@ -28,29 +28,16 @@ extension PartialFile {
 
     /// Reads bytes that are already written.
     package func read(_ range: Range<Int64>) throws(DownloadError) -> [UInt8] {
-        var failure: DownloadError?
-        let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
-            let wanted = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<range.count])
-            do throws(DownloadError) {
-                try read(into: wanted, at: range.lowerBound)
-                count = wanted.count
-            } catch {
-                failure = error
-            }
-        }
-        if let failure { throw failure }
+        guard let bytes = FileBytes.read(descriptor, range) else { throw .file(errno, "read", path: path) }
+        if bytes.count < range.count { throw .file(EIO, "read", path: path) }
         return bytes
     }
 
     /// Reads already written bytes into the whole of a buffer.
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(DownloadError) {
-        var done = 0
-        while done < buffer.count {
-            let count = pread(
-                descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset) + done)
-            if count < 0, errno == EINTR { continue }
-            if count <= 0 { throw .file(count < 0 ? errno : EIO, "read", path: path) }
-            done += count
+        guard let count = FileBytes.read(descriptor, into: buffer, at: offset) else {
+            throw .file(errno, "read", path: path)
         }
+        if count < buffer.count { throw .file(EIO, "read", path: path) }
     }
 }

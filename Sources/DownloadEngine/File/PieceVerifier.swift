@@ -56,12 +56,7 @@ final class PieceVerifier: Sendable {
     /// Waits until all complete pieces are hashed and the wrong ones are reported, or until the result is no longer
     /// wanted. Throws an error if a piece could not be hashed.
     func settle() async throws(DownloadError) {
-        await withCheckedContinuation { continuation in
-            queue.async { [self] in
-                check()
-                continuation.resume()
-            }
-        }
+        await queue.run { [self] in check() }
         if let failure = failure.withLock({ $0 }) { throw failure }
     }
 

@@ -117,19 +117,7 @@ package final class StreamOutput: SegmentTarget, @unchecked Sendable {
     }
 
     private func send(_ bytes: UnsafeRawBufferPointer) {
-        var rest = bytes
-        while !rest.isEmpty {
-            let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
-            if count >= 0 {
-                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-            } else if errno == EAGAIN {
-                // Another process has made the descriptor non-blocking.
-                var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                poll(&ready, 1, -1)
-            } else if errno != EINTR {
-                return fail(errno)
-            }
-        }
+        guard FileBytes.write(bytes, to: descriptor) else { return fail(errno) }
         if let digest, dlm_digest_update(digest, bytes.baseAddress, bytes.count) != 0 {
             return state.withLock { $0.failure = .unexpected("the digest failed") }
         }

@@ -46,7 +46,7 @@ final class UnnamedFile: Sendable {
         guard descriptor >= 0 else { throw .file(errno, "open", path: folder.path) }
         FaultPoint.reached("unnamedCreated")
         do throws(DownloadError) {
-            try Self.write(bytes, to: descriptor, folder.path)
+            guard FileBytes.write(bytes, to: descriptor) else { throw .file(errno, "write", path: folder.path) }
             FaultPoint.reached("unnamedWritten")
             guard let status = FileStatus.of(descriptor: descriptor) else {
                 throw .file(errno, "stat", path: folder.path)
@@ -61,18 +61,6 @@ final class UnnamedFile: Sendable {
     }
 
     deinit { close(descriptor) }
-
-    private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ folder: String)
-        throws(DownloadError)
-    {
-        var done = 0
-        while done < bytes.count {
-            let count = Glibc.write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
-            if count < 0, errno == EINTR { continue }
-            if count < 0 { throw .file(errno, "write", path: folder) }
-            done += count
-        }
-    }
 
 }
 

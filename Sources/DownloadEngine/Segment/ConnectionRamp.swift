@@ -167,6 +167,9 @@ struct ConnectionRamp: Sendable {
         watch.restart()
     }
 
+    /// Measures the present number again from the next observation on, because a connection is about to be replaced.
+    mutating func measureAgain() { window = nil }
+
     // MARK: Refusals
 
     /// Records that the server refused one connection, or closed one that it had served.

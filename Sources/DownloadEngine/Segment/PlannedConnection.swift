@@ -2,6 +2,8 @@
 /// leaseEnd).
 struct PlannedConnection: Sendable {
     let id: Int
+    /// The number of the address that the connection uses (``AddressSearch``).
+    var address = 0
     var position: Int64
     var end: Int64
     var leaseEnd: Int64

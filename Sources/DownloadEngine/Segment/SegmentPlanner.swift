@@ -55,6 +55,7 @@ package struct SegmentPlanner: Sendable {
     private var isShared = false
     private var sums = TransferSums()
     private var renewal = ConnectionRenewal()
+    var addresses: AddressSearch
     private var budget: RequestBudget
     private let begun: Double
     /// Whether a connection can be used again when its request ends. If not, each request is for the whole territory. A
@@ -70,13 +71,14 @@ package struct SegmentPlanner: Sendable {
     ///   - fruitlessLimit: The number of requests without progress after which connections that bring nothing are not
     ///     used again.
     ///   - start: The number of connections at the beginning, if one connection is not enough.
+    ///   - mayChooseAddress: Whether the connections may use all addresses of the server's name.
     package init(
         missing: ByteRanges, first: (connection: Int, lease: Range<Int64>)?, wish: Int?,
         automaticLimit: Int = automaticLimit, knowledge: HostKnowledge? = nil, fruitlessLimit: Int = 5, start: Int = 1,
-        keepsConnections: Bool = true,
-        now: Double
+        keepsConnections: Bool = true, mayChooseAddress: Bool = false, now: Double
     ) {
         free = missing
+        addresses = AddressSearch(isWanted: mayChooseAddress)
         self.keepsConnections = keepsConnections
         self.now = now
         budget = RequestBudget(limit: fruitlessLimit)
@@ -110,7 +112,7 @@ package struct SegmentPlanner: Sendable {
     /// difference.
     package var tickInterval: Double? {
         if ramp.target < ramp.wanted { return Self.heldBackInterval }
-        if !ramp.observes { return nil }
+        if !ramp.observes { return addresses.observes ? Self.addressInterval : nil }
         return ramp.isTrying ? window / 8 : ramp.wanted > 1 ? 0.2 : 0.4
     }
 
@@ -243,8 +245,11 @@ package struct SegmentPlanner: Sendable {
                 now: now, window: window, isSteady: running.allSatisfy { $0.pace.isSteady(at: now, burst: burst) },
                 sums: sums,
                 allBrought: { start in running.allSatisfy { $0.pace.steadyMoved > start } },
-                left: running.reduce(free.count) { $0 + $1.left }))
+                left: left))
     }
+
+    /// The number of bytes that have not come yet.
+    var left: Int64 { connections.reduce(free.count) { $0 + $1.left } }
 
     /// The number of connections, without those that are being closed.
     private var open: Int { connections.count { !$0.isClosing } }
@@ -256,12 +261,15 @@ package struct SegmentPlanner: Sendable {
             connections[slowest].isClosing = true
             surplus -= 1
         }
-        guard !isExhausted, let index = renewal.choose(connections, slowestAnswer: latency.longest, at: now) else {
-            return
+        if isExhausted { return }
+        if let index = addresses.choose(connections, left: left, window: window, at: now) {
+            connections[index].isClosing = true
+            ramp.measureAgain()
         }
+        guard let index = renewal.choose(connections, slowestAnswer: latency.longest, at: now) else { return }
         connections[index].isClosing = true
         // The server may accept a connection beside others and never answer it.
-        if connections[index].pace.firstAnswer == nil, open > 0 {
+        if connections[index].pace.firstAnswer == nil, !addresses.fail(connections[index].address), open > 0 {
             ramp.refuse(serving: open, wasServing: false, now: now)
         }
     }
@@ -295,6 +303,7 @@ package struct SegmentPlanner: Sendable {
                 return
             }
             nextConnection = max(nextConnection, last.id + 1)
+            if last.isFresh { chooseAddress(connections.count - 1) }
         }
     }
 
@@ -371,6 +380,8 @@ package struct SegmentPlanner: Sendable {
     /// The tick interval in seconds while other downloads have the connections that this download wants. It is long,
     /// because a thousand downloads may wait in this way.
     private static let heldBackInterval = 1.0
+    /// The tick interval in seconds of a single connection whose address may be slow.
+    private static let addressInterval = 0.5
     /// The size in bytes below which a range is not worth its own request, unless time would be lost.
     static let crumb: Int64 = 1 << 20
 }

@@ -73,6 +73,9 @@ package final class SegmentWriter: TransferSink {
         state.withLock { $0.answer.take() }
     }
 
+    /// The handle of the transfer; nil before it has begun.
+    var transfer: (any Transfer)? { wake.withLock { $0.transfer } }
+
     package func begin(_ transport: any Transport, _ request: TransferRequest) {
         let transfer = transport.start(request, sink: self)
         let wake = wake.withLock { wake in

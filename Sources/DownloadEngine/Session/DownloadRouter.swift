@@ -124,9 +124,10 @@ package final class DownloadRouter: DownloadService {
 
     private func service(at place: Place) async throws -> any DownloadService {
         switch place {
-        case .here: local
-        case .session(let identifier): try await directory.connect(to: identifier)
-        case .background: try await directory.startBackground()
+        case .session(let identifier) where identifier != local.identifier:
+            try await directory.connect(to: identifier)
+        case .background where local.identifier != SessionIdentifier.background: try await directory.startBackground()
+        case .here, .session, .background: local
         }
     }
 

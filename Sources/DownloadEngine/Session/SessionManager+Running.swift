@@ -118,7 +118,7 @@ extension SessionManager {
         let control = AttemptControl(record: record)
         var active = ActiveDownload(record, control)
         active.failures = failures
-        let allowed = queued.timeLeft ?? record.request.timeouts.total.map { .seconds($0) }
+        let allowed = queued.timeLeft ?? record.request.timeouts.total
         active.deadline = allowed.map { parts.time.now + $0 }
         active.closes = record.closes(at: parts.time.date)
         book.begin(active)

@@ -54,14 +54,14 @@ package actor SessionManager: DownloadService {
     let hooks: HookWorkers
     let rateLimit: RateLimit
     var pulse: Pulse
-    private let historyAge: Double?
+    private let historyAge: Duration?
     /// The shutdown modes that clients request. The code that runs the session applies them.
     package nonisolated let shutdownRequests: AsyncStream<ShutdownMode>
     nonisolated let shutdownRequest: AsyncStream<ShutdownMode>.Continuation
 
     package init(
         parts: SessionParts, maxConcurrent: Int, maxPerHost: Int, hostLimits: [HostPattern: Int] = [:],
-        rateLimit: Int64? = nil, timetable: RateTimetable = RateTimetable(), historyAge: Double? = nil
+        rateLimit: Int64? = nil, timetable: RateTimetable = RateTimetable(), historyAge: Duration? = nil
     ) {
         self.parts = parts
         started = parts.time.date
@@ -230,7 +230,7 @@ package actor SessionManager: DownloadService {
     private func clearHistory() async {
         do {
             while let historyAge, book.endReason == nil {
-                let limit = parts.time.date.addingTimeInterval(-historyAge)
+                let limit = parts.time.date.addingTimeInterval(-historyAge.inSeconds)
                 let removed = try await store.removeEnded(before: limit, limit: Self.historyPart)
                 if removed.isEmpty { break }
                 for record in removed { forget(record) }

@@ -135,7 +135,7 @@ public final class DownloadSession: Sendable {
         // Downloads that have ended between the two calls of `snapshots` send no more events.
         let left = Set(try await snapshots([.queued, .running, .waiting]).map(\.id))
         for (id, events) in streams where left.contains(id) {
-            for await event in events where event.endsWait { break }
+            for await event in events where event.kind.endsWait { break }
         }
         if local == nil { try await service.shutdown(.finish) }
         await end.close()

@@ -111,9 +111,16 @@ public final class DownloadTask: Sendable, Identifiable {
 
     /// Continues the download of the same file from another URL, for example when the old URL has expired. Bytes on
     /// disk are compared with the file at the new URL.
-    public func setURL(_ url: String) async throws {
+    public func setURL(_ url: URL) async throws {
         let request = try DownloadRequest(url)
         _ = try await service.change([id], .url(request.url, request.credential))
+    }
+
+    /// Replaces the mirrors; see ``DownloadRequest/mirrors``.
+    /// - Throws: ``DownloadError`` if a URL is malformed, or if its scheme is not supported.
+    public func setMirrors(_ urls: [URL]) async throws {
+        let mirrors = try urls.map { try SourceURL($0.absoluteString) }
+        _ = try await service.change([id], .mirrors(mirrors))
     }
 }
 
@@ -133,12 +140,10 @@ private enum Ending {
     }
 
     init?(_ event: DownloadEvent) {
-        switch event {
-        case .didComplete(let snapshot): self = .completed(snapshot)
-        case .didFail(_, let error): self = .failed(error)
-        case .didCancel: self = .failed(.cancelled)
-        case .didRemove(let snapshot): self = .failed(.noSuchDownload(snapshot.id))
-        case .didAdd, .didStart, .didRestart, .willRetry, .didPostpone, .didPause, .didResume, .didChange: return nil
+        if case .didRemove(let snapshot) = event {
+            self = .failed(.noSuchDownload(snapshot.id))
+        } else {
+            self.init(event.snapshot)
         }
     }
 

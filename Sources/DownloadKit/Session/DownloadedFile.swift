@@ -34,7 +34,7 @@ public struct DownloadedFile: Sendable, Equatable {
 /// The server's response for a file. It has the properties of `HTTPURLResponse` that dlm records.
 public struct DownloadResponse: Sendable, Equatable {
     /// The URL to which the redirects led.
-    public let url: String
+    public let url: SourceURL
     /// The media type, without parameters.
     public let contentType: String?
     /// The `ETag` field.
@@ -45,7 +45,7 @@ public struct DownloadResponse: Sendable, Equatable {
     public let acceptsRanges: Bool
 
     init(_ record: DownloadRecord, _ validators: Validators) {
-        url = (record.resume.finalURL ?? record.source).string
+        url = record.resume.finalURL ?? record.source
         contentType = record.resume.contentType
         etag = validators.etag?.fieldValue
         lastModified = validators.lastModified

@@ -1,5 +1,33 @@
 import DownloadCore
 
+/// The open streams of one kind. The key is a download, or nil for the whole session.
+struct OpenStreams<Element: Sendable> {
+    typealias Continuation = AsyncStream<Element>.Continuation
+
+    private var continuations: [DownloadID?: [Int: Continuation]] = [:]
+
+    var isEmpty: Bool { continuations.isEmpty }
+
+    subscript(key: DownloadID?, number: Int) -> Continuation? {
+        get { continuations[key]?[number] }
+        set {
+            continuations[key, default: [:]][number] = newValue
+            if continuations[key]?.isEmpty == true { continuations[key] = nil }
+        }
+    }
+
+    func yield(_ element: Element, to key: DownloadID?) {
+        for continuation in (continuations[key] ?? [:]).values { continuation.yield(element) }
+    }
+
+    /// Finishes all streams. The caller must not hold the lock, because the termination handlers of streams take it.
+    func finish() { for continuation in continuations.values.flatMap(\.values) { continuation.finish() } }
+
+    mutating func removeAll(of key: DownloadID?) -> [Continuation] {
+        Array((continuations.removeValue(forKey: key) ?? [:]).values)
+    }
+}
+
 /// The progress streams of one session, with the progress of its downloads and the sums for the whole session. All
 /// access must be under a lock.
 struct ProgressListeners {
@@ -8,10 +36,8 @@ struct ProgressListeners {
         var timeLeft = TimeLeftMeter()
     }
 
-    private typealias Continuation = AsyncStream<DownloadProgress>.Continuation
-
-    private var ofDownloads: [DownloadID: [Int: AsyncStream<DownloadProgress>.Continuation]] = [:]
-    var ofSession: [Int: AsyncStream<SessionProgress>.Continuation] = [:]
+    var ofDownloads = OpenStreams<DownloadProgress>()
+    var ofSession = OpenStreams<SessionProgress>()
     private var meters: [DownloadID: Meter] = [:]
     private var sessionSpeed = SpeedMeter()
     private var start: ContinuousClock.Instant?
@@ -22,38 +48,26 @@ struct ProgressListeners {
     private var active: [DownloadID: DownloadProgress] = [:]
 
     var isEmpty: Bool { ofDownloads.isEmpty && ofSession.isEmpty }
-    var all: [AsyncStream<DownloadProgress>.Continuation] { ofDownloads.values.flatMap(\.values) }
-
-    mutating func add(_ continuation: AsyncStream<DownloadProgress>.Continuation, _ key: Int, of id: DownloadID) {
-        ofDownloads[id, default: [:]][key] = continuation
-    }
-
-    mutating func remove(_ key: Int, of id: DownloadID) {
-        _ = ofDownloads[id]?.removeValue(forKey: key)
-        if ofDownloads[id]?.isEmpty == true { ofDownloads[id] = nil }
-    }
 
     /// Sends the progress after a change of state to the streams.
     /// - Returns: The streams that end with this event.
-    mutating func handle(_ event: DownloadEvent) -> [AsyncStream<DownloadProgress>.Continuation] {
+    mutating func handle(_ event: DownloadEvent) -> [OpenStreams<DownloadProgress>.Continuation] {
         let snapshot = event.snapshot
-        var ended: [AsyncStream<DownloadProgress>.Continuation] = []
-        switch event {
-        case .didComplete, .didFail, .didCancel, .didRemove:
+        var ended: [OpenStreams<DownloadProgress>.Continuation] = []
+        if event.kind.isEnd || event.kind == .removed {
             active[snapshot.id] = nil
             meters[snapshot.id] = nil
-            if case .didComplete = event {
+            if event.kind == .completed {
                 completed += 1
                 finished += snapshot.progress.received
             }
-            ended = Array(ofDownloads.removeValue(forKey: snapshot.id)?.values.map(\.self) ?? [])
+            ended = ofDownloads.removeAll(of: snapshot.id)
             for continuation in ended { continuation.yield(snapshot.progress) }
-        case .didStart, .didRestart, .willRetry, .didPause, .didResume, .didPostpone:
+        } else if event.kind != .added, event.kind != .changed {
             active[snapshot.id] = snapshot.progress
-            yield(snapshot.progress)
-        case .didAdd, .didChange: break
+            ofDownloads.yield(snapshot.progress, to: snapshot.id)
         }
-        if !ofSession.isEmpty { yieldSum() }
+        if !ofSession.isEmpty { ofSession.yield(sum, to: nil) }
         return ended
     }
 
@@ -75,18 +89,12 @@ struct ProgressListeners {
                 meters[progress.id] = nil
             }
             active[progress.id] = progress
-            yield(progress)
+            ofDownloads.yield(progress, to: progress.id)
         }
         guard !ofSession.isEmpty else { return }
         sessionSpeed.add(time: time, bytes: sum.received)
-        yieldSum()
+        ofSession.yield(sum, to: nil)
     }
-
-    private func yield(_ progress: DownloadProgress) {
-        for continuation in ofDownloads[progress.id]?.values.map(\.self) ?? [] { continuation.yield(progress) }
-    }
-
-    private func yieldSum() { for continuation in ofSession.values { continuation.yield(sum) } }
 
     var sum: SessionProgress {
         var sum = SessionProgress()

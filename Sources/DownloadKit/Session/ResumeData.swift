@@ -1,4 +1,5 @@
 import DownloadCore
+import Foundation
 
 /// Everything that is needed to resume a download, in this process or a later one: the request, the validators of the
 /// remote file's version, and the ranges on disk. The bytes themselves stay in the partial file.
@@ -23,8 +24,10 @@ public struct ResumeData: Codable, Sendable, Equatable {
     public var etag: String? { record.resume.validators.etag?.fieldValue }
     /// The `Last-Modified` of the version to which the bytes belong.
     public var lastModified: String? { record.resume.validators.lastModified }
-    /// The path of the partial file; nil while the name of the file is not decided.
-    public var partialFile: String? { record.finalPath.map { FileNaming.partial($0) } }
+    /// The partial file; nil while the name of the file is not decided.
+    public var partialFile: URL? {
+        record.finalPath.map { URL(fileURLWithPath: FileNaming.partial($0), isDirectory: false) }
+    }
 
     /// Whether the data is plausible. False if the name leads out of the folder, if there are bytes beyond the end of
     /// the file, or if the folder is not an absolute path.

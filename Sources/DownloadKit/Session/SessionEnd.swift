@@ -25,13 +25,3 @@ struct SessionEnd: Sendable {
         directory.close()
     }
 }
-
-extension DownloadEvent {
-    /// Whether the download has ended, or is paused until a caller resumes it.
-    var endsWait: Bool {
-        switch self {
-        case .didPause, .didCancel, .didRemove, .didComplete, .didFail: true
-        case .didAdd, .didStart, .didRestart, .willRetry, .didPostpone, .didResume, .didChange: false
-        }
-    }
-}

@@ -11,15 +11,11 @@ final class TaskObserver: Sendable {
 
     private struct State {
         var listeners = ProgressListeners()
-        var events: [DownloadID: [Int: AsyncStream<DownloadEvent>.Continuation]] = [:]
-        var nextKey = 0
+        var events = OpenStreams<DownloadEvent>()
+        /// The number of streams that were opened so far.
+        var opened = 0
         var isPolling = false
         var isFinished = false
-
-        mutating func newKey() -> Int {
-            defer { nextKey += 1 }
-            return nextKey
-        }
     }
 
     /// The time between two reads of the progress of all downloads.
@@ -38,44 +34,35 @@ final class TaskObserver: Sendable {
 
     // MARK: Streams
 
-    /// Returns the events of one download from now on.
-    func events(of id: DownloadID) -> AsyncStream<DownloadEvent> {
-        let (stream, continuation) = AsyncStream.makeStream(of: DownloadEvent.self)
-        let key = state.withLock { state -> Int? in
+    /// Opens a stream for a download or, if `id` is nil, for the session.
+    /// - Returns: the stream and its continuation; if the session has ended, a stream that has ended, and nil.
+    private func open<Element: Sendable>(
+        _ streams: any WritableKeyPath<State, OpenStreams<Element>> & Sendable, of id: DownloadID?,
+        _ policy: AsyncStream<Element>.Continuation.BufferingPolicy
+    ) -> (AsyncStream<Element>, AsyncStream<Element>.Continuation?) {
+        let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: policy)
+        let number = state.withLock { state -> Int? in
             if state.isFinished { return nil }
-            let key = state.newKey()
-            state.events[id, default: [:]][key] = continuation
-            return key
+            state.opened += 1
+            state[keyPath: streams][id, state.opened] = continuation
+            return state.opened
         }
-        guard let key else {
+        guard let number else {
             continuation.finish()
-            return stream
+            return (stream, nil)
         }
-        continuation.onTermination = { [weak self] _ in self?.forget(id, key) }
-        return stream
+        continuation.onTermination = { [weak self] _ in
+            self?.state.withLock { $0[keyPath: streams][id, number] = nil }
+        }
+        return (stream, continuation)
     }
 
-    private func forget(_ id: DownloadID, _ key: Int) {
-        state.withLock { state in
-            _ = state.events[id]?.removeValue(forKey: key)
-            if state.events[id]?.isEmpty == true { state.events[id] = nil }
-        }
-    }
+    /// Returns the events of one download from now on.
+    func events(of id: DownloadID) -> AsyncStream<DownloadEvent> { open(\.events, of: id, .unbounded).0 }
 
     func progress(of id: DownloadID) -> AsyncStream<DownloadProgress> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: DownloadProgress.self, bufferingPolicy: .bufferingNewest(1))
-        let key = state.withLock { state -> Int? in
-            if state.isFinished { return nil }
-            let key = state.newKey()
-            state.listeners.add(continuation, key, of: id)
-            return key
-        }
-        guard let key else {
-            continuation.finish()
-            return stream
-        }
-        continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.listeners.remove(key, of: id) } }
+        let (stream, continuation) = open(\.listeners.ofDownloads, of: id, .bufferingNewest(1))
+        guard let continuation else { return stream }
         Task {
             // If the download was removed or cannot be read, its stream ends without an element.
             guard let snapshot = try? await service.snapshots(.ids([id])).first else { return continuation.finish() }
@@ -87,22 +74,10 @@ final class TaskObserver: Sendable {
     }
 
     var sessionProgress: AsyncStream<SessionProgress> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: SessionProgress.self, bufferingPolicy: .bufferingNewest(1))
-        let key = state.withLock { state -> Int? in
-            if state.isFinished { return nil }
-            let key = state.newKey()
-            state.listeners.ofSession[key] = continuation
-            continuation.yield(state.listeners.sum)
-            return key
-        }
-        guard let key else {
-            continuation.finish()
-            return stream
-        }
-        continuation.onTermination = { [weak self] _ in
-            self?.state.withLock { _ = $0.listeners.ofSession.removeValue(forKey: key) }
-        }
+        let (stream, continuation) = open(\.listeners.ofSession, of: nil, .bufferingNewest(1))
+        guard let continuation else { return stream }
+        // Under the lock, so that no newer sum comes before this one.
+        state.withLock { _ = continuation.yield($0.listeners.sum) }
         poll()
         return stream
     }
@@ -111,10 +86,10 @@ final class TaskObserver: Sendable {
 
     private func deliver(_ group: EventGroup) {
         // The streams are finished outside of the lock, because their termination handlers take the lock.
-        let ended = state.withLock { state -> [AsyncStream<DownloadProgress>.Continuation] in
-            var ended: [AsyncStream<DownloadProgress>.Continuation] = []
+        let ended = state.withLock { state in
+            var ended: [OpenStreams<DownloadProgress>.Continuation] = []
             for event in group.events {
-                for listener in state.events[event.snapshot.id]?.values.map(\.self) ?? [] { listener.yield(event) }
+                state.events.yield(event, to: event.snapshot.id)
                 ended += state.listeners.handle(event)
             }
             return ended
@@ -150,17 +125,13 @@ final class TaskObserver: Sendable {
     // MARK: The end
 
     private func finish() {
-        let (events, progress, session) = state.withLock { state in
+        let ended = state.withLock { state in
             state.isFinished = true
-            let all = (
-                state.events.values.flatMap(\.values), state.listeners.all, Array(state.listeners.ofSession.values)
-            )
-            state.events = [:]
-            return all
+            return state
         }
-        for continuation in events { continuation.finish() }
-        for continuation in progress { continuation.finish() }
-        for continuation in session { continuation.finish() }
+        ended.events.finish()
+        ended.listeners.ofDownloads.finish()
+        ended.listeners.ofSession.finish()
     }
 
     /// Waits until every event of a closed session was delivered.

@@ -31,7 +31,7 @@ struct GuardedService: DownloadService {
         var plain = RequestOverrides()
         (plain.inBackground, plain.acceptsUnverified) = (overrides.inBackground, overrides.acceptsUnverified)
         // Options such as a proxy or other addresses decide where the bytes come from.
-        if overrides != plain { try await requireOfNetwork(ids) { $0 } }
+        if overrides != plain { try await requireOfNetwork(ids) }
     }
 
     func change(_ ids: [DownloadID], _ change: DownloadChange) async throws -> [ChangedDownload] {
@@ -39,18 +39,10 @@ struct GuardedService: DownloadService {
         case .pause, .cancel, .priority, .rateLimit: break
         case .url(let url, _):
             try rule.check(url)
-            try await requireOfNetwork(ids) { request in
-                var request = request
-                request.url = url
-                return request
-            }
+            try await requireOfNetwork(ids) { $0.url = url }
         case .mirrors(let mirrors):
             for url in mirrors { try rule.check(url) }
-            try await requireOfNetwork(ids) { request in
-                var request = request
-                request.mirrors = mirrors
-                return request
-            }
+            try await requireOfNetwork(ids) { $0.mirrors = mirrors }
         }
         return try await service.change(ids, change)
     }
@@ -58,10 +50,12 @@ struct GuardedService: DownloadService {
     /// - Throws: ``WireProblem`` if a network client could not have added one of these downloads, either as it is now
     ///   or after the change.
     private func requireOfNetwork(
-        _ ids: [DownloadID], after change: (DownloadRequest) -> DownloadRequest
+        _ ids: [DownloadID], after change: (inout DownloadRequest) -> Void = { _ in }
     ) async throws {
         for request in try await service.snapshots(.ids(ids)).map(\.record.request) {
-            guard rule.mightHaveAdded(request), rule.mightHaveAdded(change(request)) else {
+            var changed = request
+            change(&changed)
+            guard rule.mightHaveAdded(request), rule.mightHaveAdded(changed) else {
                 throw WireProblem(
                     "\(request.url.string): network clients may not change where the bytes of this download come from, "
                         + "because they could not have added it; change the download on the machine itself")

@@ -55,7 +55,7 @@ package struct RPCSecret: Sendable {
     /// its content.
     private static func make(_ path: String) throws(DownloadError) {
         var generator = SystemRandomNumberGenerator()
-        let random = hexadecimal((0..<size).map { _ in UInt8.random(in: 0...255, using: &generator) })
+        let random = (0..<size).map { _ in UInt8.random(in: 0...255, using: &generator) }.hexadecimal
         let draft = "\(path).\(getpid())"
         unlink(draft)
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -68,11 +68,6 @@ package struct RPCSecret: Sendable {
         guard isWritten else { throw unusable(path, String(cString: strerror(code))) }
         // If another process has created the file in the meantime, the secret of that process is used.
         guard link(draft, path) == 0 || errno == EEXIST else { throw unusable(path, String(cString: strerror(errno))) }
-    }
-
-    static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
     private static func unusable(_ path: String, _ why: String) -> DownloadError {

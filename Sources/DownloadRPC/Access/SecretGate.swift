@@ -68,6 +68,6 @@ actor SecretGate {
         let bytes = withUnsafeBytes(of: six) { Array($0) }
         let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
         if isMapped { return bytes[12...].map { "\($0)" }.joined(separator: ".") }
-        return RPCSecret.hexadecimal(bytes.prefix(8))
+        return bytes.prefix(8).hexadecimal
     }
 }

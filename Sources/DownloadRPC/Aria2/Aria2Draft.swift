@@ -103,13 +103,13 @@ struct Aria2Draft: Sendable {
             changes.append { $0.retry.limit = limit == 0 ? Self.unlimitedRetries : limit - 1 }
         case .retryDelay:
             let delay = Double(try number(text, name, 0...86_400))
-            if delay > 0 { changes.append { $0.retry.delay = delay } }
+            if delay > 0 { changes.append { $0.retry.delay = .seconds(delay) } }
         case .connectTimeout:
             let seconds = Double(try number(text, name, 1...86_400))
-            changes.append { $0.timeouts.connect = seconds }
+            changes.append { $0.timeouts.connect = .seconds(seconds) }
         case .stallTimeout:
             let seconds = Double(try number(text, name, 1...86_400))
-            changes.append { $0.timeouts.stall = seconds }
+            changes.append { $0.timeouts.stall = .seconds(seconds) }
         case .checksum:
             if text.isEmpty { return }
             guard let checksum = Checksum(text) else { throw Self.problem(name, "Give it as sha-256=HEX.") }
@@ -251,8 +251,7 @@ struct Aria2Draft: Sendable {
             let isAutomatic = connectionsPerServer == Self.automatic && split == Self.automatic
             overrides.connections =
                 isAutomatic
-                ? DownloadRequest.automaticConnections(upTo: Self.automatic)
-                : min(connectionsPerServer ?? 64, split ?? 64)
+                ? .upTo(Self.automatic) : .fixed(min(connectionsPerServer ?? 64, split ?? 64))
         }
         if let user { overrides.credential = Credential(user: user, password: password ?? "") }
         if let url = proxy.url {

@@ -87,16 +87,10 @@ enum Aria2Notification: String, CaseIterable, Sendable {
     case complete = "aria2.onDownloadComplete"
     case error = "aria2.onDownloadError"
 
-    init?(_ event: LoggedEvent.Kind) {
-        switch event {
-        case .started: self = .start
-        case .paused: self = .pause
-        case .cancelled: self = .stop
-        case .completed: self = .complete
-        case .failed: self = .error
-        case .added, .resumed, .restarted, .waiting, .removed, .changed: return nil
-        }
-    }
+    /// The notifications about events. aria2 has none for other events.
+    static let ofEvents: [LoggedEvent.Kind: Aria2Notification] = [
+        .started: .start, .paused: .pause, .cancelled: .stop, .completed: .complete, .failed: .error,
+    ]
 
     func message(_ gid: GID) -> JSONValue {
         ["jsonrpc": "2.0", "method": .string(rawValue), "params": [["gid": .text(gid)]]]

@@ -8,8 +8,7 @@ extension Aria2Session {
         let texts = try parameters.list(0).compactMap(\.text)
         guard !texts.isEmpty else { throw RPCError("URI is not provided.") }
         let options = try parameters.optionalFields(1)
-        let position = try parameters.optionalInteger(2)
-        if let position, position < 0 { throw RPCError("Position must be greater than or equal to 0.") }
+        let position = try parameters.position(2)
         let urls = try texts.map(Self.url)
         let draft = try draft(options, url: urls[0].url)
         let gid = try await add(try draft.request(urls), draft, options)
@@ -78,30 +77,20 @@ extension Aria2Session {
             throw RPCError("The parameter at 0 is not Base64.")
         }
         let options = try parameters.optionalFields(1)
-        let position = try parameters.optionalInteger(2)
-        if let position, position < 0 { throw RPCError("Position must be greater than or equal to 0.") }
+        let position = try parameters.position(2)
         let document: Metalink
-        do { document = try Metalink(Array(bytes), name: "Metalink") } catch {
+        do { document = try Metalink(bytes, name: "Metalink") } catch {
             throw RPCError("Could not parse Metalink XML document. \(RPCError(error).message)")
         }
         var added: [GID] = []
         for file in document.files {
             var file = file
-            let path = try file.path()
             file.sources.removeAll { !$0.url.isHTTP }
             let urls = file.sources(preferring: options["metalink-location"]?.text)
             guard let url = urls.first else { throw RPCError("\(file.name): it has no http or https URL.") }
             let draft = try draft(options, url: url)
             var request = try draft.request(urls.map { ($0, nil) })
-            if request.destination.fileName == nil {
-                request.destination.fileName = path.name
-                for folder in path.folders {
-                    request.destination.folder = FileNaming.path(request.destination.folder, folder)
-                }
-            }
-            request.size = file.size
-            request.pieces = file.pieces
-            request.checksum = file.checksum
+            try file.apply(to: &request)
             added.append(try await add(request, draft, options))
         }
         if let position {

@@ -154,8 +154,7 @@ extension Aria2Session {
         guard try parameters.integer(1) == 1 else { throw RPCError("fileIndex is out of range") }
         let deleted = try parameters.list(2).compactMap(\.text)
         let added = try parameters.list(3).compactMap(\.text)
-        let position = try parameters.optionalInteger(4)
-        if let position, position < 0 { throw RPCError("Position must be greater than or equal to 0.") }
+        let position = try parameters.position(4)
         let request = found.record.request
         var change = URIChange([request.url] + request.mirrors)
         change.delete(deleted)

@@ -34,13 +34,12 @@ extension Aria2Session {
 
     private static func options(of request: DownloadRequest) -> [String: JSONValue] {
         var options: [String: JSONValue] = [:]
-        let connections =
-            request.hasFixedConnections ? request.connections : request.connectionLimit ?? Aria2Draft.automatic
+        let connections = request.connections.fixed ?? request.connections.limit ?? Aria2Draft.automatic
         options["split"] = .text(connections)
         options["max-connection-per-server"] = .text(connections)
         options["max-tries"] = .text(Aria2Draft.tries(of: request.retry))
-        options["connect-timeout"] = .text(max(1, Int(request.timeouts.connect.rounded())))
-        options["timeout"] = .text(max(1, Int(request.timeouts.stall.rounded())))
+        options["connect-timeout"] = .text(max(1, Int(min(request.timeouts.connect.inSeconds, 86_400).rounded())))
+        options["timeout"] = .text(max(1, Int(min(request.timeouts.stall.inSeconds, 86_400).rounded())))
         options["check-certificate"] = .text(request.trust.verifiesServer)
         options["remote-time"] = .text(request.destination.keepsRemoteTime)
         options["continue"] = .text(request.destination.continues)

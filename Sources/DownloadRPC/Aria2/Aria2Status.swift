@@ -167,6 +167,6 @@ struct PieceGrid: Sendable, Equatable {
                 piece += 1
             }
         }
-        return RPCSecret.hexadecimal(bytes)
+        return bytes.hexadecimal
     }
 }

@@ -47,8 +47,5 @@ struct GID: Sendable, Hashable, CustomStringConvertible {
             }
     }
 
-    var description: String {
-        let text = String(value, radix: 16)
-        return String(repeating: "0", count: Self.digits - text.count) + text
-    }
+    var description: String { value.padded(Self.digits, radix: 16) }
 }

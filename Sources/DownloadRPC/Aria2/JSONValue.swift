@@ -53,20 +53,20 @@ enum JSONValue: Sendable, Equatable {
         return true
     }
 
-    /// The document as text.
+    /// The document as text. An array of bytes grows several times as fast as `Data`.
     var data: Data {
-        var text = Data()
+        var text: [UInt8] = []
         write(to: &text)
-        return text
+        return Data(text)
     }
 
-    private func write(to text: inout Data) {
+    private func write(to text: inout [UInt8]) {
         switch self {
-        case .null: text.append(contentsOf: "null".utf8)
-        case .bool(let value): text.append(contentsOf: (value ? "true" : "false").utf8)
-        case .integer(let value): text.append(contentsOf: String(value).utf8)
-        case .number(let value): text.append(contentsOf: (value.isFinite ? String(value) : "null").utf8)
-        case .string(let value): Self.write(value, to: &text)
+        case .null: text += "null".utf8
+        case .bool(let value): text += (value ? "true" : "false").utf8
+        case .integer(let value): text += String(value).utf8
+        case .number(let value): text += (value.isFinite ? String(value) : "null").utf8
+        case .string(let value): JSONText.append(value, to: &text)
         case .array(let values):
             text.append(UInt8(ascii: "["))
             for (index, value) in values.enumerated() {
@@ -78,37 +78,12 @@ enum JSONValue: Sendable, Equatable {
             text.append(UInt8(ascii: "{"))
             for (index, field) in fields.sorted(by: { $0.key < $1.key }).enumerated() {
                 if index > 0 { text.append(UInt8(ascii: ",")) }
-                Self.write(field.key, to: &text)
+                JSONText.append(field.key, to: &text)
                 text.append(UInt8(ascii: ":"))
                 field.value.write(to: &text)
             }
             text.append(UInt8(ascii: "}"))
         }
-    }
-
-    private static func write(_ string: String, to text: inout Data) {
-        let isPlain = string.utf8.allSatisfy {
-            (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
-        }
-        guard !isPlain else {
-            text.append(UInt8(ascii: "\""))
-            text.append(contentsOf: string.utf8)
-            return text.append(UInt8(ascii: "\""))
-        }
-        text.append(UInt8(ascii: "\""))
-        for scalar in string.unicodeScalars {
-            switch scalar {
-            case "\"": text.append(contentsOf: #"\""#.utf8)
-            case "\\": text.append(contentsOf: #"\\"#.utf8)
-            case "\n": text.append(contentsOf: #"\n"#.utf8)
-            case let control where control.value < 0x20 || control.value == 0x2028 || control.value == 0x2029:
-                let digits = String(control.value, radix: 16)
-                text.append(contentsOf: #"\u"#.utf8)
-                text.append(contentsOf: (String(repeating: "0", count: 4 - digits.count) + digits).utf8)
-            default: text.append(contentsOf: String(scalar).utf8)
-            }
-        }
-        text.append(UInt8(ascii: "\""))
     }
 }
 

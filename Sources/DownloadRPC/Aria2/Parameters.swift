@@ -19,7 +19,13 @@ struct Parameters: Sendable {
     func text(_ index: Int) throws(RPCError) -> String { try required(index, \.text) }
 
     func integer(_ index: Int) throws(RPCError) -> Int { try required(index, \.whole) }
-    func optionalInteger(_ index: Int) throws(RPCError) -> Int? { try optional(index, \.whole) }
+
+    /// Returns a place in the queue, or nil if it is left out.
+    func position(_ index: Int) throws(RPCError) -> Int? {
+        let position = try optional(index, \.whole)
+        if let position, position < 0 { throw RPCError("Position must be greater than or equal to 0.") }
+        return position
+    }
 
     func list(_ index: Int) throws(RPCError) -> [JSONValue] { try required(index, \.values) }
 

@@ -48,7 +48,7 @@ function attemptList(record) {
     const texts = [
       time(begun), ended ? span((ended - begun) / 1000) : "running", attempt.received && bytes(attempt.received),
       attempt.connections > 1 && `${attempt.connections} connections`, attempt.redirects && `${attempt.redirects} redirects`,
-      attempt.metrics?.remoteAddress && `from ${attempt.metrics.remoteAddress}`,
+      attempt.metrics?.remoteAddress && `from ${[attempt.metrics.remoteAddress, ...attempt.otherAddresses ?? []].join(" and ")}`,
     ];
     return element("li", {}, texts.filter(Boolean).join(", "), attempt.outcome ? element("div", { text: attempt.outcome }) : null);
   });

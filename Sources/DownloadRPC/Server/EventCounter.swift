@@ -64,14 +64,11 @@ actor EventCounter {
             if running.count < Self.mostRunning { running.insert(event.id) }
             return nil
         }
-        if event.kind == .changed || event.kind == .restarted { return nil }
+        guard event.kind.isMove else { return nil }
         let wasRunning = running.remove(event.id) != nil
-        return switch (event.kind, event.state) {
-        case (.completed, _): .completed
-        case (.failed, _): .failed
-        case (.waiting, _): event.waitsForSchedule ? (wasRunning ? .stopped : nil) : .retried
-        case (.paused, _), (.cancelled, _), (.removed, _), (.resumed, _): wasRunning ? .stopped : nil
-        case (.added, _), (.started, _), (.restarted, _), (.changed, _): nil
-        }
+        if event.kind == .completed { return .completed }
+        if event.kind == .failed { return .failed }
+        if event.kind == .waiting, !event.waitsForSchedule { return .retried }
+        return wasRunning ? .stopped : nil
     }
 }

@@ -15,7 +15,7 @@ enum MetalinkBody {
         }
         guard fields["folder"]?.text != nil else { throw WireProblem("folder: missing") }
         let brief = fields.removeValue(forKey: "brief")
-        let files = try Metalink(Array(text.utf8), name: "metalink").files
+        let files = try Metalink(text.utf8, name: "metalink").files
         // Each file gets a copy of the other fields.
         guard files.count * JSONValue.object(fields).data.count <= largest else {
             throw WireProblem("metalink: too many files for so long fields; give it without them")

@@ -88,6 +88,6 @@ enum MetricsToken {
         guard dlm_digest_update(digest, bytes, bytes.count) == 0, dlm_digest_finish(digest, &out) >= 16 else {
             return nil
         }
-        return RPCSecret.hexadecimal(out.prefix(16))
+        return out.prefix(16).hexadecimal
     }
 }

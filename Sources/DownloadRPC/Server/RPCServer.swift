@@ -31,7 +31,7 @@ package final class RPCServer: Sendable {
 
     /// The limits for network clients. They are stricter than the limits of the control API, which only the user's own
     /// programs can use.
-    static var limits: ControlLimits {
+    package static var limits: ControlLimits {
         var limits = ControlLimits()
         limits.headSize = 16 << 10
         limits.bodySize = 2 << 20
@@ -45,16 +45,8 @@ package final class RPCServer: Sendable {
     ///   - probe: Asks a server about a file.
     package static func start(
         _ service: any DownloadService, _ configuration: RPCConfiguration, identifier: String,
-        time: any TimeSource = SystemTime(), probe: @escaping FilePreview.Probe,
-        report: @escaping @Sendable (String) -> Void
-    ) async throws(DownloadError) -> RPCServer {
-        try await start(
-            service, configuration, identifier: identifier, limits: limits, time: time, probe: probe, report: report)
-    }
-
-    static func start(
-        _ service: any DownloadService, _ configuration: RPCConfiguration, identifier: String, limits: ControlLimits,
-        time: any TimeSource, probe: @escaping FilePreview.Probe,
+        limits: ControlLimits = RPCServer.limits, time: any TimeSource = SystemTime(),
+        probe: @escaping FilePreview.Probe,
         report: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws(DownloadError) -> RPCServer {
         let secret = try RPCSecret.load(from: configuration.stateFolder)

@@ -33,7 +33,7 @@ actor Notifier {
     private func report(_ event: LoggedEvent) async {
         let isRetry = retrying.isRetry(event)
         let neverStarted = beginning.neverStarted(event)
-        guard hub.isHeard, !isRetry, let notification = Aria2Notification(event.kind) else { return }
+        guard hub.isHeard, !isRetry, let notification = Aria2Notification.ofEvents[event.kind] else { return }
         let gid = await session.gids.gid(of: event.id)
         for notification in neverStarted ? [.start, notification] : [notification] {
             hub.broadcast(String(decoding: notification.message(gid).data, as: UTF8.self))
@@ -63,16 +63,9 @@ struct BeginningDownloads {
 
     /// Records an event, and returns whether it is the end of a download that never started.
     mutating func neverStarted(_ event: LoggedEvent) -> Bool {
-        switch event.kind {
-        case .added:
-            if ids.count < Self.mostIDs { ids.insert(event.id) }
-            return false
-        case .completed, .failed: return ids.remove(event.id) != nil
-        case .started, .removed, .cancelled:
-            ids.remove(event.id)
-            return false
-        case .resumed, .restarted, .waiting, .paused, .changed: return false
-        }
+        if event.kind == .added, ids.count < Self.mostIDs { ids.insert(event.id) }
+        guard event.kind == .started || event.kind == .removed || event.kind.isEnd else { return false }
+        return ids.remove(event.id) != nil && [.completed, .failed].contains(event.kind)
     }
 }
 

@@ -1,4 +1,5 @@
 import DownloadControl
+import DownloadCore
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -67,7 +68,6 @@ struct SocketUpgrade: Sendable {
     private static let proxyFields = ["X-Forwarded-For", "Forwarded", "X-Real-IP", "Via"]
 
     private static func isLoopback(_ address: String) -> Bool {
-        HostName.isAddress(address)
-            && (address.hasPrefix("127.") || address == "::1" || address.hasPrefix("::ffff:127."))
+        HostName.isAddress(address) && NetworkPath.isLoopback(address)
     }
 }

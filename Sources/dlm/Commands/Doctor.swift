@@ -25,7 +25,7 @@ struct Doctor: ContextCommand {
         let findings = await Examination(
             context: context, request: try request(in: context), asks: url != nil
         ).findings()
-        let problems = findings.filter { $0.result.word == "problem" }
+        let problems = findings.filter { $0.result.exitStatus != nil }
         if output.json {
             for finding in findings { context.console.print(FindingDocument(finding).json) }
         } else if output.quiet {

@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 
 /// `dlm events`: prints every change of every download as JSON.
-struct Events: ContextCommand {
+struct Events: StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "events",
         abstract: "Print every change of every download, as lines of JSON.",
@@ -28,17 +28,11 @@ struct Events: ContextCommand {
         if let since, since < 0 { throw ValidationError("--since \(since): give a cursor, or 0 for all events") }
     }
 
-    func run(in context: Context) async throws -> Int32 {
-        if let store = queue.store {
-            return try await QueueCommands(store, context, output).events(since: since, once: once)
-        }
-        return try await context.withService { service in
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await tell(service, context) }
-                group.addTask { await context.console.outputClosed(context.time) }
-                try await group.next()
-                group.cancelAll()
-            }
+    func run(on queue: QueueCommands) async throws -> Int32 { try await queue.events(since: since, once: once) }
+
+    func run(here context: Context) async throws -> Int32 {
+        try await context.withService { service in
+            try await context.console.whileRead(context.time) { try await tell(service, context) }
             return 0
         }
     }

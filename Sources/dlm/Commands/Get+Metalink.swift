@@ -91,19 +91,15 @@ extension RequestMaker {
         for file: Metalink.File, of document: MetalinkDocument, near location: String?
     ) throws -> DownloadRequest {
         let sources = file.sources(preferring: location)
-        let path = try file.path()
         guard var request = try described(at: sources, from: document.url?.origin) else {
             let why = file.hasMetaURL ? "no http or https URL, but torrents or similar" : "no http or https URL"
             throw DownloadError.protocolViolated(.badMetalink("\(document.name): \(file.name): it has \(why)"))
         }
-        if request.destination.fileName == nil {
-            request.destination.fileName = path.name
-            let folders = path.folders.joined(separator: "/")
-            if !folders.isEmpty { request.destination.folder = FileNaming.path(request.destination.folder, folders) }
+        try file.apply(to: &request)
+        if let list {
+            request.checksum = nil
+            try list.settle(&request, isOnly: false)
         }
-        request.size = file.size
-        request.pieces = file.pieces
-        if list == nil { request.checksum = file.checksum } else { try list?.settle(&request, isOnly: false) }
         return request
     }
 }

@@ -40,29 +40,12 @@ extension Get {
         }
     }
 
-    /// Returns the context, with the folder of `--state` as the state folder.
-    func own(_ context: Context) throws -> Context {
-        guard let state = worker.state else { return context }
-        guard let start = state.hasPrefix("/") ? "" : context.workingFolder else {
-            throw ValidationError("--state: the working folder is gone; give an absolute folder")
-        }
-        var own = context
-        own.environment["XDG_STATE_HOME"] = FolderPath.canonical(FolderPath.joined(start, state))
-        return own
-    }
-
     /// Opens the manifest. Returns nil without `--manifest` and `--max-failures`.
     func workerRun(_ filter: ShardFilter?, in context: Context) throws -> WorkerRun? {
         guard worker.manifest != nil || worker.maxFailures != nil else { return nil }
-        var (writer, index): (ManifestWriter?, ManifestIndex) = (nil, ManifestIndex())
-        if let path = worker.manifest {
-            writer = try ManifestWriter(path, hashes: worker.manifestDigest)
-            try index.add(ManifestFile(path))
-            if index.strangers > 0 { throw DownloadError.noManifest(path, "\(index.strangers) lines have no URL") }
-        }
-        return WorkerRun(
-            writer, index, ManifestRule(retriesFailed: worker.retryFailed), filter, limit: worker.maxFailures?.limit,
-            time: context.time)
+        return try WorkerRun(
+            manifest: worker.manifest, hashes: worker.manifestDigest, ManifestRule(retriesFailed: worker.retryFailed),
+            filter, limit: worker.maxFailures?.limit, time: context.time)
     }
 
     /// Returns the list of `-i`, or with a filter this worker's part of the list. Returns nil without `-i`.

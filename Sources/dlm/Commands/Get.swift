@@ -67,7 +67,7 @@ struct Get: ContextAction {
     }
 
     func run(in outer: Context) async throws -> Int32 {
-        let context = try own(outer)
+        let context = try outer.with(state: worker.state)
         let settings = try context.settings()
         var command = self
         try command.item.prepare(in: context)
@@ -82,14 +82,20 @@ struct Get: ContextAction {
         let (described, rejected) = try await describedFiles(maker, in: context)
         let requests = given + described
         let reader = try list(filter, maker, in: context)
-        if let store = worker.store { return try await enqueue(given, reader, maker, store, in: context) }
+        if let store = worker.store {
+            let queue = try await QueueAdding(store, base: maker.folder, context, output)
+            return try await handOver((RequestList(requests), rejected), reader, maker, to: queue)
+        }
         let recorder = try workerRun(filter, in: context)
         let begin = context.time.now
         let status = try await context.withService(
             kind: try kind(context.console),
             { session.apply(to: &$0, settings, limitsEach: item.transfer.limitRate != nil) }
         ) { [maker] service in
-            if background { return try await handOver(requests, rejected, reader, maker, service, context) }
+            if background {
+                let session = try BackgroundHandover(service, context, output)
+                return try await handOver((RequestList(requests), rejected), reader, maker, to: session)
+            }
             // If the file itself is written to the terminal, no progress is shown.
             let choice = streams && context.console.outputIsTerminal ? ProgressChoice.none : progress.progress
             let following = Following(
@@ -112,17 +118,14 @@ struct Get: ContextAction {
     }
 
     private func handOver(
-        _ requests: [DownloadRequest], _ rejected: [RejectedDocument], _ list: ListReader?, _ maker: RequestMaker,
-        _ service: any SessionRouting,
-        _ context: Context
+        _ given: RequestMaker.Part, _ list: ListReader?, _ maker: RequestMaker, to receiver: some Handover
     ) async throws -> Int32 {
-        var handover = try BackgroundHandover(
-            service, console: context.console, options: output, environment: context.environment)
-        for document in rejected { handover.reject(document) }
-        try await handover.add(RequestList(requests))
-        guard let list else { return handover.exitStatus }
-        try await handover.addList { try await maker.part(of: list) }
-        if let notice = list.notice, !output.quiet { context.console.report(notice) }
+        var handover = receiver
+        try await handover.add(given) {
+            if let list { try await maker.part(of: list) } else { nil }
+        }
+        if let notice = list?.notice, !output.quiet { handover.console.report(notice) }
+        handover.summarize()
         return handover.exitStatus
     }
 }
@@ -170,7 +173,7 @@ extension Get {
         if item.place.continues { throw refuse("there is nothing to continue; leave out -c") }
         if item.mirrors.repair { throw refuse("there is nothing to repair; leave out --repair") }
         if !item.mirrors.mirror.isEmpty { throw refuse("only one source can be used; leave out --mirror") }
-        if let number = item.count.connections?.number, number > 1 {
+        if item.count.connections?.number ?? 0 > 1 {
             throw refuse("only one connection can be used; leave out -x")
         }
     }

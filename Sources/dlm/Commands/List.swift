@@ -3,7 +3,7 @@ import DownloadKit
 import Foundation
 
 /// `dlm list`: lists the downloads, one on each line.
-struct List: ContextCommand {
+struct List: StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List the downloads that are not finished.",
@@ -31,10 +31,9 @@ struct List: ContextCommand {
         if let limit, limit < 0 { throw ValidationError("--limit \(limit): give 0 or more") }
     }
 
-    func run(in context: Context) async throws -> Int32 {
-        if let store = queue.store {
-            return try await QueueCommands(store, context, output).list(state, all: all, limit: limit)
-        }
+    func run(on queue: QueueCommands) async throws -> Int32 { try await queue.list(state, all: all, limit: limit) }
+
+    func run(here context: Context) async throws -> Int32 {
         let states = state.isEmpty ? Self.unfinished : Set(state)
         return try await context.withService { service in
             let style = context.style(output)

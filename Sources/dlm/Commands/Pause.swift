@@ -3,7 +3,7 @@ import DownloadKit
 
 /// `dlm pause ID...`: pauses downloads, including those that another process runs. Returns when all fetched bytes are
 /// on disk.
-struct Pause: ContextCommand {
+struct Pause: StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause",
         abstract: "Pause downloads, wherever they run.",
@@ -14,18 +14,15 @@ struct Pause: ContextCommand {
             """)
 
     @OptionGroup var selection: SelectionOptions
-    @OptionGroup(title: "Queue") var queue: QueueHostOptions
+    @OptionGroup(title: "Queue") var queue: QueueOptions
+    @OptionGroup(title: "Queue") var part: QueueHostOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    func validate() throws {
-        if try queue.validate(selection) { return }
-        try selection.require()
-    }
+    func validate() throws { try part.validate(selection, queue) }
 
-    func run(in context: Context) async throws -> Int32 {
-        if let store = queue.queue.store {
-            return try await QueueCommands(store, context, output).pause(true, host: queue.host)
-        }
+    func run(on queue: QueueCommands) async throws -> Int32 { try await queue.pause(true, host: part.host) }
+
+    func run(here context: Context) async throws -> Int32 {
         // Paused downloads are included. Otherwise downloads that were paused because the background session was
         // stopped would resume at its next start.
         let active = Set(DownloadState.Kind.allCases.filter { $0.isActive || $0 == .paused })

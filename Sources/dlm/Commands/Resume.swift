@@ -3,7 +3,7 @@ import DownloadKit
 import Foundation
 
 /// `dlm resume ID...`: resumes downloads.
-struct Resume: ContextCommand, RenewableOptions {
+struct Resume: StoreCommand, RenewableOptions {
     static let configuration = CommandConfiguration(
         commandName: "resume",
         abstract: "Resume downloads that are paused, interrupted or failed.",
@@ -28,23 +28,20 @@ struct Resume: ContextCommand, RenewableOptions {
     @OptionGroup(title: "Trust") var trust: TrustOptions
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Output") var progress: ProgressOptions
-    @OptionGroup(title: "Queue") var queue: QueueHostOptions
+    @OptionGroup(title: "Queue") var queue: QueueOptions
+    @OptionGroup(title: "Queue") var part: QueueHostOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    func validate() throws {
-        if try queue.validate(selection, resumes: true) { return }
-        try selection.require()
-    }
+    func validate() throws { try part.validate(selection, queue, resumes: true) }
 
     /// Resumes a shared queue or a host of it, or puts failed URLs back into it.
-    private func resume(_ commands: QueueCommands) async throws -> Int32 {
-        if !selection.ids.isEmpty { return try await commands.retry(selection.ids.ids) }
-        if selection.group.state == [.failed] { return try await commands.retry(nil) }
-        return try await commands.pause(false, host: queue.host)
+    func run(on queue: QueueCommands) async throws -> Int32 {
+        if !selection.ids.isEmpty { return try await queue.retry(selection.ids.ids) }
+        if selection.group.state == [.failed] { return try await queue.retry(nil) }
+        return try await queue.pause(false, host: part.host)
     }
 
-    func run(in context: Context) async throws -> Int32 {
-        if let store = queue.queue.store { return try await resume(QueueCommands(store, context, output)) }
+    func run(here context: Context) async throws -> Int32 {
         var options = self
         try options.prepare(in: context)
         var given = try RequestMaker.blank()

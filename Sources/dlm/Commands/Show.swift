@@ -3,7 +3,7 @@ import DownloadKit
 import Foundation
 
 /// `dlm show ID...`: shows everything that is recorded about downloads.
-struct Show: ContextCommand {
+struct Show: StoreCommand {
     static let configuration = CommandConfiguration(commandName: "show", abstract: "Show everything about downloads.")
 
     @Argument(
@@ -14,9 +14,10 @@ struct Show: ContextCommand {
     @OptionGroup(title: "Queue") var queue: QueueOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    func run(in context: Context) async throws -> Int32 {
-        if let store = queue.store { return try await QueueCommands(store, context, output).show(ids.ids) }
-        return try await context.withService { service in
+    func run(on queue: QueueCommands) async throws -> Int32 { try await queue.show(ids.ids) }
+
+    func run(here context: Context) async throws -> Int32 {
+        try await context.withService { service in
             let now = context.time.date
             let documents = try await service.known(ids.ids).map {
                 DownloadDocument($0, fate: context.fate($0.record), now: now)

@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 
 /// `dlm wait ID...`: waits until downloads are finished, including those that another process runs.
-struct Wait: ContextCommand {
+struct Wait: StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "wait",
         abstract: "Wait until downloads are finished, and end with their exit status.",
@@ -26,15 +26,15 @@ struct Wait: ContextCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws {
-        guard queue.store != nil else { return try selection.require() }
-        if !selection.ids.isEmpty || !selection.group.state.isEmpty || any {
-            throw ValidationError("--store: waits for the whole queue; give --all, or nothing")
-        }
+        try queue.require(
+            selection, orOfQueue: selection.ids.isEmpty && selection.group.state.isEmpty && !any,
+            "waits for the whole queue; give --all, or nothing")
     }
 
-    func run(in context: Context) async throws -> Int32 {
-        if let store = queue.store { return try await QueueCommands(store, context, output).wait(timeout) }
-        return try await context.withService { service in
+    func run(on queue: QueueCommands) async throws -> Int32 { try await queue.wait(timeout) }
+
+    func run(here context: Context) async throws -> Int32 {
+        try await context.withService { service in
             let chosen = selection.chosen(all: List.unfinished.subtracting([.paused]))
             let following = Following(
                 context, output, ProgressChoice.none, tellsStanding: context.console.errorsAreTerminal)

@@ -98,10 +98,9 @@ struct Work: ContextCommand {
     }
 
     func run(in given: Context) async throws -> Int32 {
-        var context = given
-        if let state { context.environment["XDG_STATE_HOME"] = try Self.path(state, "--state", in: given) }
+        let context = try given.with(state: state)
         let settings = try context.settings()
-        let folder = try directory.map { try Self.path($0, "-d", in: given) }
+        let folder = try directory.map { try given.path(of: $0, "-d") }
         let lease = leaseTime?.value ?? 60
         let queue = try await URLQueue.open(store.location, time: context.time)
         let overrides = RequestOverrides()
@@ -117,7 +116,10 @@ struct Work: ContextCommand {
             let worker = QueueWorker(queue, id: id, time: context.time)
             let run: WorkerRun
             do {
-                run = try workerRun(worker, in: context)
+                // The queue decides which failed URLs are tried again.
+                run = try WorkerRun(
+                    manifest: manifest, hashes: manifestDigest, ManifestRule(retriesFailed: true),
+                    limit: maxFailures?.limit, receiver: worker, time: context.time)
                 _ = try await queue.retry(forGood: retryFailed)
             } catch {
                 await worker.finish(isHurried: false)
@@ -132,26 +134,6 @@ struct Work: ContextCommand {
             if let notice = worker.notice { context.console.report(notice) }
             return status
         }
-    }
-
-    private func workerRun(_ worker: QueueWorker, in context: Context) throws -> WorkerRun {
-        var (writer, index): (ManifestWriter?, ManifestIndex) = (nil, ManifestIndex())
-        if let manifest {
-            writer = try ManifestWriter(manifest, hashes: manifestDigest) { worker.ended($0) }
-            try index.add(ManifestFile(manifest))
-            if index.strangers > 0 { throw DownloadError.noManifest(manifest, "\(index.strangers) lines have no URL") }
-        }
-        // The queue decides which failed URLs are tried again.
-        return WorkerRun(
-            writer, index, ManifestRule(retriesFailed: true), nil, limit: maxFailures?.limit, receiver: worker,
-            time: context.time)
-    }
-
-    private static func path(_ folder: String, _ option: String, in context: Context) throws -> String {
-        guard let start = folder.hasPrefix("/") ? "" : context.workingFolder else {
-            throw ValidationError("\(option): the working folder is gone; give an absolute folder")
-        }
-        return FolderPath.canonical(FolderPath.joined(start, folder))
     }
 
     /// The name of this worker for people: machine and process.

@@ -75,7 +75,7 @@ struct AddressChoice {
         question.network = request.network
         question.trust = request.trust
         question.timeouts = request.timeouts
-        question.timeouts.stall = min(question.timeouts.stall, 5)
+        question.timeouts.stall = min(question.timeouts.stall, .seconds(5))
         question.http.method = "HEAD"
         question.http.userAgent = request.http.userAgent
         question.http.upgradesKnownHosts = request.http.upgradesKnownHosts

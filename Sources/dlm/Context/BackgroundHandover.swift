@@ -1,9 +1,28 @@
 import DownloadKit
 
+/// The handover of the downloads of `get -b` to the background session, or to a shared queue.
+protocol Handover {
+    var console: Console { get }
+    /// The exit statuses of the inputs that were rejected.
+    var statuses: Set<Int32> { get }
+
+    /// Hands over `first`, and then the parts that `next` returns. A nil from `next` is the end of the list.
+    mutating func add(
+        _ first: RequestMaker.Part, next: @escaping @Sendable () async throws -> RequestMaker.Part?
+    ) async throws
+    /// Reports what was handed over, if that was not reported before.
+    func summarize()
+}
+
+extension Handover {
+    /// The exit status of the command: 0, the status of the only kind of failure, or 1 for several kinds.
+    var exitStatus: Int32 { statuses.count > 1 ? 1 : statuses.first ?? 0 }
+}
+
 /// The handover of downloads to the background session. The ids of the downloads are printed. A list is handed over in
 /// parts, so that a list of any length needs only the memory of a few parts. While the session records a part, the next
 /// part is prepared, and the ids of the part before are printed.
-struct BackgroundHandover {
+struct BackgroundHandover: Handover {
     /// A part of a list that the session can record.
     private struct Part: Sendable {
         let requests: RequestList
@@ -13,43 +32,33 @@ struct BackgroundHandover {
     }
 
     private let background: Background
-    private let console: Console
+    let console: Console
     private let options: OutputOptions
     private let proxies: CarriedProxies
     private(set) var statuses: Set<Int32> = []
 
-    init(
-        _ router: any SessionRouting, console: Console, options: OutputOptions, environment: [String: String]
-    ) throws {
-        proxies = try CarriedProxies(environment)
+    init(_ router: any SessionRouting, _ context: Context, _ options: OutputOptions) throws {
+        proxies = try CarriedProxies(context.environment)
         background = Background(router)
-        self.console = console
-        self.options = options
+        (console, self.options) = (context.console, options)
     }
 
-    /// The exit status of the command: 0, the status of the only kind of failure, or 1 for several kinds.
-    var exitStatus: Int32 { statuses.count > 1 ? 1 : statuses.first ?? 0 }
-
-    mutating func add(_ requests: RequestList) async throws {
-        let part = await Self.part((requests, []), proxies, background)
-        let answer = try await background.record(part.requests, part.addition)
-        statuses.formUnion(try tell(part, answer))
-    }
-
-    /// Hands over the parts that `next` returns. A nil from `next` is the end of the list.
-    mutating func addList(
-        _ next: @escaping @Sendable () async throws -> (requests: RequestList, rejected: [RejectedDocument])?
+    mutating func add(
+        _ first: RequestMaker.Part, next: @escaping @Sendable () async throws -> RequestMaker.Part?
     ) async throws {
-        let prepare = { @Sendable [proxies, background] () async throws -> Part? in
-            guard let part = try await next() else { return nil }
-            return await Self.part(part, proxies, background)
+        let prepare = { @Sendable [proxies, background] (part: RequestMaker.Part?) async -> Part? in
+            guard let part else { return nil }
+            let requests = proxies.applied(to: part.requests)
+            // An error is reported when the part is recorded, which tries again.
+            let addition = requests.isEmpty ? nil : try? await background.prepare(requests)
+            return Part(requests: requests, rejected: part.rejected, addition: addition)
         }
-        var coming = Task { try await prepare() }
+        var coming = Task<Part?, any Error> { await prepare(first) }
         // Prints what became of the last part, and returns its exit statuses.
         var telling = Task<Set<Int32>, any Error> { [] }
         do {
             while let part = try await coming.value {
-                coming = Task { try await prepare() }
+                coming = Task { await prepare(try await next()) }
                 let recording = Task { [background] in try await background.record(part.requests, part.addition) }
                 statuses.formUnion(try await telling.value)
                 let answer = await recording.result
@@ -63,21 +72,11 @@ struct BackgroundHandover {
         statuses.formUnion(try await telling.value)
     }
 
-    private static func part(
-        _ part: (requests: RequestList, rejected: [RejectedDocument]), _ proxies: CarriedProxies,
-        _ background: Background
-    ) async -> Part {
-        let requests = proxies.applied(to: part.requests)
-        // An error is reported when the part is recorded, which tries again.
-        let addition = requests.isEmpty ? nil : try? await background.prepare(requests)
-        return Part(requests: requests, rejected: part.rejected, addition: addition)
-    }
-
     /// - Parameter answer: The answer of the session; nil if nothing was added.
     /// - Returns: The exit statuses of the inputs that did not become downloads.
     private func tell(_ part: Part, _ answer: PreparedAddition.Answer?) throws -> Set<Int32> {
         var rejected = part.rejected
-        for document in rejected { tell(document) }
+        for document in rejected { document.tell(console, options) }
         let (requests, added) = (part.requests, try answer?() ?? [])
         let tellsEach = options.json || options.verbose > 0 && !options.quiet
         var ids: [DownloadID] = []
@@ -85,7 +84,7 @@ struct BackgroundHandover {
         for index in added.indices {
             if added[index].kind == .joined, requests[index].asksForMore(than: added[index].record.request) {
                 let document = RejectedDocument(Self.joinedUnverified(added[index].id))
-                tell(document)
+                document.tell(console, options)
                 rejected.append(document)
             } else {
                 ids.append(added[index].id)
@@ -121,16 +120,7 @@ struct BackgroundHandover {
         )
     }
 
-    /// Reports an input that did not become a download, and records its exit status.
-    mutating func reject(_ document: RejectedDocument) {
-        tell(document)
-        statuses.insert(document.exitStatus)
-    }
-
-    private func tell(_ document: RejectedDocument) {
-        console.report(document.text)
-        if options.json { console.print(document.json) }
-    }
+    func summarize() {}
 }
 
 /// The background session, which is looked up only once for all parts of a list.

@@ -1,3 +1,4 @@
+import ArgumentParser
 import DownloadKit
 import Foundation
 
@@ -47,6 +48,22 @@ struct Context: Sendable {
         @Sendable (
             SessionConfiguration, _ environment: [String: String], _ notice: @escaping @Sendable (String) -> Void
         ) async throws -> any SessionRouting
+
+    /// Returns the path of a folder that an option names.
+    func path(of folder: String, _ option: String) throws -> String {
+        guard let start = folder.hasPrefix("/") ? "" : workingFolder else {
+            throw ValidationError("\(option): the working folder is gone; give an absolute folder")
+        }
+        return FolderPath.canonical(FolderPath.joined(start, folder))
+    }
+
+    /// Returns this context, but with the folder of `--state`, if it is given, instead of `$XDG_STATE_HOME`.
+    func with(state: String?) throws -> Context {
+        guard let state else { return self }
+        var own = self
+        own.environment["XDG_STATE_HOME"] = try path(of: state, "--state")
+        return own
+    }
 
     /// Opens the session of this process, runs `body`, and closes the session.
     func withService(

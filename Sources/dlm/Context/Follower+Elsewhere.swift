@@ -76,14 +76,11 @@ extension Follower {
     }
 
     private func followed(_ event: LoggedEvent) async {
-        switch event.kind {
-        case .removed: removed(event.id, EventDocument(event))
+        if event.kind == .removed { return removed(event.id, EventDocument(event)) }
         // The final report needs the whole record.
-        case .completed, .failed, .cancelled: await look(at: [event.id])
-        case .started, .resumed, .waiting, .restarted, .paused, .added, .changed:
-            narrator.tell(event)
-            if let state = event.state { await moved(event, to: state) }
-        }
+        if event.kind.isEnd { return await look(at: [event.id]) }
+        narrator.tell(event)
+        if let state = event.state { await moved(event, to: state) }
     }
 
     private func moved(_ event: LoggedEvent, to state: DownloadState) async {

@@ -62,9 +62,9 @@ final class Follower: Sendable {
     let inbox: AsyncStream<Message>.Continuation
     private let messages: AsyncStream<Message>
     /// Requests the store's log, which has the events of other processes. Most commands never need the log.
-    let logRequest = OneTimeEvent()
+    let logRequest = Signal()
     /// Reports that the log is open. From then on no event is missed.
-    let logOpening = OneTimeEvent()
+    let logOpening = Signal()
     let isLogOpen = Atomic(false)
     let idleness = Mutex(Idleness())
     let checks = Mutex<[DownloadID: JoinedCheck]>([:])

@@ -44,10 +44,7 @@ struct Narrator: Sendable {
         self.tellsRetries = !options.quiet && (tellsRetries || options.verbose > 0)
     }
 
-    func reject(_ document: RejectedDocument) {
-        console.report(document.text)
-        if options.json { console.print(document.json) }
-    }
+    func reject(_ document: RejectedDocument) { document.tell(console, options) }
 
     /// Whether a complete download is told by its path at most.
     var tellsPathsOnly: Bool { options.verbose == 0 && !options.json }
@@ -213,7 +210,7 @@ private final class ToldOutage: Sendable {
 
     /// Returns false if the event reports a lost network, and the lost network was already reported.
     func isFirst(_ event: DownloadEvent) -> Bool {
-        guard case .willRetry(let snapshot, _) = event, snapshot.record.state.waiting.what == "network" else {
+        guard case .willRetry(let snapshot, _) = event, case .waiting(.network, _) = snapshot.record.state else {
             return true
         }
         return !isTold.exchange(true, ordering: .relaxed)
@@ -231,13 +228,8 @@ private final class ToldRequests: Sendable {
     /// Returns the request as it was before the event; nil if it is not known.
     func last(_ event: DownloadEvent) -> DownloadRequest? {
         let record = event.snapshot.record
-        switch event {
-        case .didStart, .didChange: break
-        case .didPause, .didCancel, .didRemove, .didComplete, .didFail:
-            requests.withLock { $0[record.id] = nil }
-            return nil
-        case .didAdd, .didRestart, .willRetry, .didPostpone, .didResume: return nil
-        }
+        if event.kind.endsWait { requests.withLock { $0[record.id] = nil } }
+        guard [.started, .changed].contains(event.kind) else { return nil }
         return requests.withLock { requests in
             let last = requests[record.id]
             if last != nil || requests.count < Self.most { requests[record.id] = record.request }
@@ -261,13 +253,13 @@ private final class ToldFolders: Sendable {
 
     /// Returns whether the deletion of this download's folder was already reported. The first download creates the
     /// folder again. The other downloads then find only that their partial files are gone.
-    func wasTold(_ record: DownloadRecord, _ why: String) -> Bool {
+    func wasTold(_ record: DownloadRecord, _ why: RestartReason) -> Bool {
         let folder = record.request.destination.folder
         return restarted.withLock { told in
             switch why {
-            case DownloadEvent.folderIsGone: !told.insert(folder).inserted
-            case DownloadEvent.partialIsGone: told.contains(folder)
-            default: false
+            case .folderDeleted: !told.insert(folder).inserted
+            case .partialDeleted: told.contains(folder)
+            case .versionUnproved, .partsUnavailable, .partsUnusable, .other: false
             }
         }
     }

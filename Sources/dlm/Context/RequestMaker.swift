@@ -18,9 +18,6 @@ struct RequestMaker: Sendable {
     private let listOptions = ListOptions()
     /// The rule of `--name-by` for file names; nil if the option is not given.
     private let namer: FileNamer?
-    /// Whether a file with a name of the namer can only be the file of its URL. If so, an existing file is not
-    /// downloaded again.
-    private let trustsNames: Bool
     /// The given options that can also be given to `resume`.
     let overrides: RequestOverrides
     /// The time between the starts of two downloads from one host, in seconds, if the command gives it.
@@ -34,8 +31,7 @@ struct RequestMaker: Sendable {
         listName = command.inputFile.map(InputList.name) ?? ""
         streams = command.streams
         areRecorded = command.isRecorded
-        namer = command.worker.namer
-        trustsNames = command.worker.store != nil && command.item.place.ifExists == nil
+        namer = command.worker.namer(command.item.place.ifExists)
         templates = try RequestTemplates(
             command.item, settings: settings, workingFolder: streams ? workingFolder ?? "/" : workingFolder)
         var given = try Self.blank()
@@ -92,7 +88,7 @@ struct RequestMaker: Sendable {
         if let namer, request.destination.fileName == nil {
             let place = try namer.place(of: request.url, at: position)
             request.destination.fileName = place.name
-            if trustsNames, request.destination.ifExists == .fail { request.destination.ifExists = .skip }
+            if namer.trustsFiles, request.destination.ifExists == .fail { request.destination.ifExists = .skip }
             if !place.folder.isEmpty {
                 request.destination.folder = FileNaming.path(request.destination.folder, place.folder)
             }
@@ -150,8 +146,11 @@ struct RequestMaker: Sendable {
         }
     }
 
+    /// The requests of a part of a list, and the reports about its bad lines.
+    typealias Part = (requests: RequestList, rejected: [RejectedDocument])
+
     /// Returns the requests of the next part, and the reports about bad lines. Returns nil at the end of the list.
-    func part(of list: ListReader) async throws -> (requests: RequestList, rejected: [RejectedDocument])? {
+    func part(of list: ListReader) async throws -> Part? {
         guard let lines = try await list.next() else { return nil }
         var rejected: [RejectedDocument] = []
         let requests = requests(lines) { rejected.append($0) }

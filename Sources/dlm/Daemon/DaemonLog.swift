@@ -51,20 +51,15 @@ struct DaemonLog: Sendable {
     }
 
     private func follow(_ event: DownloadEvent) {
-        switch event {
-        case .didComplete(let snapshot):
-            let record = snapshot.record
+        let record = event.snapshot.record
+        if event.kind == .completed {
             let bytes = record.completed.map { " (\($0.bytes) bytes)" } ?? ""
             let what = record.completed?.path ?? record.displayName
             line("\(record.id): completed: \(what)\(bytes)", .info, .completed, of: record)
-        case .didFail(let snapshot, let error):
-            let text = "\(snapshot.id): failed: \(FailureText.line(snapshot.record, error))"
-            line(text, .notice, .failed, of: snapshot.record)
-        case .didRestart(let snapshot, let why):
-            line("\(snapshot.id): \(ErrorText.restart(why))", .notice, .restarted, of: snapshot.record)
-        case .didAdd, .didStart, .willRetry, .didPostpone, .didPause, .didResume, .didCancel, .didRemove,
-            .didChange:
-            break
+        } else if case .didFail(_, let error) = event {
+            line("\(record.id): failed: \(FailureText.line(record, error))", .notice, .failed, of: record)
+        } else if case .didRestart(_, let why) = event {
+            line("\(record.id): \(ErrorText.restart(why))", .notice, .restarted, of: record)
         }
     }
 }

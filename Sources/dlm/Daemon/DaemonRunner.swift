@@ -84,7 +84,11 @@ struct DaemonRunner: Sendable {
         do {
             try RPCServer.forgetAddress(in: stateFolder)
             guard let rpc else { return nil }
-            return try await DownloadSession.serveRPC(manager, rpc, time: context.time) { log.line($0) }
+            // Clients see the downloads of all sessions of the store, as commands do.
+            let sessions = DownloadSession.sessions(stateFolder: stateFolder, time: context.time)
+            return try await RPCServer.start(
+                DownloadRouter(local: manager, directory: sessions), rpc, identifier: manager.identifier,
+                time: context.time, probe: { try await DownloadSession.probe($0) }, report: { log.line($0) })
         } catch {
             await manager.pauseAll(.terminate)
             await manager.close()

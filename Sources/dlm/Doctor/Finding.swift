@@ -21,6 +21,8 @@ struct Finding: Equatable, Sendable {
             case .problem: "problem"
             }
         }
+
+        var exitStatus: Int32? { if case .problem(let status) = self { status } else { nil } }
     }
 
     let section: Section
@@ -49,9 +51,6 @@ struct Finding: Equatable, Sendable {
 
     /// Returns the exit status of the first problem, or 0 if there is none.
     static func exitStatus(_ findings: [Finding]) -> Int32 {
-        for finding in findings {
-            if case .problem(let status) = finding.result { return status }
-        }
-        return 0
+        findings.lazy.compactMap(\.result.exitStatus).first ?? 0
     }
 }

@@ -78,7 +78,7 @@ struct CompletionPost {
         request.secretFiles.bearer = bearerFile
         request.validation.statuses = StatusCodes("200-299")
         request.retry.limit = 0
-        request.timeouts.total = timeLimit
+        request.timeouts.total.inSeconds = timeLimit
         return request
     }
 }

@@ -25,6 +25,9 @@ struct FileNamer: Sendable {
     let rule: FileNameRule
     /// Whether files are put into two levels of folders, so that no folder has too many files.
     let spreads: Bool
+    /// Whether a file with a name of this namer can only be the file of its URL. If so, an existing file is not
+    /// downloaded again.
+    var trustsFiles = false
 
     /// - Parameter position: the position of the URL in its list.
     func place(of url: SourceURL, at position: Int) throws(DownloadError) -> Place {
@@ -56,7 +59,7 @@ struct FileNamer: Sendable {
         let segment = url.path.split(separator: "/").last ?? ""
         guard let dot = segment.lastIndex(of: "."), dot > segment.startIndex else { return "" }
         let ending = segment[segment.index(after: dot)...]
-        let isPlain = (1...10).contains(ending.utf8.count) && ending.utf8.allSatisfy { isLetterOrDigit($0) }
+        let isPlain = (1...10).contains(ending.utf8.count) && ending.utf8.allSatisfy(\.isLetterOrDigit)
         return isPlain && ending.lowercased() != "part" ? "." + ending : ""
     }
 
@@ -66,7 +69,7 @@ struct FileNamer: Sendable {
     private static func folder(of url: SourceURL) -> String {
         let usual = SourceScheme(rawValue: url.scheme)?.port
         let scheme = url.scheme == "https" ? "" : url.scheme + "+"
-        return scheme + quoted(url.host) + (url.port == usual || url.port == 0 ? "" : "+\(url.port)")
+        return scheme + Form.encoded(url.host) + (url.port == usual || url.port == 0 ? "" : "+\(url.port)")
     }
 
     /// The longest name that is not cut, in bytes. It leaves room for the longer name of the partial file.
@@ -80,34 +83,12 @@ struct FileNamer: Sendable {
         // The first slash is removed, unless only slashes follow the host: https://h/ needs its slash as a name, and
         // https://h// needs another name.
         if rest.first == "/", rest.utf8.contains(where: { $0 != UInt8(ascii: "/") }) { rest.removeFirst() }
-        var name = quoted(rest)
+        var name = Form.encoded(rest)
         if name.first == "." { name = "%2E" + name.dropFirst() }
         // Without this change, the partial file of another file could have the same name.
         if name.hasSuffix(".part") { name = name.dropLast(5) + "%2Epart" }
         if name.utf8.count <= longest { return name }
         // The comma marks a cut name, because other names cannot have a comma.
         return name.prefix(longest - 60) + "," + digest.prefix(32) + ending(of: url)
-    }
-
-    private static func quoted(_ text: some StringProtocol) -> String {
-        var bytes: [UInt8] = []
-        let digits = Array("0123456789ABCDEF".utf8)
-        for byte in text.utf8 {
-            if isLetterOrDigit(byte) || "_.-~".utf8.contains(byte) {
-                bytes.append(byte)
-            } else {
-                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: false
-        }
     }
 }

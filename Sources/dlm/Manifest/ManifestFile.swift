@@ -66,14 +66,9 @@ final class ManifestFile: Sendable {
     }
 
     private func read(at offset: Int64, count: Int) throws(DownloadError) -> [UInt8] {
-        var failure: Int32 = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            var got = pread(descriptor, buffer.baseAddress, count, off_t(offset))
-            while got < 0, errno == EINTR { got = pread(descriptor, buffer.baseAddress, count, off_t(offset)) }
-            failure = got < 0 ? errno : 0
-            filled = max(0, got)
+        guard let bytes = FileBytes.read(descriptor, offset..<offset + Int64(count)) else {
+            throw .fileFailed(.system(operation: "read", errno: errno), path: path)
         }
-        if failure != 0 { throw .fileFailed(.system(operation: "read", errno: failure), path: path) }
         return bytes
     }
 

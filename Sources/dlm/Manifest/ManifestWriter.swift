@@ -101,15 +101,11 @@ final class ManifestWriter: Sendable {
 
     private func write(_ bytes: [UInt8]) async -> DownloadError? {
         if bytes.isEmpty { return nil }
-        return await withCheckedContinuation { continuation in
-            queue.async { [self] in
-                do throws(DownloadError) {
-                    try append(bytes)
-                    continuation.resume(returning: nil)
-                } catch {
-                    continuation.resume(returning: error)
-                }
-            }
+        do throws(DownloadError) {
+            try await queue.run { [self] () throws(DownloadError) in try append(bytes) }
+            return nil
+        } catch {
+            return error
         }
     }
 
@@ -130,19 +126,11 @@ final class ManifestWriter: Sendable {
     /// lines.
     private func appendAlone(_ bytes: [UInt8]) throws(DownloadError) {
         let start = lseek(descriptor, 0, SEEK_END)
-        var written = 0
-        while written < bytes.count {
-            let count = bytes.withUnsafeBytes {
-                Glibc.write(descriptor, $0.baseAddress! + written, bytes.count - written)
-            }
-            if count < 0, errno == EINTR { continue }
-            if count < 0 {
-                let code = errno
-                // The partial line is removed. Otherwise the next line would be appended to it.
-                if written > 0, start >= 0 { _ = ftruncate(descriptor, start) }
-                throw .file(code, "write", path: path)
-            }
-            written += count
+        guard bytes.withUnsafeBytes({ FileBytes.write($0, to: descriptor) }) else {
+            let code = errno
+            // The partial line is removed. Otherwise the next line would be appended to it.
+            if start >= 0, lseek(descriptor, 0, SEEK_CUR) > start { _ = ftruncate(descriptor, start) }
+            throw .file(code, "write", path: path)
         }
         if fdatasync(descriptor) != 0 { throw .file(errno, "fdatasync", path: path) }
     }

@@ -12,12 +12,18 @@ final class WorkerRun: Sendable {
     private let time: any TimeSource
     private let outcome: Mutex<WorkerOutcome>
 
-    /// - Parameter index: The entries that the manifest had before this run.
+    /// Opens the manifest, if there is one, and reads the entries that it had before this run.
+    /// - Parameter hashes: whether the manifest gets the SHA-256 digests of all files.
     init(
-        _ manifest: ManifestWriter?, _ index: ManifestIndex, _ rule: ManifestRule, _ filter: ShardFilter?,
+        manifest path: String?, hashes: Bool, _ rule: ManifestRule, _ filter: ShardFilter? = nil,
         limit: WorkerOutcome.FailureLimit?, receiver: (any WorkerReceiver)? = nil, time: any TimeSource
-    ) {
-        self.manifest = manifest
+    ) throws {
+        var index = ManifestIndex()
+        manifest = try path.map { try ManifestWriter($0, hashes: hashes) { receiver?.ended($0) } }
+        if let path {
+            try index.add(ManifestFile(path))
+            if index.strangers > 0 { throw DownloadError.noManifest(path, "\(index.strangers) lines have no URL") }
+        }
         self.index = index
         self.rule = rule
         self.filter = filter

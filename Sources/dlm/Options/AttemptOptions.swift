@@ -52,7 +52,7 @@ struct AttemptOptions: OptionTable {
 
     mutating func rows(_ row: inout OptionRows) {
         retryOn = row("retry-on", .value(StatusCodes.init(argument:)), retryOn, .field(\.retry.statuses))
-        maxTime = row("max-time", .seconds, maxTime, .seconds(\.timeouts.total))
+        maxTime = row("max-time", .seconds, maxTime, .seconds(\.timeouts.total.inSeconds))
         at = row(
             "at", .value(StartArgument.init(argument:)), at,
             .sets({ $0.ownSchedule.start = $1.moment }, shows: { $0.schedule?.start.map { ShowText.text($0) } }))

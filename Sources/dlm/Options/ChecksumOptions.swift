@@ -88,23 +88,9 @@ enum ChecksumFile {
     static func read(_ path: String?, largest: Int = ChecksumList.largest) throws(DownloadError) -> [UInt8] {
         let name = path ?? "standard input"
         let descriptor = path.map { open($0, O_RDONLY | O_CLOEXEC) } ?? STDIN_FILENO
-        guard descriptor >= 0 else { throw failure("open", name) }
+        guard descriptor >= 0 else { throw .givenFile(errno, "open", name) }
         defer { if path != nil { close(descriptor) } }
-        var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 1 << 16)
-        while bytes.count <= largest {
-            let count = Glibc.read(descriptor, &piece, piece.count)
-            if count == 0 { break }
-            if count < 0, errno == EINTR { continue }
-            if count < 0 { throw failure("read", name) }
-            bytes += piece[..<count]
-        }
+        guard let bytes = FileBytes.read(descriptor, atMost: largest) else { throw .givenFile(errno, "read", name) }
         return bytes
-    }
-
-    private static func failure(_ operation: String, _ path: String) -> DownloadError {
-        errno == EACCES
-            ? .fileFailed(.permissionDenied, path: path)
-            : .fileFailed(.system(operation: operation, errno: errno), path: path)
     }
 }

@@ -35,7 +35,7 @@ struct NetworkOptions: OptionTable {
     @Option(
         help: ArgumentHelp(
             "Connect to this address instead of looking up the host; repeatable. Separate several addresses with "
-                + "commas: the next address is tried after a failure.", valueName: "host:port:addr"))
+                + "commas: the next address is tried after a failure, or if one is slow.", valueName: "host:port:addr"))
     var resolve: [String] = []
 
     @Option(

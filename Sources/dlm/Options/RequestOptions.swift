@@ -41,7 +41,7 @@ extension RenewableOptions {
     /// Applies the options that were given, and changes nothing else. Reads the files that must be read before the
     /// download starts.
     func renew(_ request: inout DownloadRequest) throws {
-        if let connections = count.connections { request.connections = connections.number }
+        if let connections = count.connections { request.connections = connections }
         try body.apply(to: &request)
         try fields.apply(to: &request)
         let before = request.secretFiles
@@ -65,7 +65,7 @@ extension RenewableOptions {
         overrides.trust = given.trust == .system ? nil : given.trust
         overrides.schemes = given.redirect.schemes
         overrides.network = given.network
-        overrides.connections = count.connections?.number
+        overrides.connections = count.connections
         overrides.acceptsUnverified = given.acceptsUnverified
         return overrides
     }
@@ -80,23 +80,23 @@ struct ConnectionOptions: ParsableArguments {
                 + "most \(SegmentPlanner.automaticLimit), and auto:N at most N. Over FTP and SSH, auto uses 1. "
                 + "Default: auto.",
             valueName: "n"),
-        completion: .list(["auto", "1", "2", "4", "8", "16"]), transform: ConnectionCount.init(argument:))
-    var connections: ConnectionCount?
+        completion: .list(["auto", "1", "2", "4", "8", "16"]), transform: DownloadRequest.Connections.init(argument:))
+    var connections: DownloadRequest.Connections?
 }
 
 extension ConnectionOptions: ScannedGroup {
     mutating func read(_ words: inout ScannedWords) {
-        connections = words("connections", letter: "x", .value(ConnectionCount.init(argument:)))
+        connections = words("connections", letter: "x", .value(DownloadRequest.Connections.init(argument:)))
     }
 }
 
 /// The options of `get` for speed, retries, timeouts, redirects and priority.
 struct TransferOptions: OptionTable {
     // The help texts name these defaults, because the parser does not show the defaults of options with a `transform`.
-    private static let delay = Seconds(RetryPolicy().delay)
-    private static let hostPause = Seconds(RetryPolicy().maximumHostPause)
-    private static let connect = Seconds(DownloadRequest.Timeouts().connect)
-    private static let stall = Seconds(DownloadRequest.Timeouts().stall)
+    private static let delay = Seconds(RetryPolicy().delay.inSeconds)
+    private static let hostPause = Seconds(RetryPolicy().maximumHostPause.inSeconds)
+    private static let connect = Seconds(DownloadRequest.Timeouts().connect.inSeconds)
+    private static let stall = Seconds(DownloadRequest.Timeouts().stall.inSeconds)
 
     @Option(
         help: ArgumentHelp(
@@ -166,14 +166,18 @@ struct TransferOptions: OptionTable {
         let (retry, times) = (RetryPolicy(), DownloadRequest.Timeouts())
         limitRate = row("limit-rate", .value(ByteRate.init(argument:)), limitRate, .sets { $0.rateLimit = $1.limit })
         retries = row("retries", .word(), retries, .field(\.retry.limit, unless: retry.limit))
-        retryDelay = row("retry-delay", .seconds, retryDelay, .seconds(\.retry.delay, unless: retry.delay))
-        row.change { $0.retry.maximumDelay = max($0.retry.maximumDelay, retryDelay?.value ?? 0) }
+        retryDelay = row(
+            "retry-delay", .seconds, retryDelay, .seconds(\.retry.delay.inSeconds, unless: retry.delay.inSeconds))
+        row.change { $0.retry.maximumDelay = max($0.retry.maximumDelay, .seconds(retryDelay?.value ?? 0)) }
         maxRetryAfter = row(
             "max-retry-after", .seconds, maxRetryAfter,
-            .seconds(\.retry.maximumHostPause, unless: retry.maximumHostPause))
+            .seconds(\.retry.maximumHostPause.inSeconds, unless: retry.maximumHostPause.inSeconds))
         connectTimeout = row(
-            "connect-timeout", .seconds, connectTimeout, .seconds(\.timeouts.connect, unless: times.connect))
-        stallTimeout = row("stall-timeout", .seconds, stallTimeout, .seconds(\.timeouts.stall, unless: times.stall))
+            "connect-timeout", .seconds, connectTimeout,
+            .seconds(\.timeouts.connect.inSeconds, unless: times.connect.inSeconds))
+        stallTimeout = row(
+            "stall-timeout", .seconds, stallTimeout, .seconds(\.timeouts.stall.inSeconds, unless: times.stall.inSeconds)
+        )
         maxRedirects = row(
             "max-redirects", .word(), maxRedirects, .field(\.redirect.limit, unless: RedirectPolicy().limit))
         priority = row("priority", .word(), priority, .sets { $0.priority = $1 })

@@ -13,14 +13,14 @@ enum SettingDefaults {
         let session = SessionConfiguration(kind: .foreground, stateFolder: "")
         let (retry, timeouts) = (RetryPolicy(), DownloadRequest.Timeouts())
         return [
-            "history-age": session.historyAge.map { Seconds($0).description } ?? "none",
+            "history-age": session.historyAge.inSeconds.map { Seconds($0).description } ?? "none",
             "max-concurrent": String(session.maxConcurrent), "max-per-host": String(session.maxPerHost),
             "limit-rate": ByteRate.text(session.rateLimit), "limit-window": "none", "connections": "auto",
             "directory": ".", "if-exists": Destination.IfExists.fail.rawValue, "priority": "0",
-            "retries": String(retry.limit), "retry-delay": Seconds(retry.delay).description,
-            "max-retry-after": Seconds(retry.maximumHostPause).description,
-            "connect-timeout": Seconds(timeouts.connect).description,
-            "stall-timeout": Seconds(timeouts.stall).description,
+            "retries": String(retry.limit), "retry-delay": Seconds(retry.delay.inSeconds).description,
+            "max-retry-after": Seconds(retry.maximumHostPause.inSeconds).description,
+            "connect-timeout": Seconds(timeouts.connect.inSeconds).description,
+            "stall-timeout": Seconds(timeouts.stall.inSeconds).description,
             "content-disposition": "true", "follow-metalink": "true", "hsts": "true", "expect-status": "200",
             "hook-timeout": Seconds(Hooks.standardTimeLimit).description,
             "max-redirects": String(RedirectPolicy().limit),

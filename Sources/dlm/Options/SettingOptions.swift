@@ -16,7 +16,7 @@ struct SettingOptions {
     /// the session together.
     func apply(to configuration: inout SessionConfiguration) {
         if !limitWindow.isEmpty { configuration.timetable = RateTimetable(limitWindow.compactMap(\.entry)) }
-        if let historyAge { configuration.historyAge = historyAge.seconds }
+        if let historyAge { configuration.historyAge.inSeconds = historyAge.seconds }
         if let maxConcurrent = session.maxConcurrent { configuration.maxConcurrent = maxConcurrent }
         if let maxPerHost = session.maxPerHost { configuration.maxPerHost = maxPerHost }
         if let limitRate = item.transfer.limitRate { configuration.rateLimit = limitRate.limit }

@@ -41,18 +41,8 @@ struct SettingsFile {
             throw unreadable(errno)
         }
         defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        while bytes.count <= Self.largest {
-            var code: Int32 = 0
-            let part = [UInt8](unsafeUninitializedCapacity: 1 << 14) { buffer, count in
-                let got = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-                code = got < 0 ? errno : 0
-                count = max(0, got)
-            }
-            if code == 0, part.isEmpty { return bytes }
-            if code != 0, code != EINTR { throw unreadable(code) }
-            bytes += part
-        }
+        guard let bytes = FileBytes.read(descriptor, atMost: Self.largest) else { throw unreadable(errno) }
+        if bytes.count <= Self.largest { return bytes }
         throw SettingsError("\(path): larger than 1 MiB; this is not a configuration file of dlm")
     }
 

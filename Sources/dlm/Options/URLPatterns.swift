@@ -1,4 +1,5 @@
 import ArgumentParser
+import DownloadKit
 
 /// The patterns in URLs, with curl's syntax: `[001-100]`, `[a-z]`, `[0-9:3]` and `{a,b}`. Other brackets and braces, as
 /// in `?id[]=3` or `http://[::1]/`, are ordinary characters. So is a bracket or brace after a backslash.
@@ -132,10 +133,7 @@ struct URLPattern: Equatable {
             first <= last, step > 0
         else { return nil }
         let width = match.1.first == "0" ? match.1.count : 0
-        return stride(from: first, through: last, by: step).prefix(longest).map { number in
-            let digits = String(number)
-            return String(repeating: "0", count: max(0, width - digits.count)) + digits
-        }
+        return stride(from: first, through: last, by: step).prefix(longest).map { $0.padded(width) }
     }
 
     private static func letters(_ text: Substring) -> [String]? {

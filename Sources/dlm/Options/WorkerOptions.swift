@@ -89,9 +89,13 @@ struct WorkerOptions: ScannedGroup {
         if shardBy != nil, shard == nil { throw ValidationError("--shard-by needs --shard I/N") }
     }
 
-    /// The rule for file names; nil if neither `--name-by` nor `--store` is given. With `--store` alone, it is `url`.
-    var namer: FileNamer? {
-        (nameBy ?? (store == nil ? nil : .url)).map { FileNamer(rule: $0, spreads: spread) }
+    /// Returns the rule for file names; nil if neither `--name-by` nor `--store` is given. With `--store` alone, it is
+    /// `url`.
+    /// - Parameter ifExists: what the command line says about existing files.
+    func namer(_ ifExists: Destination.IfExists?) -> FileNamer? {
+        (nameBy ?? (store == nil ? nil : .url)).map {
+            FileNamer(rule: $0, spreads: spread, trustsFiles: store != nil && ifExists == nil)
+        }
     }
 
     /// Returns the seconds between the starts of two downloads from one host, or nil if their rate is not limited.

@@ -123,9 +123,20 @@ final class Console: Sendable {
     /// Whether writing to stdout has failed, for example because its reader has ended.
     var isOutputClosed: Bool { state.withLock(\.isOutputClosed) }
 
-    /// Waits until stdout has no reader any more, or the task is cancelled. Without this method, a command that only
-    /// prints events would not end before the next event. For a pipe without a reader, poll(2) reports POLLERR.
-    func outputClosed(_ time: any TimeSource) async {
+    /// Runs `print` until it returns, or until stdout has no reader any more. Otherwise a command that only prints events
+    /// would not end before the next event.
+    func whileRead(_ time: any TimeSource, print: @escaping @Sendable () async throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask(operation: print)
+            group.addTask { await self.outputClosed(time) }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    /// Waits until stdout has no reader any more, or the task is cancelled. For a pipe without a reader, poll(2) reports
+    /// POLLERR.
+    private func outputClosed(_ time: any TimeSource) async {
         while !Task.isCancelled, !isOutputClosed {
             var output = pollfd(fd: output, events: 0, revents: 0)
             if poll(&output, 1, 0) == 1, output.revents & Int16(POLLERR | POLLHUP) != 0 { return }
@@ -177,20 +188,6 @@ final class Console: Sendable {
     /// Writes the text with one write(2) if the kernel takes all of it at once. Returns 0 or errno.
     private static func writeAll(_ text: String, to descriptor: Int32) -> Int32 {
         var text = text
-        return text.withUTF8 { bytes in
-            var rest = UnsafeRawBufferPointer(bytes)[...]
-            while !rest.isEmpty {
-                let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                if count >= 0 {
-                    rest = rest.dropFirst(count)
-                } else if errno == EAGAIN {
-                    var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                    poll(&ready, 1, -1)
-                } else if errno != EINTR {
-                    return errno
-                }
-            }
-            return 0
-        }
+        return text.withUTF8 { FileBytes.write(UnsafeRawBufferPointer($0), to: descriptor) ? 0 : errno }
     }
 }

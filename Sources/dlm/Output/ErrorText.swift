@@ -17,10 +17,10 @@ enum ErrorText {
         switch error {
         case DownloadError.partsUnproved, EndedTransfer.overlong: "; give --checksum or --allow-unverified"
         case DownloadError.piecesUnknown: " (-M)"
-        case .requestInvalid(.missingProtocol), .requestInvalid(.notForScheme(_, RequestFailure.beyondLibcurl)):
+        case .requestInvalid(.missingProtocol), .requestInvalid(.missingOption):
             "; to see what it supports, run: dlm doctor"
-        case .requestInvalid(.notForScheme(_, RequestFailure.bodyIsForHTTP)): " (--data)"
-        case .requestInvalid(.notForScheme(_, RequestFailure.methodIsForHTTP)): " (--method)"
+        case .requestInvalid(.bodyNotForScheme): " (--data)"
+        case .requestInvalid(.methodNotForScheme): " (--method)"
         case .requestInvalid(.missingSecrets): "; give it to dlm resume"
         case .requestInvalid(.schemeNotAllowed): " (--proto, --pinned-public-key)"
         case .requestInvalid(.missingScheme(let text)) where text.lowercased().hasPrefix("magnet:"):
@@ -54,9 +54,8 @@ enum ErrorText {
     }
 
     /// Returns what happens to the bytes of a download, and why, with the option that can avoid this.
-    static func restart(_ why: String) -> String {
-        let keepsBytes = why.hasSuffix(DownloadEvent.comparison)
-        let option = why == DownloadEvent.comparesAll ? " (--allow-unverified compares the last 64 KiB)" : ""
-        return "\(keepsBytes ? "fetches its bytes again" : "starts over"): \(why)\(option)"
+    static func restart(_ why: RestartReason) -> String {
+        let option = why == .versionUnproved ? " (--allow-unverified compares the last 64 KiB)" : ""
+        return "\(why.keepsBytes ? "fetches its bytes again" : "starts over"): \(why)\(option)"
     }
 }

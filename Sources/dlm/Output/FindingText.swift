@@ -36,7 +36,7 @@ struct FindingText {
 
     private func sum(_ findings: [Finding]) -> String {
         let warnings = findings.count { $0.result == .warning }
-        let problems = findings.count { $0.result.word == "problem" }
+        let problems = findings.count { $0.result.exitStatus != nil }
         let counts = [(problems, "problem"), (warnings, "warning")].filter { $0.0 > 0 }
             .map { "\($0) \($1)\($0 == 1 ? "" : "s")" }
         return counts.isEmpty ? style.good("all is well") : counts.joined(separator: ", ")

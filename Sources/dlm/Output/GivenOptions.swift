@@ -21,6 +21,8 @@ enum GivenOptions {
     /// Returns the empty value of a flag, or nil if the flag is not set.
     static func flag(_ isSet: Bool?) -> String? { isSet == true ? "" : nil }
 
+    static func seconds(_ value: Duration) -> String { seconds(value.inSeconds) }
+
     static func seconds(_ value: Double) -> String {
         Int(exactly: value).map { "\($0)s" } ?? "\(value)s"
     }

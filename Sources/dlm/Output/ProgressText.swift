@@ -12,7 +12,7 @@ enum ProgressText {
     ) -> String? {
         let name = "\(event.snapshot.id): \(event.snapshot.record.displayName)"
         switch event {
-        case .didRestart(let snapshot, DownloadEvent.folderIsGone):
+        case .didRestart(let snapshot, .folderDeleted):
             let folder = snapshot.record.request.destination.folder
             return "\(folder): was deleted; it is made again, and its downloads start over"
         case .didRestart(_, let why): return "\(name): \(ErrorText.restart(why))"
@@ -67,7 +67,7 @@ enum ProgressText {
                 if let version = metrics.httpVersion { parts.append("HTTP/\(version)") }
                 parts.append("first byte after \(milliseconds(metrics.firstByte))")
             }
-            if let outcome = attempt.outcome, outcome != "completed" { parts.append(outcome) }
+            if let outcome = attempt.outcome, outcome != AttemptRecord.completed { parts.append(outcome) }
             lines.append("\(name): \(parts.joined(separator: ", "))")
         }
         if let verified = record.completed?.verified {

@@ -84,9 +84,9 @@ struct ShowText {
         if progress.received == 0, progress.total == nil { return "nothing yet" }
         var text = Units.part(progress.received, of: progress.total).replacing("/", with: " of ")
         if let percent = document.percent { text += " (\(percent)%)" }
-        let connections = request.connectionsWithoutLimit
-        if connections > 1 { text += ", \(connections) connections" }
-        if let limit = request.connectionLimit { text += ", at most \(limit) connections" }
+        let connections = request.connections
+        if connections.number > 1 { text += ", \(connections.number) connections" }
+        if let limit = connections.limit { text += ", at most \(limit) connections" }
         return [text, resumability].compactMap(\.self).joined(separator: "; ")
     }
 
@@ -110,7 +110,8 @@ struct ShowText {
 
     private static func text(_ attempt: AttemptRecord, number: Int) -> String {
         var parts = ["\(number)", text(attempt.started)]
-        if let address = attempt.metrics?.remoteAddress { parts.append(address) }
+        let addresses = [attempt.metrics?.remoteAddress].compactMap(\.self) + (attempt.otherAddresses ?? [])
+        if !addresses.isEmpty { parts.append(addresses.joined(separator: ", ")) }
         if let http = attempt.metrics?.httpVersion { parts.append("HTTP/\(http)") }
         if attempt.connections > 1 || attempt.connectionReason != nil {
             parts.append("x\(attempt.connections)" + (attempt.connectionReason.map { " (\($0))" } ?? ""))
@@ -120,7 +121,7 @@ struct ShowText {
             parts.append(Units.size(attempt.received) + span)
         }
         // `completed` is not shown, because the state of the download already says it.
-        if let outcome = attempt.outcome, outcome != "completed" { parts.append("ended: \(outcome)") }
+        if let outcome = attempt.outcome, outcome != AttemptRecord.completed { parts.append("ended: \(outcome)") }
         return parts.joined(separator: "  ")
     }
 

@@ -46,17 +46,8 @@ enum SummaryText {
 
     /// Returns the ids as ranges, such as `3 5-8`, or nil if there are more than 8 ranges.
     static func ranges(_ ids: [DownloadID]) -> String? {
-        var ranges: [ClosedRange<DownloadID>] = []
-        for id in ids {
-            if let last = ranges.last, last.upperBound == id - 1 {
-                ranges[ranges.count - 1] = last.lowerBound...id
-            } else {
-                ranges.append(id...id)
-            }
-            if ranges.count > 8 { return nil }
-        }
-        return ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
-            .joined(separator: " ")
+        let ranges = ids.ranges
+        return ranges.count > 8 ? nil : ranges.text(separator: " ")
     }
 }
 

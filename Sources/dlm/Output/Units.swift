@@ -1,3 +1,4 @@
+import DownloadKit
 import Foundation
 
 /// Sizes (1024-based), rates and times as text for users. Sizes and rates are rounded down, so that the text never
@@ -74,9 +75,7 @@ enum Units {
 
     private static func clock(_ seconds: Int) -> String {
         if seconds >= 100 * 3600 { return "\(seconds / 86400)d \(seconds % 86400 / 3600)h" }
-        let minutes = seconds >= 3600 ? "\(seconds / 3600):" + twoDigits(seconds % 3600 / 60) : "\(seconds / 60)"
-        return minutes + ":" + twoDigits(seconds % 60)
+        let minutes = seconds >= 3600 ? "\(seconds / 3600):" + (seconds % 3600 / 60).padded(2) : "\(seconds / 60)"
+        return minutes + ":" + (seconds % 60).padded(2)
     }
-
-    private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : String(number) }
 }

@@ -28,29 +28,39 @@ struct QueueArgument: Equatable, Sendable {
     }
 }
 
-/// The options of commands that pause and resume.
-struct QueueHostOptions: ParsableArguments {
-    @OptionGroup var queue: QueueOptions
+/// A command about the downloads of this machine or, with `--store`, about a shared queue.
+protocol StoreCommand: ContextCommand {
+    var queue: QueueOptions { get }
+    var output: OutputOptions { get }
 
+    func run(on queue: QueueCommands) async throws -> Int32
+    func run(here context: Context) async throws -> Int32
+}
+
+extension StoreCommand {
+    func run(in context: Context) async throws -> Int32 {
+        guard let store = queue.store else { return try await run(here: context) }
+        return try await run(on: QueueCommands(store, context, output))
+    }
+}
+
+/// The option of commands that pause and resume.
+struct QueueHostOptions: ParsableArguments {
     @Option(help: ArgumentHelp("With --store: only the URLs of this host.", valueName: "name"))
     var host: String?
 
-    /// Checks the options of a command for a shared queue.
-    /// - Parameter resumes: whether failed URLs and numbers can be selected, too.
-    /// - Returns: false if the command is not about a shared queue.
-    func validate(_ selection: SelectionOptions, resumes: Bool = false) throws -> Bool {
-        guard queue.store != nil else {
-            if host != nil { throw ValidationError("--host selects a host of a queue; give --store, too") }
-            return false
+    /// Checks what a command is about.
+    /// - Parameter resumes: whether failed URLs and numbers of a queue can be selected, too.
+    func validate(_ selection: SelectionOptions, _ queue: QueueOptions, resumes: Bool = false) throws {
+        if queue.store == nil, host != nil {
+            throw ValidationError("--host selects a host of a queue; give --store, too")
         }
         let states = selection.group.state
         let isPossible = states.isEmpty || resumes && states == [.failed]
         let count = [host != nil, selection.group.all, !states.isEmpty, !selection.ids.isEmpty].count { $0 }
-        guard isPossible, resumes || selection.ids.isEmpty, count == 1 else {
-            throw ValidationError(
-                "--store: give one of " + (resumes ? "--all, --host, --state failed and numbers" : "--all and --host"))
-        }
-        return true
+        try queue.require(
+            selection, orOfQueue: isPossible && (resumes || selection.ids.isEmpty) && count == 1,
+            "give one of " + (resumes ? "--all, --host, --state failed and numbers" : "--all and --host"))
     }
 }
 
@@ -64,4 +74,11 @@ struct QueueOptions: ParsableArguments {
     var store: QueueArgument?
 
     func validate() throws { _ = try store?.location }
+
+    /// Throws if the options select no downloads, or select something that a queue does not support.
+    /// - Parameter advice: what can be selected in a queue.
+    func require(_ selection: SelectionOptions, orOfQueue isPossible: Bool, _ advice: String) throws {
+        if store == nil { return try selection.require() }
+        if !isPossible { throw ValidationError("--store: \(advice)") }
+    }
 }

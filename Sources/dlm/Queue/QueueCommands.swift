@@ -18,8 +18,7 @@ struct QueueCommands {
     /// `dlm list`: the numbers, or the URLs in some states.
     func list(_ states: [DownloadState.Kind], all: Bool, limit: Int?) async throws -> Int32 {
         if states.isEmpty, !all {
-            let document = QueueDocument(try await queue.counts())
-            tell(document, document.lines)
+            _ = try await tellCounts()
             return 0
         }
         let chosen = all ? Set(RecordedItem.State.allCases) : Set(try states.flatMap(Self.states))
@@ -63,16 +62,17 @@ struct QueueCommands {
         guard try await queue.pause(pauses, host: host?.lowercased()) else {
             throw ValidationError("--host \(host ?? ""): the queue has no URLs of this host")
         }
-        if !output.quiet, !output.json {
-            context.console.report("\(host ?? "the queue"): \(pauses ? "paused; leased URLs continue" : "resumed")")
-        }
-        return 0
+        return report("\(host ?? "the queue"): \(pauses ? "paused; leased URLs continue" : "resumed")")
     }
 
     /// `dlm resume` for failed URLs, which go back into the queue.
     func retry(_ ids: [DownloadID]?) async throws -> Int32 {
-        let count = try await queue.retry(forGood: true, ids)
-        if !output.quiet, !output.json { context.console.report("\(count) failed URLs are queued again") }
+        report("\(try await queue.retry(forGood: true, ids)) failed URLs are queued again")
+    }
+
+    /// Reports a change of the queue, and returns the exit status.
+    private func report(_ text: String) -> Int32 {
+        if !output.quiet, !output.json { context.console.report(text) }
         return 0
     }
 
@@ -89,8 +89,7 @@ struct QueueCommands {
             }
             try await context.time.sleep(for: .seconds(Self.pause))
         }
-        let document = QueueDocument(try await queue.counts())
-        tell(document, document.lines)
+        let document = try await tellCounts()
         if document.failed > 0 { return WorkerOutcome.tryAgain }
         return document.failedForGood > 0 ? WorkerOutcome.someNeverWork : 0
     }
@@ -98,23 +97,18 @@ struct QueueCommands {
     /// `dlm events`: prints the URLs that ended after a cursor. Without `once`, also prints the URLs that end from now
     /// on.
     func events(since start: EventCursor?, once: Bool) async throws -> Int32 {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                let newest = try await queue.newestEnd()
-                if let start, start > newest {
-                    // The cursor is from another cluster, or a restored one.
-                    context.console.print(EventDocument(.didLoseEvents(upTo: newest)).json)
-                }
-                var cursor = try await ends(after: min(start ?? newest, newest))
-                context.console.print(EventDocument(.didFinishEvents(cursor)).json)
-                while !once {
-                    try await context.time.sleep(for: .seconds(Self.pause))
-                    cursor = try await ends(after: cursor)
-                }
+        try await context.console.whileRead(context.time) {
+            let newest = try await queue.newestEnd()
+            if let start, start > newest {
+                // The cursor is from another cluster, or a restored one.
+                context.console.print(EventDocument(.didLoseEvents(upTo: newest)).json)
             }
-            group.addTask { await context.console.outputClosed(context.time) }
-            defer { group.cancelAll() }
-            try await group.next()
+            var cursor = try await ends(after: min(start ?? newest, newest))
+            context.console.print(EventDocument(.didFinishEvents(cursor)).json)
+            while !once {
+                try await context.time.sleep(for: .seconds(Self.pause))
+                cursor = try await ends(after: cursor)
+            }
         }
         return 0
     }
@@ -135,6 +129,12 @@ struct QueueCommands {
             }
             cursor = last
         }
+    }
+
+    private func tellCounts() async throws -> QueueDocument {
+        let document = QueueDocument(try await queue.counts())
+        tell(document, document.lines)
+        return document
     }
 
     private func tell(_ document: some Document, _ lines: [String]) {

@@ -1,5 +1,6 @@
 import DownloadCore
 import DownloadTestSupport
+import Foundation
 import Testing
 
 @testable import dlm

@@ -58,7 +58,7 @@ struct ArgumentFuzzTests {
             if let range = try? IDRange(argument: text) {
                 if range.ids.lowerBound < 1 || range.ids.count > 1_000_000 { return "\(range.ids)" }
             }
-            _ = try? ConnectionCount(argument: text)
+            _ = try? DownloadRequest.Connections(argument: text)
             _ = try? HistoryAge(argument: text)
             return nil
         }

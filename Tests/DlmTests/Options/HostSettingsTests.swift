@@ -57,7 +57,7 @@ struct HostSettingsTests {
         #expect(requests.map(\.retry.limit) == [2, 3, 4, 2])
         #expect(requests.map(\.connections) == [0, 2, 2, 0])
         #expect(requests.map(\.rateLimit) == [nil, 1024, 1024, nil])
-        #expect(requests.map(\.timeouts.stall) == [7, 7, 7, 7])
+        #expect(requests.map(\.timeouts.stall.inSeconds) == [7, 7, 7, 7])
         #expect(requests.map(\.trust) == [.insecure, .insecure, .system, .insecure])
         #expect(requests.map(\.destination.folder) == Array(repeating: "/nowhere/me/all", count: 4))
         #expect(fields(requests[0]) == ["A=general", "B=general"])
@@ -127,7 +127,8 @@ struct HostSettingsTests {
     func templates() throws {
         let maker = try maker()
         let first = try maker.request("http://a.example.org/1").get()
-        let second = try maker.request("http://b.example.org/2").get()
-        #expect(first.differsOnlyInURL(from: second))
+        var second = try maker.request("http://b.example.org/2").get()
+        second.url = first.url
+        #expect(first == second)
     }
 }

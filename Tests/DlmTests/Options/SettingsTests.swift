@@ -48,13 +48,13 @@ struct SettingsTests {
         let settings = try settings(Self.everything)
         var configuration = SessionConfiguration(kind: .foreground, stateFolder: "/")
         settings.apply(to: &configuration)
-        #expect(configuration.historyAge == 2_592_000)
+        #expect(configuration.historyAge == .seconds(2_592_000))
         #expect(configuration.maxConcurrent == 4 && configuration.maxPerHost == 2)
         #expect(configuration.rateLimit == 3 << 19)
         let request = try request(["http://h/"], settings)
         #expect(request.connections == 3)
-        #expect(request.retry.limit == 0 && request.retry.delay == 0.5)
-        #expect(request.timeouts.connect == 120 && request.timeouts.stall == 3600)
+        #expect(request.retry.limit == 0 && request.retry.delay == .seconds(0.5))
+        #expect(request.timeouts.connect == .seconds(120) && request.timeouts.stall == .seconds(3600))
         #expect(request.redirect.limit == 7)
         #expect(request.rateLimit == nil)
     }
@@ -82,9 +82,10 @@ struct SettingsTests {
     @Test(
         "Connections are a number, auto or auto:N, and the default is auto",
         arguments: [
-            (nil, 0), ("auto", 0), ("AUTO", 0), ("64", 64), ("auto:16", -16), ("Auto:1", -1),
-        ])
-    func connections(text: String?, number: Int) throws {
+            (nil, .automatic), ("auto", .automatic), ("AUTO", .automatic), ("64", .fixed(64)), ("auto:16", .upTo(16)),
+            ("Auto:1", .upTo(1)),
+        ] as [(String?, DownloadRequest.Connections)])
+    func connections(text: String?, number: DownloadRequest.Connections) throws {
         let settings = try settings(text.map { "connections: \($0)" })
         #expect(try request(["http://h/"], settings).connections == number)
         if let text { #expect(try request(["-x", text, "http://h/"], Settings()).connections == number) }
@@ -116,7 +117,7 @@ struct SettingsTests {
         let with = try request(arguments, settings)
         #expect(try with == request(arguments, Settings()))
         #expect(with.connections == 9 && with.retry.limit == 2)
-        #expect(with.redirect.limit == 6 && with.timeouts.connect == 4)
+        #expect(with.redirect.limit == 6 && with.timeouts.connect == .seconds(4))
     }
 
     @Test("Without settings and options, a request has its defaults")
@@ -125,7 +126,7 @@ struct SettingsTests {
         #expect(request.retry == RetryPolicy())
         #expect(request.redirect == RedirectPolicy())
         #expect(request.timeouts == DownloadRequest.Timeouts())
-        #expect(request.connections == DownloadRequest.automaticConnections)
+        #expect(request.connections == .automatic)
     }
 
     @Test(

@@ -36,7 +36,7 @@ struct ValidationOptionsTests {
         #expect(request.validation.statuses?.description == "200,203")
         #expect(request.validation.maximumSize == 1536)
         #expect(request.retry.statuses?.description == "403,520-529")
-        #expect(request.timeouts.total == 120)
+        #expect(request.timeouts.total == .seconds(120))
         #expect(request.startsPaused && !request.destination.takesServerName && request.destination.keepsRemoteTime)
         #expect(request.destination.continues)
     }

@@ -14,8 +14,10 @@ struct DocumentFieldTests {
     static let fields: [String: String] = [
         "error": "curlCode errno exitStatus httpStatus kind message reason",
         "timings": "connect firstByte nameLookup reusedConnection tls total",
-        "attempt":
-            "connectionReason connections ended httpVersion outcome received redirects remoteAddress started timings",
+        "attempt": """
+        connectionReason connections ended httpVersion otherAddresses outcome received redirects remoteAddress started \
+        timings
+        """,
         "finished": """
         attempts bytes checksum effectiveURL error event file id path result state timings url verifiedBy version wasCurrent
         """,
@@ -128,7 +130,8 @@ struct DocumentFieldTests {
     func events() throws {
         let change = Set((Self.fields["change"] ?? "").split(separator: " ").map { String($0) })
         let logged = Set((Self.fields["logged"] ?? "").split(separator: " ").map { String($0) })
-        let started = EventDocument("started", Self.snapshot, offset: 1, reason: "new")
+        var started = EventDocument("started", Self.snapshot, reason: "new")
+        started.offset = 1
         let fields = Mirror(reflecting: started).children.compactMap(\.label)
         #expect(Set(fields) == change.union(logged))
         let failed = LoggedEvent(

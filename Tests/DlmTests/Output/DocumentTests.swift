@@ -58,7 +58,7 @@ struct DocumentTests {
         let snapshot = DownloadSnapshot(record: .example(state: .running) { $0.receive(1, of: 2) })
         let named: [(DownloadEvent, String)] = [
             (.didAdd(snapshot), "added"), (.didStart(snapshot, atOffset: 7), "started"),
-            (.didRestart(snapshot, why: "new"), "restarted"), (.willRetry(snapshot, TextTests.lost), "retry"),
+            (.didRestart(snapshot, why: .other("new")), "restarted"), (.willRetry(snapshot, TextTests.lost), "retry"),
             (.didPause(snapshot), "paused"),
         ]
         for (event, name) in named {

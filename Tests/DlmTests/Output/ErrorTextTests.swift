@@ -21,7 +21,7 @@ struct ErrorTextTests {
             ),
             (.fileFailed(.locked, path: "/a"), "/a: is being written by another process"),
             (
-                .requestInvalid(.notForScheme("ftp://h/a", what: RequestFailure.bodyIsForHTTP)),
+                .requestInvalid(.bodyNotForScheme("ftp://h/a")),
                 "ftp://h/a: only http and https have request bodies (--data)"
             ),
             (
@@ -73,7 +73,7 @@ struct ErrorTextTests {
         for error in [DownloadError.partsUnproved, EndedTransfer.overlong] {
             #expect(ErrorText.describe(error) == "\(error); give --checksum or --allow-unverified")
         }
-        #expect(ErrorText.restart(DownloadEvent.comparesAll).hasSuffix("(--allow-unverified compares the last 64 KiB)"))
-        #expect(ErrorText.restart("the file changed") == "starts over: the file changed")
+        #expect(ErrorText.restart(.versionUnproved).hasSuffix("(--allow-unverified compares the last 64 KiB)"))
+        #expect(ErrorText.restart(.other("the file changed")) == "starts over: the file changed")
     }
 }

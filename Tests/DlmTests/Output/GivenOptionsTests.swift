@@ -24,8 +24,8 @@ struct GivenOptionsTests {
         arguments: [-1e300, 1e300, .infinity, .nan])
     func damaged(time: Double) throws {
         var request = try request([])
-        request.timeouts.total = time
-        #expect(GivenOptions.lines(request) == ["max-time=\(time)s"])
+        request.pacing = time
+        #expect(GivenOptions.lines(request) == ["wait=\(time)s"])
     }
 
     /// The lines that `dlm show` prints for these options. `complete` tries simple values for the other options.

@@ -192,10 +192,10 @@ struct TextTests {
     @Test("A new version on the server is always reported, and other changes with --verbose only")
     func events() {
         let snapshot = DownloadSnapshot(record: .example(state: .running))
-        let restart = DownloadEvent.didRestart(snapshot, why: "the ETag changed")
+        let restart = DownloadEvent.didRestart(snapshot, why: .other("the ETag changed"))
         #expect(
             ProgressText.text(restart, verbosity: 0, now: Date()) == "3: debian-12.iso: starts over: the ETag changed")
-        let comparing = DownloadEvent.didRestart(snapshot, why: DownloadEvent.comparesAll)
+        let comparing = DownloadEvent.didRestart(snapshot, why: .versionUnproved)
         let text = ProgressText.text(comparing, verbosity: 0, now: Date())
         #expect(text?.hasPrefix("3: debian-12.iso: fetches its bytes again: without a strong ETag") == true)
         let others: [DownloadEvent] = [

@@ -139,6 +139,9 @@ struct QueueTests {
             ("work --store postgres://h/d --manifest-digest", "--manifest"), ("pause --host h --all", "--store"),
             ("pause --store postgres://h/d 3", "--host"), ("pause --store postgres://h/d", "--host"),
             ("resume --store postgres://h/d --state queued", "failed"), ("wait --store postgres://h/d 3", "whole"),
+            ("wait --store postgres://h/d --any", "whole"), ("resume --store postgres://h/d 3 --host h", "numbers"),
+            ("pause --store postgres://h/d --all --host h", "--host"), ("resume --host h 3", "--store"),
+            ("pause", "numbers of downloads"), ("resume", "numbers of downloads"), ("wait", "numbers of downloads"),
         ])
     func options(_ line: String, _ reason: String) {
         let words = line.split(separator: " ").map(String.init)

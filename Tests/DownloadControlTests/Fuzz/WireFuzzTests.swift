@@ -38,10 +38,11 @@ struct WireFuzzTests {
     }
 
     static func impossible(_ request: DownloadRequest) -> String? {
-        if !(0...64).contains(request.connections) { return "\(request.connections) connections" }
+        let connections = request.connections
+        if !(1...64).contains(connections.fixed ?? connections.limit ?? 1) { return "\(connections) connections" }
         if (request.rateLimit ?? 1) < 1 { return "a limit of \(request.rateLimit ?? 0)" }
-        if request.retry.limit < 0 || !(0...1e9).contains(request.retry.delay) { return "\(request.retry)" }
-        if !(request.timeouts.connect > 0) || !(request.timeouts.stall > 0) { return "\(request.timeouts)" }
+        if request.retry.limit < 0 || !(0...1e9).contains(request.retry.delay.inSeconds) { return "\(request.retry)" }
+        if !(request.timeouts.connect > .zero) || !(request.timeouts.stall > .zero) { return "\(request.timeouts)" }
         if !request.destination.folder.hasPrefix("/") { return "folder \(request.destination.folder)" }
         if let name = request.destination.fileName, !FileNaming.isUsable(name) { return "name \(name)" }
         let fields = request.headers.map { $0.name + ($0.value ?? "") }.joined()
@@ -56,9 +57,8 @@ struct WireFuzzTests {
         ]
         Fuzzing("PATCH downloads", corpus: corpus).run { input in
             guard let wish = try? WireCoder.decode(WireVerb.self, Data(input)) else { return nil }
-            if let overrides = try? wish.overrides(), !(0...64).contains(overrides.connections ?? 1) {
-                return "\(overrides)"
-            }
+            let connections = (try? wish.overrides())?.connections
+            if !(1...64).contains(connections?.fixed ?? connections?.limit ?? 1) { return "\(wish)" }
             guard let change = try? wish.change() else { return nil }
             if case .rateLimit(let limit?) = change, limit < 1 { return "a limit of \(limit)" }
             return nil

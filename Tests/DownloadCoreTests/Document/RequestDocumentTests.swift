@@ -71,32 +71,35 @@ struct RequestDocumentTests {
         arguments: ["{}", #"{"retry":{},"destination":{}}"#])
     func baseline(_ text: String) throws {
         let request = try RequestDocument(text: text).request
-        #expect(request.retry == RetryPolicy(limit: 5, delay: 1, maximumDelay: 60))
+        #expect(request.retry == RetryPolicy(limit: 5, delay: .seconds(1), maximumDelay: .seconds(60)))
         #expect(request.redirect == RedirectPolicy(limit: 20))
-        #expect(request.timeouts == DownloadRequest.Timeouts(connect: 15, stall: 30))
+        #expect(request.timeouts == DownloadRequest.Timeouts(connect: .seconds(15), stall: .seconds(30)))
         #expect(request.destination == Destination(folder: "", ifExists: .fail, createsFolders: true))
         #expect(request.hooks == nil)
     }
 
     @Test(
         "A fixed number of connections and a limit for an automatic one are in different fields, for older versions",
-        arguments: [-64, -1, 0, 16])
-    func connections(number: Int) throws {
+        arguments: [
+            (DownloadRequest.Connections.automatic, "{}"), (.upTo(64), #"{"connectionLimit":64}"#),
+            (.upTo(1), #"{"connectionLimit":1}"#), (.fixed(16), #"{"connections":16}"#),
+        ])
+    func connections(_ connections: DownloadRequest.Connections, _ text: String) throws {
         var request = RequestDocument.baseline
-        request.connections = number
-        let text = try RequestDocument(request).text()
-        #expect(text.contains("\"connectionLimit\":\(-number)") == (number < 0))
-        #expect(text.contains("\"connections\":") == (number > 0))
-        #expect(try readAgain(request).connections == number)
+        request.connections = connections
+        #expect(try RequestDocument(request).text() == text)
+        #expect(try readAgain(request).connections == connections)
         // Some older versions wrote a limit as a negative number.
-        #expect(try RequestDocument(text: #"{"connections":\#(number)}"#).request.connections == number)
+        let older = try RequestDocument(
+            text: #"{"connections":\#(connections.limit.map { -$0 } ?? connections.number)}"#)
+        #expect(older.request.connections == connections)
     }
 
     @Test("Unknown fields are ignored, and a document of a later format is refused")
     func later() throws {
         let text = #"{"rateLimit":7,"foo":{"bar":[1]},"retry":{"limit":1,"foo":true}}"#
         let request = try RequestDocument(text: text).request
-        #expect(request.rateLimit == 7 && request.retry.limit == 1 && request.retry.delay == 1)
+        #expect(request.rateLimit == 7 && request.retry.limit == 1 && request.retry.delay == .seconds(1))
         #expect(try RequestDocument(text: #"{"version":1,"rateLimit":7}"#).request.rateLimit == 7)
         #expect(throws: DecodingError.self) { try RequestDocument(text: #"{"version":2,"rateLimit":7}"#) }
     }
@@ -105,7 +108,7 @@ struct RequestDocumentTests {
         "An impossible number is reported with the name of its field",
         arguments: [
             (#"{"connections":65}"#, "connections"), (#"{"connections":-65}"#, "connectionLimit"),
-            (#"{"connectionLimit":0}"#, "connections"), (#"{"connectionLimit":65}"#, "connections"),
+            (#"{"connectionLimit":0}"#, "connectionLimit"), (#"{"connectionLimit":65}"#, "connectionLimit"),
             (#"{"rateLimit":0}"#, "rateLimit"), (#"{"size":-1}"#, "size"), (#"{"retry":{"limit":-1}}"#, "retry.limit"),
             (#"{"retry":{"delay":"nan"}}"#, "retry.delay"), (#"{"retry":{"maximumDelay":-1}}"#, "retry.maximumDelay"),
             (#"{"redirect":{"limit":-1}}"#, "redirect.limit"), (#"{"timeouts":{"connect":0}}"#, "timeouts.connect"),
@@ -117,8 +120,11 @@ struct RequestDocumentTests {
         #expect(RequestDocument.impossibleField(of: try RequestDocument(text: text).request) == field)
     }
 
-    @Test("Neither a plain nor an unusual request is reported as impossible")
+    @Test("Neither a plain nor an unusual request is reported as impossible, nor an infinite time")
     func possible() throws {
+        let endless = try RequestDocument(text: #"{"timeouts":{"stall":"inf"},"retry":{"maximumDelay":1e300}}"#).request
+        #expect(endless.timeouts.stall == .seconds(1e15) && endless.retry.maximumDelay == .seconds(1e15))
+        #expect(RequestDocument.impossibleField(of: endless) == nil)
         #expect(RequestDocument.impossibleField(of: RequestDocument.baseline) == nil)
         #expect(RequestDocument.impossibleField(of: try unusual(secrets: true)) == nil)
     }
@@ -137,7 +143,7 @@ struct RequestDocumentTests {
             """
         let url = try SourceURL.parse("http://h/a").get().url
         var request = DownloadRequest(url: url, destination: Destination(folder: "/d", ifExists: .skip))
-        request.connections = DownloadRequest.automaticConnections(upTo: 8)
+        request.connections = .upTo(8)
         request.priority = 2
         request.trust = .insecure
         request.hooks = Hooks(onComplete: "/yes")

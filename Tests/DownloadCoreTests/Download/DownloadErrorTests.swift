@@ -86,7 +86,7 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             .requestInvalid(.folder("ftp://u:p@h/a/")), 2, "request", "folder",
             "ftp://***@h/a/: names a folder; give the URL of a file"),
         ErrorMeaning(
-            .requestInvalid(.notForScheme("ftp://h/a", what: RequestFailure.bodyIsForHTTP)), 2, "request",
+            .requestInvalid(.bodyNotForScheme("ftp://h/a")), 2, "request",
             "notForScheme", "ftp://h/a: only http and https have request bodies"),
         ErrorMeaning(
             .requestInvalid(.missingSecrets(["Cookie", "X-Key"])), 2, "request", "missingSecrets",

@@ -13,7 +13,7 @@ import Testing
             (63, 60), (64, 60), (1000, 60),
         ])
     func delays(_ failures: Int, _ longest: Double) {
-        let policy = RetryPolicy(limit: .max, delay: 1, maximumDelay: 60)
+        let policy = RetryPolicy(limit: .max, delay: .seconds(1), maximumDelay: .seconds(60))
         #expect(delay(policy, failures, jitter: 1) == longest)
         #expect(delay(policy, failures, jitter: 0) == longest / 2)
         #expect(delay(policy, failures, jitter: 0.5) == longest * 0.75)
@@ -21,7 +21,7 @@ import Testing
 
     @Test("The limit counts the attempts after the first one", arguments: 0...6)
     func limit(_ limit: Int) {
-        let policy = RetryPolicy(limit: limit, delay: 0)
+        let policy = RetryPolicy(limit: limit, delay: .seconds(0))
         let retries = (0...9).filter { delay(policy, $0, jitter: 0) != nil }
         #expect(retries == Array(0..<limit))
     }
@@ -38,8 +38,8 @@ import Testing
 
     @Test("A delay may be zero; if the longest delay is below the first delay, the longest delay counts")
     func smallDelays() {
-        #expect(delay(RetryPolicy(delay: 0), 3, jitter: 1) == 0)
-        #expect(delay(RetryPolicy(delay: 10, maximumDelay: 4), 0, jitter: 1) == 4)
+        #expect(delay(RetryPolicy(delay: .seconds(0)), 3, jitter: 1) == 0)
+        #expect(delay(RetryPolicy(delay: .seconds(10), maximumDelay: .seconds(4)), 0, jitter: 1) == 4)
     }
 
     @Test(
@@ -55,7 +55,7 @@ import Testing
 
     @Test("Status codes that the user chose are retried like transient failures")
     func chosenStatuses() {
-        let policy = RetryPolicy(delay: 0, statuses: StatusCodes("401,403,520-529"))
+        let policy = RetryPolicy(delay: .seconds(0), statuses: StatusCodes("401,403,520-529"))
         for status in [401, 403, 503, 529] {
             let error: DownloadError =
                 status == 401 ? .authenticationFailed(status: 401) : .serverRefused(status: status, phrase: "")
@@ -69,7 +69,7 @@ import Testing
     @Test("If the time limit of a download has passed, the download is not retried")
     func timeLimit() {
         let error = DownloadError.networkFailed(.timeLimit, TransportDiagnosis(code: 0, message: ""))
-        #expect(RetryPolicy(delay: 0).decide(error, failures: 0, retryAfter: nil, jitter: 0) == .giveUp)
+        #expect(RetryPolicy(delay: .seconds(0)).decide(error, failures: 0, retryAfter: nil, jitter: 0) == .giveUp)
         #expect(error.exitStatus == 4)
     }
 

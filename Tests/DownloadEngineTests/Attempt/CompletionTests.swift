@@ -34,7 +34,7 @@ struct CompletionTests {
     func connections(count: Int) async throws {
         let content = Content(seed: 2, size: 40_000_000)
         let bench = try await SessionBench(serving: FaultReply(content, etag: "\"a\""))
-        let id = try await bench.add { $0.connections = count }
+        let id = try await bench.add { $0.connections = .fixed(count) }
         #expect(try await bench.ending(of: id).state == .completed)
         #expect(try bench.holds("file.bin", content))
         #expect(bench.ranges.first == "0-4194303")
@@ -74,7 +74,7 @@ struct CompletionTests {
                     }
                 })
         }
-        let id = try await bench.add { $0.connections = connections }
+        let id = try await bench.add { $0.connections = .fixed(connections) }
         let record = try await bench.ending(of: id)
         #expect(record.state == .completed, "\(record.state)")
         #expect(try bench.holds("file.bin", content))
@@ -104,7 +104,7 @@ struct CompletionTests {
                 })
         }
         let id = try await bench.add {
-            $0.connections = connections
+            $0.connections = .fixed(connections)
             $0.retry.limit = 2
         }
         let record = try await bench.ending(of: id)
@@ -149,7 +149,7 @@ struct CompletionTests {
                 RequestHeader(name: "X-Purpose", value: "test"), RequestHeader(name: "User-Agent", value: "me"),
             ]
             $0.credential = Credential(user: "u", password: "p")
-            $0.timeouts = .init(connect: 3, stall: 4)
+            $0.timeouts = .init(connect: .seconds(3), stall: .seconds(4))
             $0.trust = .insecure
         }
         #expect(try await bench.ending(of: id).state == .completed)
@@ -195,7 +195,7 @@ struct CompletionTests {
         let right = Checksum(algorithm: .sha256, digest: content.sha256)
         let good = try await bench.add("/good") {
             $0.checksum = right
-            $0.connections = connections
+            $0.connections = .fixed(connections)
         }
         #expect(try await bench.ending(of: good).completed?.checksum == right)
         let wrong = Checksum(algorithm: .sha256, digest: String(repeating: "0", count: 64))

@@ -70,7 +70,7 @@ struct CrashAnywhereTests {
         bench.transport.onTaken.withLock { $0 = { total in if total % 60 == 0 { witness.look() } } }
         let id = try await bench.add {
             $0.destination.folder = folder.path
-            $0.connections = connections
+            $0.connections = .fixed(connections)
         }
         #expect(try await bench.ending(of: id).state == .completed)
         witness.look()
@@ -85,7 +85,7 @@ struct CrashAnywhereTests {
         if moment.record.state == .completed { return }
         let next = try await SessionBench(serving: reply)
         for (name, bytes) in moment.files { try bytes.write(to: URL(fileURLWithPath: next.folder(name))) }
-        let id = try await next.takeOver(try next.request { $0.connections = connections }) { record in
+        let id = try await next.takeOver(try next.request { $0.connections = .fixed(connections) }) { record in
             let fresh = record
             record = moment.record
             record.id = fresh.id

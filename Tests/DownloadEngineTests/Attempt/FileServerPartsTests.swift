@@ -36,7 +36,7 @@ struct FileServerPartsTests {
         let url = try SourceURL.parse("ftp://example.org/file.bin").get().url
         return try bench.request {
             $0.url = url
-            $0.connections = connections
+            $0.connections = .init(number: connections, limit: nil)
         }
     }
 

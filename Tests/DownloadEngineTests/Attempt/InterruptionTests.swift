@@ -143,7 +143,7 @@ struct InterruptionTests {
         let bench = try await SessionBench { _, asked in
             .reply(Self.reply.with { $0.cut = asked.number < 4 ? cut : nil })
         }
-        let id = try await bench.add { $0.connections = connections }
+        let id = try await bench.add { $0.connections = .fixed(connections) }
         #expect(try await bench.ending(of: id).state == .completed)
         #expect(try bench.holds("file.bin", Self.content))
         // With several connections, another connection may have a part of the file and continue, so the numbers vary.

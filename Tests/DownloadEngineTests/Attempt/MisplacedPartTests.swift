@@ -35,7 +35,7 @@ struct MisplacedPartTests {
             let good = Self.reply(Self.content)
             return .reply(asked.number == 1 ? good : good.with { $0.ranges = .wrongBytes(by: 4096) })
         }
-        let id = try await bench.add { $0.connections = connections }
+        let id = try await bench.add { $0.connections = .fixed(connections) }
         #expect(try await bench.ending(of: id).state == .completed)
         #expect(try bench.holds("file.bin", Self.content))
         #expect(bench.ranges.last == .some(nil))

@@ -142,7 +142,7 @@ struct SessionModelFuzzTests {
         case 0..<4:
             let path = contents.keys.sorted().randomElement(using: &random) ?? "/f0.bin"
             let connections = [1, 1, 3].randomElement(using: &random) ?? 1
-            try await session.bench.add(path) { $0.connections = connections }
+            try await session.bench.add(path) { $0.connections = .fixed(connections) }
         case 4: _ = try await manager.pause([id])
         case 5, 6: _ = try await manager.resume([id], overrides: RequestOverrides())
         case 7: _ = try await manager.cancel([id])
@@ -233,7 +233,7 @@ struct SessionModelFuzzTests {
         }
         // Most of the time, a session waits for its clock or its store.
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<6 {
+            for _ in 0..<16 {
                 group.addTask {
                     while let seed = isDue() {
                         if let fault = try await Self.fault(seed) { Issue.record("seed \(seed): \(fault)") }

@@ -51,6 +51,11 @@ struct NetworkLawTests {
             server.limit = Int(draw(1...4.99))
             server.refusal = .silence
         },
+        Law(testDescription: "one of three addresses is slow", least: 0.72) { server, draw in
+            server.line = server.speed * draw(6...8)
+            server.addresses = [1, 1, 1]
+            server.addresses[Int(draw(0...2.99))] = 0.05
+        },
         // The penalty of 4 to 8 s for trying is the server's. It is paid once.
         Law(testDescription: "all are throttled for seconds if there are too many", least: 0.3) { server, draw in
             server.collapse = (Int(draw(2...5.99)), 0.05, draw(4...8))
@@ -96,6 +101,28 @@ struct NetworkLawTests {
             #expect(found.undeclared == 0, "seed \(seed)")
             #expect((fixed.min() ?? 0) / found.time >= law.least, "seed \(seed): \(fixed), automatic \(found.time)")
             #expect(found.time <= law.most * (fixed.first ?? 0), "seed \(seed): worse than one connection")
+        }
+    }
+
+    @Test(
+        "With slow or dead addresses, a download takes at most 2 s and a tenth longer than with the fastest address alone",
+        arguments: [
+            [0.05, 1, 1], [1, 0.05, 1], [1, 0.05, 0.05], [0.05, 0, 1], [1, 0, 0], [0.5, 1, 0.25], [1, 1, 1],
+        ],
+        [1, 2, 4, 6, nil])
+    func addresses(speeds: [Double], wish: Int?) {
+        let law = Law(testDescription: "addresses", least: 0) { server, draw in
+            server.line = server.speed * draw(6...8)
+            server.delay = draw(0...0.04)
+        }
+        for seed in 1...10 as ClosedRange<UInt64> {
+            var server = server(law, seed: seed)
+            let best = SimulatedDownload.run(server, size: 48 << 20, wish: wish, step: 0.02)
+            server.addresses = speeds
+            let found = SimulatedDownload.run(server, size: 48 << 20, wish: wish, step: 0.02)
+            #expect(found.complaints.isEmpty && found.undeclared == 0, "seed \(seed): \(found.complaints)")
+            #expect(found.time <= 1.1 * best.time + 2, "seed \(seed): \(found.time), the fastest address \(best.time)")
+            #expect(speeds[0] > 0.1 || found.opened.count > 1, "seed \(seed): \(found.opened)")
         }
     }
 

@@ -13,6 +13,8 @@ struct SimulatedDownload {
     private(set) var repeated: Int64 = 0
     private(set) var undeclared: Int64 = 0
     private(set) var refusals = 0
+    /// The number of network connections to each address.
+    private(set) var opened: [Int: Int] = [:]
     private(set) var complaints: [String] = []
     private(set) var steps: [(at: Double, connections: Int)] = []
     private(set) var knowledge: HostKnowledge?
@@ -27,6 +29,7 @@ struct SimulatedDownload {
         let latency: Double
         /// The number of the network connection, in the order in which they were opened.
         let number: Int
+        let address: Int
         var isAnswered = false
         var credit = 0.0
         var isCut = false
@@ -38,7 +41,6 @@ struct SimulatedDownload {
     private var done = ByteRanges()
     private var declared = ByteRanges()
     private var open: [Int: (slot: Int, number: Int)] = [:]
-    private var opened = 0
     /// The bytes that each network connection has brought.
     private var brought: [Int: Int64] = [:]
     /// The time until which all connections are throttled.
@@ -76,8 +78,8 @@ struct SimulatedDownload {
         let lease = wish == nil || wish == 1 ? 0..<size : 0..<min(size, 4 << 20)
         var planner = SegmentPlanner(
             missing: ByteRanges([0..<size]), first: (0, lease), wish: wish, automaticLimit: automaticLimit,
-            knowledge: known, now: time)
-        ask(0, lease, latency: latency, sent: 0)
+            knowledge: known, mayChooseAddress: server.addresses.count > 1, now: time)
+        ask(0, lease, to: 0, latency: latency, sent: 0)
         var ticked = time
         planner.answered(0, after: latency, at: time)
         obey(planner.handle(.tick, at: time), &planner)
@@ -88,6 +90,7 @@ struct SimulatedDownload {
             guard time < 5000 else { return complaints.append("does not end") }
             advance()
             tell(&planner)
+            if planner.asksForAddresses() { planner.found(addresses: server.addresses.count) }
             if planner.tickInterval.map({ time - ticked >= $0 }) ?? false {
                 ticked = time
                 planner.progress(positions, at: time)
@@ -107,7 +110,9 @@ struct SimulatedDownload {
         running.filter(\.isAnswered).map { ($0.connection, $0.position) }
     }
 
-    private mutating func ask(_ connection: Int, _ range: Range<Int64>, latency: Double, sent: Double) {
+    private mutating func ask(
+        _ connection: Int, _ range: Range<Int64>, to address: Int, latency: Double, sent: Double
+    ) {
         requests += 1
         if range.isEmpty { complaints.append("asks for nothing") }
         if running.contains(where: { $0.connection == connection }) {
@@ -115,23 +120,24 @@ struct SimulatedDownload {
         }
         let used = Set(open.values.map(\.slot))
         if open[connection] == nil {
-            open[connection] = ((0...).first { !used.contains($0) } ?? 0, opened)
-            opened += 1
+            open[connection] = ((0...).first { !used.contains($0) } ?? 0, opened.values.reduce(0, +))
+            opened[address, default: 0] += 1
         }
         let (slot, number) = open[connection] ?? (0, 0)
         running.append(
             Request(
                 connection: connection, slot: slot, range: range, end: range.upperBound,
-                position: range.lowerBound, first: sent + latency, latency: latency, number: number))
+                position: range.lowerBound, first: sent + latency, latency: latency, number: number,
+                address: address))
     }
 
     private mutating func obey(_ decisions: [SegmentPlanner.Decision], _ planner: inout SegmentPlanner) {
         for decision in decisions {
             switch decision {
-            case .ask(let connection, let range): start(connection, range)
+            case .ask(let connection, let range): start(connection, range, to: planner.address(of: connection))
             case .duplicate(let connection, let range, _):
                 declared.insert(range)
-                start(connection, range)
+                start(connection, range, to: planner.address(of: connection))
             case .cut(let connection, let end):
                 guard let index = running.firstIndex(where: { $0.connection == connection }) else {
                     complaints.append("cuts what does not run")
@@ -144,10 +150,12 @@ struct SimulatedDownload {
         }
     }
 
-    private mutating func start(_ connection: Int, _ range: Range<Int64>) {
+    private mutating func start(_ connection: Int, _ range: Range<Int64>, to address: Int) {
         let isKept = open[connection] != nil
         let hesitation = server.hesitation > 0 ? Double.random(in: 0..<server.hesitation, using: &random) : 0
-        ask(connection, range, latency: (isKept ? 1 : 2) * server.roundTrip + hesitation + server.delay, sent: time)
+        ask(
+            connection, range, to: address,
+            latency: (isKept ? 1 : 2) * server.roundTrip + hesitation + server.delay, sent: time)
     }
 
     /// Transfers the bytes of one step.
@@ -155,7 +163,9 @@ struct SimulatedDownload {
         var rates: [Double] = []
         let factor = throttling()
         for request in running {
-            rates.append(request.isAnswered && request.position < request.end ? speed(of: request) * factor : 0)
+            rates.append(
+                request.isAnswered && request.position < request.end
+                    ? speed(of: request) * factor * server.addresses[request.address] : 0)
         }
         seconds[running.count, default: 0] += step
         let sum = rates.reduce(0, +)
@@ -232,6 +242,10 @@ struct SimulatedDownload {
     }
 
     private mutating func answer(_ index: Int, _ planner: inout SegmentPlanner) {
+        if server.addresses[running[index].address] == 0 {
+            if !planner.leaveAddress(of: running[index].connection) { complaints.append("no other address") }
+            return end(index, .cut, &planner)
+        }
         if running.count(where: \.isAnswered) >= server.limit {
             if server.refusal == .silence {
                 running[index].first = .infinity

@@ -44,6 +44,9 @@ struct SimulatedServer: Sendable {
     /// While more connections than this number are open and so many bytes were sent in the last seconds, all speeds are
     /// multiplied by the factor.
     var quota: (above: Int, bytes: Double, seconds: Double, factor: Double)?
+    /// The factors for the speeds of connections to each address of the server's name. A factor of 0 stands for an
+    /// address that refuses connections.
+    var addresses: [Double] = [1]
     /// The treatment of a connection above ``limit``.
     var refusal = Refusal.status
 

@@ -91,7 +91,7 @@ struct BackgroundSessionTests {
         let manager = bench.manager
         let requests = try (0..<4).map { number in
             try bench.request("/\(number)") {
-                if number == 1 { $0.retry = RetryPolicy(limit: 1, delay: 3600, maximumDelay: 3600) }
+                if number == 1 { $0.retry = RetryPolicy(limit: 1, delay: .seconds(3600), maximumDelay: .seconds(3600)) }
             }
         }
         let ids = try await manager.add(requests).map(\.record.id)

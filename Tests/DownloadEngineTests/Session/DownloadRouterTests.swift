@@ -189,6 +189,24 @@ struct DownloadRouterTests {
         #expect(town.visitor.transport.requests.isEmpty)
     }
 
+    @Test("The background session itself changes and resumes its downloads without a connection")
+    func own() async throws {
+        let town = try await Town(owner: SessionIdentifier.background)
+        let router = DownloadRouter(local: town.owner.manager, directory: town.directory)
+        let id = try await town.owner.add()
+        #expect(await town.owner.transport.taken.wait { $0 == 400_000 })
+        #expect(try await router.pause([id]).map(\.didChange) == [true])
+        let url = try await town.owner.record(id).request.url
+        _ = try await router.change([id], .url(url, Credential(user: "ann", password: "b")))
+        let resumed = try await router.resume([id], overrides: RequestOverrides())
+        guard case .claimed? = resumed.first else {
+            Issue.record("\(resumed)")
+            return
+        }
+        #expect(try await town.owner.ending(of: id, times: 2).state == .completed)
+        #expect(town.directory.calls.isEmpty)
+    }
+
     @Test("A download without a session goes to the background session if the resume asks for that")
     func wanted() async throws {
         let town = try await Town()

@@ -60,7 +60,7 @@ struct HistoryTests {
         notice: @escaping @Sendable (String) -> Void = { Issue.record("\($0)") }
     ) async throws -> SessionBench {
         try await SessionBench(
-            after: bench, store: store, session: SessionIdentifier.background, historyAge: age,
+            after: bench, store: store, session: SessionIdentifier.background, historyAge: age.map { .seconds($0) },
             notice: notice
         ) { _, _ in .reply(Self.reply) }
     }

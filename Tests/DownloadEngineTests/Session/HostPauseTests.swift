@@ -66,7 +66,7 @@ struct HostPauseTests {
                 : .reply(FaultReply(Content("x")))
         }
         let requests = try ["/busy", "/same"].map { path in
-            try bench.request(path) { $0.retry.maximumHostPause = limit }
+            try bench.request(path) { $0.retry.maximumHostPause = .seconds(limit) }
         }
         let ids = try await bench.manager.add(requests).map(\.record.id)
         #expect(await bench.events.wait { $0.contains { $0.word == "retry" } })

@@ -50,7 +50,7 @@ struct OutageTests {
         network.set(up: false)
         let bench = try await bench(network)
         let once = try await bench.add("/a") { $0.retry.limit = 0 }
-        let timed = try await bench.add("/b") { $0.timeouts.total = 0.3 }
+        let timed = try await bench.add("/b") { $0.timeouts.total = .seconds(0.3) }
         #expect(try await bench.ending(of: once).state == .failed(Self.lost))
         #expect(try await bench.ending(of: timed).state.error?.reason == "timeLimit")
     }
@@ -82,7 +82,7 @@ struct OutageTests {
         let bench = try await SessionBench(network: network) { _, request in
             request.number <= 3 ? .failure(changed) : .reply(FaultReply(Self.content, etag: "\"v1\""))
         }
-        let id = try await bench.add { $0.retry = RetryPolicy(limit: 1, delay: 30) }
+        let id = try await bench.add { $0.retry = RetryPolicy(limit: 1, delay: .seconds(30)) }
         #expect(try await bench.ending(of: id).state == .completed)
     }
 

@@ -30,7 +30,7 @@ struct RetryTimeTests {
     func overdue() async throws {
         // Nobody advances this clock.
         let bench = try await SessionBench(time: ManualTime()) { _, _ in .reply(Self.busy(3600)) }
-        let id = try await bench.add { $0.timeouts.total = 1800 }
+        let id = try await bench.add { $0.timeouts.total = .seconds(1800) }
         #expect(try await bench.ending(of: id).state.error?.reason == "timeLimit")
         #expect(bench.transport.requests.count == 1)
     }
@@ -42,7 +42,7 @@ struct RetryTimeTests {
             .reply(Self.reply.with { $0.cut = .stall(after: 1 << 19) })
         }
         let id = try await bench.add {
-            $0.timeouts.total = 1800
+            $0.timeouts.total = .seconds(1800)
             $0.connections = 1
         }
         #expect(await bench.transport.taken.wait { $0 >= 1 << 19 })

@@ -22,7 +22,7 @@ final class SessionBench: Sendable {
     ///   - time: The clock. A clock with `leaps` does not leap during a transfer.
     init(
         after earlier: SessionBench? = nil, store: (any DownloadStore)? = nil, session: String = "first",
-        maxConcurrent: Int = 8, maxPerHost: Int = 8, historyAge: Double? = nil,
+        maxConcurrent: Int = 8, maxPerHost: Int = 8, historyAge: Duration? = nil,
         notice: @escaping @Sendable (String) -> Void = { _ in }, hooks: (any HookRunner)? = nil,
         isAlive: @escaping @Sendable (String) -> Bool = { !$0.contains("dead") },
         network: FakeNetwork = FakeNetwork(), time: any TimeSource = SystemTime(),
@@ -79,7 +79,7 @@ final class SessionBench: Sendable {
     ) throws -> DownloadRequest {
         let url = try SourceURL.parse("http://\(host)\(path)").get().url
         var request = DownloadRequest(url: url, destination: Destination(folder: folder.path))
-        request.retry = RetryPolicy(limit: 3, delay: 0.001, maximumDelay: 0.002)
+        request.retry = RetryPolicy(limit: 3, delay: .seconds(0.001), maximumDelay: .seconds(0.002))
         change(&request)
         return request
     }

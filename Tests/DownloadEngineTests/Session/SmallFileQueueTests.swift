@@ -58,7 +58,7 @@ struct SmallFileQueueTests {
         }
         let requests = try (0..<200).map { number in
             // A small file cannot have a time limit.
-            try bench.request("/\(number)") { $0.timeouts.total = isSmall ? nil : 600 }
+            try bench.request("/\(number)") { $0.timeouts.total = isSmall ? nil : .seconds(600) }
         }
         let ids = try await bench.manager.add(requests).map(\.id)
         #expect(try await bench.ending(of: ids[0]).state == .completed)

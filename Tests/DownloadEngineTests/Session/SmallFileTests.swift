@@ -114,7 +114,7 @@ struct SmallFileTests {
             let url = try SourceURL.parse("https://example.org/\(number)").get().url
             return try bench.request { request in
                 request.url = url
-                request.connections = connections
+                request.connections = .fixed(connections)
                 request.network.httpVersion = connections == 1 ? .http1 : nil
             }
         }
@@ -244,7 +244,7 @@ struct SmallFileTests {
         let id = try await bench.add { request in
             request.destination.ifExists = .rename
             // A small file cannot have a time limit.
-            request.timeouts.total = 600
+            request.timeouts.total = .seconds(600)
         }
         #expect(try await bench.ending(of: id).state == .completed)
         #expect(try bench.holds("file (2).bin", Self.content))

@@ -146,7 +146,7 @@ struct StoppingTests {
         let connections = Int.random(in: 1...4, using: &random)
         var bench = try await SessionBench(serving: reply)
         let first = bench
-        let id = try await bench.add { $0.connections = connections }
+        let id = try await bench.add { $0.connections = .fixed(connections) }
         #expect(await bench.transport.taken.wait { $0 >= limit })
         await bench.manager.pauseAll(.user)
         var record = try await bench.record(id)

@@ -16,6 +16,12 @@ private enum ComingFrom {
         print(unfinished.count, known.request.url)
     }
 
+    static func oneCall(url: URL, listURL: URL, folder: URL) async throws {
+        let file = try await DownloadSession.download(url, to: .folder(folder))
+        let list = try await DownloadSession.data(from: listURL, limit: 1_000_000)
+        print(file.url, list.count)
+    }
+
     static func delegate(session: DownloadSession) async {
         for await event in await session.events {
             switch event {
@@ -66,7 +72,7 @@ private enum ComingFrom {
 
     struct LoginRetrier: RequestRetrier {
         func retry(_ download: DownloadSnapshot, dueTo error: DownloadError) async -> RetryDecision {
-            error.httpStatus == 401 && download.attempts.count < 3 ? .retry(after: 0) : .usePolicy
+            error.httpStatus == 401 && download.attempts.count < 3 ? .retry(after: .zero) : .usePolicy
         }
     }
 
@@ -77,8 +83,8 @@ private enum ComingFrom {
     static func policies() throws -> DownloadRequest {
         var request = try DownloadRequest("https://example.org/file")
         request.redirect = RedirectPolicy(limit: 5, schemes: ["https"])
-        request.retry = RetryPolicy(limit: 10, delay: 2, maximumDelay: 120)
-        request.timeouts.stall = 30
+        request.retry = RetryPolicy(limit: 10, delay: .seconds(2), maximumDelay: .seconds(120))
+        request.timeouts.stall = .seconds(30)
         request.schedule = TimeWindow("01:00-06:00").map { DownloadSchedule(windows: [$0]) }
         return request
     }

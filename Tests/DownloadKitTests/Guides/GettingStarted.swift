@@ -3,6 +3,16 @@ import Foundation
 
 /// The code of GettingStarted.md, compiled. A test compares the two.
 private enum GettingStarted {
+    static func single(url: URL, folder: URL) async throws {
+        let file = try await DownloadSession.download(url, to: .folder(folder))
+        print(file.url, file.byteCount, file.response.contentType ?? "")
+    }
+
+    static func memory(url: URL) async throws -> Data {
+        let body = try await DownloadSession.data(from: url, limit: 1_000_000)
+        return body
+    }
+
     static func first(folder: URL) async throws {
         let session = try await DownloadSession(configuration: .default)
         let task = try await session.download(
@@ -23,8 +33,29 @@ private enum GettingStarted {
         request.checksum = Checksum("sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")
         request.credential = Credential(user: "ann", password: "secret")
         request.retry.limit = 10
-        request.timeouts.stall = 60
+        request.timeouts.stall = .seconds(60)
+        request.connections = .upTo(4)
         return request
+    }
+
+    static func sources(of request: inout DownloadRequest, listURL: URL) async throws {
+        let body = try await DownloadSession.data(from: listURL, limit: 1 << 20)
+        request.checksums = try ChecksumList(body, source: listURL.absoluteString)
+        request.mirrors = [try SourceURL("https://mirror.example.org/file.iso")]
+    }
+
+    static func metalink(session: DownloadSession, document: URL, folder: URL) async throws {
+        let metalink = try Metalink(Data(contentsOf: document), name: document.path)
+        for task in try await session.download(metalink, to: .folder(folder)) {
+            print(try await task.value.url)
+        }
+    }
+
+    static func limits(session: DownloadSession) async throws {
+        try await session.setLimits(maxConcurrent: 2)
+        try await session.setRateLimit(5_000_000)
+        try await session.pauseAll()
+        try await session.resumeAll()
     }
 
     static func destinations(session: DownloadSession, request: DownloadRequest, folder: URL) async throws {

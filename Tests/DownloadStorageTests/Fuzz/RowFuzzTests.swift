@@ -77,11 +77,12 @@ struct RowFuzzTests {
         if (record.resume.total ?? 0) < 0 { return "a total of \(record.resume.total ?? 0)" }
         if (record.completed?.bytes ?? 0) < 0 { return "a file of \(record.completed?.bytes ?? 0) bytes" }
         if record.received < 0 { return "received \(record.received)" }
-        if !(-64...64).contains(request.connections) { return "\(request.connections) connections" }
+        let connections = request.connections
+        if !(1...64).contains(connections.fixed ?? connections.limit ?? 1) { return "\(connections) connections" }
         if (request.rateLimit ?? 1) < 1 { return "a limit of \(request.rateLimit ?? 0)" }
-        if request.retry.limit < 0 || !(0...1e9).contains(request.retry.delay) { return "\(request.retry)" }
-        if !(request.retry.maximumDelay >= 0) { return "\(request.retry)" }
-        if !(request.timeouts.connect > 0) || !(request.timeouts.stall > 0) { return "\(request.timeouts)" }
+        if request.retry.limit < 0 || !(0...1e9).contains(request.retry.delay.inSeconds) { return "\(request.retry)" }
+        if !(request.retry.maximumDelay >= .zero) { return "\(request.retry)" }
+        if !(request.timeouts.connect > .zero) || !(request.timeouts.stall > .zero) { return "\(request.timeouts)" }
         return nil
     }
 

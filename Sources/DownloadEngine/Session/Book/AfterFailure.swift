@@ -46,10 +46,10 @@ enum AfterFailure: Equatable {
         switch failed.decision {
         case .doNotRetry: return .fail(error)
         case .retry(let delay):
-            if let deadline = failed.deadline, now + .seconds(delay) >= deadline {
+            if let deadline = failed.deadline, now + delay >= deadline {
                 return .fail(.overdue(request, last: error))
             }
-            return .retry(after: delay, failures: failures + 1)
+            return .retry(after: delay.inSeconds, failures: failures + 1)
         case .usePolicy: break
         }
         guard request.mayBeSentAgain(after: error) else { return .fail(error) }
@@ -74,7 +74,7 @@ extension Scheduler.Pause {
         guard let pause = failed.pause, pause.isForOrigin, pause.origin == record.source.origin,
             let status = failed.error.httpStatus
         else { return nil }
-        end = now + .seconds(min(pause.seconds, record.request.retry.maximumHostPause))
+        end = now + .seconds(min(pause.seconds, record.request.retry.maximumHostPause.inSeconds))
         self.status = status
         // A download that has failed for good waits for nothing, so its removal does not end the pause.
         if case .retry = next { causes = [record.id] } else { causes = [] }

@@ -82,8 +82,8 @@ struct DownloadDocument: Document {
             case .seconds: try write(record.secondsOfAttempts)
             case .effectiveURL: try write(record.resume.finalURL?.string)
             case .folder: try write(request.destination.folder)
-            case .connections: try write(request.connectionsWithoutLimit)
-            case .connectionLimit: try write(request.connectionLimit)
+            case .connections: try write(request.connections.number)
+            case .connectionLimit: try write(request.connections.limit)
             case .acceptsRanges: try write(record.resume.acceptsRanges)
             case .etag: try write(validators?.etag?.fieldValue)
             case .lastModified: try write(validators?.lastModified)
@@ -150,6 +150,7 @@ extension DownloadDocument {
         let connectionReason: String?
         let redirects: Int
         let remoteAddress: String?
+        let otherAddresses: [String]?
         let httpVersion: String?
         let outcome: String?
         let timings: TimingsDocument?
@@ -162,6 +163,7 @@ extension DownloadDocument {
             connectionReason = attempt.connectionReason
             redirects = attempt.redirects
             remoteAddress = attempt.metrics?.remoteAddress
+            otherAddresses = attempt.otherAddresses
             httpVersion = attempt.metrics?.httpVersion
             outcome = attempt.outcome
             timings = attempt.metrics.map(TimingsDocument.init)

@@ -33,14 +33,14 @@ struct EventDocument: Document, Equatable {
     /// The state of a completed file: `there`, `gone` or `changed`.
     var file: String?
 
-    init(_ event: String, _ snapshot: DownloadSnapshot, offset: Int64? = nil, reason: String? = nil) {
+    init(_ event: String, _ snapshot: DownloadSnapshot, reason: String? = nil) {
         self.init(event, at: nil)
         (id, name, url) = (snapshot.id, snapshot.record.displayName, snapshot.record.request.url.string)
         (received, total) = (snapshot.progress.received, snapshot.progress.total)
         session = snapshot.record.session
         describe(snapshot.record.state)
         (priority, rateLimit) = (snapshot.record.request.priority, snapshot.record.request.rateLimit)
-        (self.offset, self.reason) = (offset, reason)
+        self.reason = reason
     }
 
     private init(_ event: String, _ logged: LoggedEvent) {
@@ -61,29 +61,22 @@ struct EventDocument: Document, Equatable {
 
     /// Creates the document for a change in this process. Returns nil for the end of a download.
     init?(_ event: DownloadEvent) {
-        switch event {
-        case .didAdd(let snapshot): self.init("added", snapshot)
-        case .didStart(let snapshot, let offset): self.init("started", snapshot, offset: offset)
-        case .didRestart(let snapshot, let why): self.init("restarted", snapshot, reason: why)
-        case .willRetry(let snapshot, _): self.init("retry", snapshot)
-        case .didPostpone(let snapshot): self.init("postponed", snapshot)
-        case .didPause(let snapshot): self.init("paused", snapshot)
-        case .didResume(let snapshot): self.init("resumed", snapshot)
-        case .didRemove(let snapshot): self.init("removed", snapshot)
-        case .didChange(let snapshot): self.init("changed", snapshot)
-        case .didCancel, .didComplete, .didFail: return nil
-        }
+        if event.kind.isEnd { return nil }
+        let isRetry = if case .willRetry = event { true } else { false }
+        self.init(Self.word(event.kind, isRetry: isRetry), event.snapshot)
+        if case .didStart(_, let offset) = event { self.offset = offset }
+        if case .didRestart(_, let why) = event { reason = "\(why)" }
     }
 
     /// Creates the document for a change by another process. Returns nil for the end of a download.
     init?(_ logged: LoggedEvent) {
-        switch logged.kind {
-        case .waiting: self.init(logged.state?.error == nil ? "postponed" : "retry", logged)
-        case .completed, .failed, .cancelled: return nil
-        case .added, .resumed, .started, .restarted, .paused, .removed, .changed:
-            self.init(logged.kind.rawValue, logged)
-        }
+        if logged.kind.isEnd { return nil }
+        self.init(Self.word(logged.kind, isRetry: logged.state?.error != nil), logged)
         state = state ?? logged.kind.rawValue
+    }
+
+    private static func word(_ kind: LoggedEvent.Kind, isRetry: Bool) -> String {
+        kind == .waiting ? isRetry ? "retry" : "postponed" : kind.rawValue
     }
 
     /// Creates a line of `dlm events`.

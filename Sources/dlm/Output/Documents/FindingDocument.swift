@@ -19,7 +19,7 @@ struct FindingDocument: Document, Equatable {
         result = finding.result.word
         detail = finding.detail
         advice = finding.advice
-        if case .problem(let status) = finding.result { exitStatus = status } else { exitStatus = nil }
+        exitStatus = finding.result.exitStatus
         timings = finding.metrics.map(TimingsDocument.init)
     }
 }

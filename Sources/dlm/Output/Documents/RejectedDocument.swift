@@ -29,4 +29,9 @@ struct RejectedDocument: Document, Equatable {
         guard let file, let line else { return message }
         return "\(file):\(line): \(message)"
     }
+
+    func tell(_ console: Console, _ options: OutputOptions) {
+        console.report(text)
+        if options.json { console.print(json) }
+    }
 }

@@ -16,7 +16,7 @@ struct AfterFailureTests {
     ) throws -> AfterFailure {
         let url = try SourceURL.parse("http://a.example/x").get().url
         var request = DownloadRequest(url: url, destination: Destination(folder: "/nowhere"))
-        request.retry = RetryPolicy(limit: retries, delay: 10, maximumDelay: 10)
+        request.retry = RetryPolicy(limit: retries, delay: .seconds(10), maximumDelay: .seconds(10))
         var record = DownloadRecord(id: 1, request: request, created: Date(timeIntervalSince1970: 0))
         return AfterFailure.decide(&record, failed, now: time) { isNetworkDown }
     }

@@ -1,0 +1,66 @@
+import Glibc
+
+/// Whole reads and writes of open files. A call that a signal has interrupted is repeated.
+package enum FileBytes {
+    /// Reads to the end of the file. Of a larger file than `limit`, returns a little more than `limit` bytes.
+    /// - Returns: Nil, with `errno` set, if the file cannot be read.
+    package static func read(_ descriptor: Int32, atMost limit: Int) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 1 << 14)
+        while bytes.count <= limit {
+            let count = Glibc.read(descriptor, &piece, piece.count)
+            if count < 0, errno == EINTR { continue }
+            if count < 0 { return nil }
+            if count == 0 { break }
+            bytes += piece[..<count]
+        }
+        return bytes
+    }
+
+    /// Reads a range of the file. Returns fewer bytes where the file ends.
+    /// - Returns: Nil, with `errno` set, if the file cannot be read.
+    package static func read(_ descriptor: Int32, _ range: Range<Int64>) -> [UInt8]? {
+        var isRead = true
+        let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
+            let buffer = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<range.count])
+            let done = read(descriptor, into: buffer, at: range.lowerBound)
+            isRead = done != nil
+            count = done ?? 0
+        }
+        return isRead ? bytes : nil
+    }
+
+    /// Fills the buffer. Returns the number of bytes, which is smaller where the file ends.
+    /// - Returns: Nil, with `errno` set, if the file cannot be read.
+    package static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int?
+    {
+        var done = 0
+        while done < buffer.count {
+            let count = pread(
+                descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset) + done)
+            if count < 0, errno == EINTR { continue }
+            if count < 0 { return nil }
+            if count == 0 { break }
+            done += count
+        }
+        return done
+    }
+
+    /// Writes all bytes. If another process has made the descriptor non-blocking, waits until it takes more bytes.
+    /// - Returns: False, with `errno` set, if not all bytes could be written.
+    package static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+        var done = 0
+        while done < bytes.count {
+            let count = Glibc.write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
+            if count >= 0 {
+                done += count
+            } else if errno == EAGAIN {
+                var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&ready, 1, -1)
+            } else if errno != EINTR {
+                return false
+            }
+        }
+        return true
+    }
+}
