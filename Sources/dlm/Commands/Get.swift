@@ -146,11 +146,11 @@ extension Get: ScannedOptions {
     }
 
     init(_ words: inout ScannedWords) {
-        inputFile = words.path("input-file", "i")
-        metalinkFile = words.path("metalink-file", "M")
-        background = words.flag("background", "b")
-        ephemeral = words.flag("ephemeral")
-        literal = words.flag("no-glob")
+        inputFile = words("input-file", letter: "i", .path)
+        metalinkFile = words("metalink-file", letter: "M", .path)
+        background = words("background", letter: "b", .flag)
+        ephemeral = words("ephemeral", .flag)
+        literal = words("no-glob", .flag)
         session = words.group()
         worker = words.group()
         item = ItemOptions(&words)

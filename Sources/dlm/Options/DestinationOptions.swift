@@ -70,12 +70,11 @@ struct DestinationOptions: OptionTable {
         }
         ifExists = row("if-exists", .word(), ifExists, .field(\.destination.ifExists, unless: .fail, shows: \.rawValue))
         continues = row("continue", letter: "c", .flag, continues, .sets { $0.destination.continues = $1 })
-        contentDisposition = row(
-            "content-disposition", .pair(), contentDisposition,
-            .sets { $0.destination.takesServerName = $1.isOn })
+        contentDisposition = row.pair(
+            "content-disposition", contentDisposition, .sets { $0.destination.takesServerName = $1.isOn })
         row.show("no-content-disposition") { GivenOptions.flag(!$0.destination.takesServerName) }
-        remoteTime = row(
-            "remote-time", .pair(), remoteTime,
+        remoteTime = row.pair(
+            "remote-time", remoteTime,
             .sets(
                 { $0.destination.keepsRemoteTime = $1.isOn },
                 shows: { GivenOptions.flag($0.destination.keepsRemoteTime) }))

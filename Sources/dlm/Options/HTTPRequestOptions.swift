@@ -92,7 +92,7 @@ struct HTTPRequestOptions: OptionTable {
                 // `resume` must be given the body, even an empty one.
                 if !request.isIdempotent { request.http.body = request.http.body ?? RequestBody([]) }
             })
-        hsts = row("hsts", .pair(), hsts, .sets { $0.http.upgradesKnownHosts = $1.isOn ? nil : false })
+        hsts = row.pair("hsts", hsts, .sets { $0.http.upgradesKnownHosts = $1.isOn ? nil : false })
         row.show("no-hsts") { GivenOptions.flag($0.http.upgradesKnownHosts == false) }
     }
 

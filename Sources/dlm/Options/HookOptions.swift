@@ -60,8 +60,8 @@ struct HookOptions: OptionTable {
             "on-complete-url", .text, onCompleteUrl, .field(\.ownHooks.completeURL, shows: Redaction.hidden))
         onCompleteBearerFile = row(
             "on-complete-bearer-file", .path, onCompleteBearerFile, .file(\.ownHooks.completeBearerFile))
-        notify = row(
-            "notify", .pair(), notify,
+        notify = row.pair(
+            "notify", notify,
             .sets(
                 { $0.ownHooks.notifies = $1.isOn }, shows: { GivenOptions.flag($0.hooks?.notifies ?? false) }))
         hookTimeout = row("hook-timeout", .seconds, hookTimeout, .seconds(\.ownHooks.timeLimit))

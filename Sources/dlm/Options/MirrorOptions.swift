@@ -39,7 +39,7 @@ struct MirrorOptions: OptionTable {
         mirror = row("mirror", .texts, mirror, .sets { $0.mirrors = try $1.map { try Self.address($0, "--mirror") } })
         metalinkLocation = row(
             "metalink-location", .text, metalinkLocation, .sets({ $0.location = $1.lowercased() }, shows: \.location))
-        followMetalink = row("follow-metalink", .pair(), followMetalink, .sets { $0.followsMetalink = $1.isOn })
+        followMetalink = row.pair("follow-metalink", followMetalink, .sets { $0.followsMetalink = $1.isOn })
         row.show("no-follow-metalink") { GivenOptions.flag(!$0.followsMetalink) }
         repair = row("repair", .flag, repair, .sets { $0.repairs = $1 })
     }

@@ -59,7 +59,18 @@ struct OptionRows {
         _ name: String, letter: Character? = nil, _ kind: OptionKind<Value>, _ value: @autoclosure () -> Value,
         _ effect: @autoclosure () -> OptionEffect<Value.Given>? = nil
     ) -> Value {
-        if purpose == .reading { return kind.read(&words, name, letter) }
+        purpose == .reading ? words(name, letter: letter, kind) : use(name, value, effect)
+    }
+
+    mutating func pair<Flag: FlagPair>(
+        _ name: String, _ value: @autoclosure () -> Flag?, _ effect: @autoclosure () -> OptionEffect<Flag>?
+    ) -> Flag? {
+        purpose == .reading ? words.pair(name) : use(name, value, effect)
+    }
+
+    private mutating func use<Value: OptionValue>(
+        _ name: String, _ value: () -> Value, _ effect: () -> OptionEffect<Value.Given>?
+    ) -> Value {
         if purpose == .showing {
             if let effect = effect() { show(name, effect.shows) }
             return Value(given: nil)
@@ -125,39 +136,6 @@ extension Array: OptionValue {
 extension Bool: OptionValue {
     var given: Bool? { self ? true : nil }
     init(given: Bool?) { self = given ?? false }
-}
-
-/// How the value of an option is read.
-struct OptionKind<Value> {
-    let read: (inout ScannedWords, _ name: String, _ letter: Character?) -> Value
-
-    static func value<V>(_ read: @escaping (String) throws -> V) -> Self where Value == V? {
-        Self { $0.value($1, $2, as: read) }
-    }
-
-    static func values<V>(_ read: @escaping (String) throws -> V) -> Self where Value == [V] {
-        Self { $0.values($1, $2, as: read) }
-    }
-
-    static func word<V: ExpressibleByArgument>() -> Self where Value == V? { Self { $0.value($1, $2) } }
-    static func pair<Flag: FlagPair>() -> Self where Value == Flag? { Self { words, name, _ in words.pair(name) } }
-}
-
-extension OptionKind<String?> {
-    static var text: Self { Self { $0.text($1, $2) } }
-    static var path: Self { Self { $0.path($1, $2) } }
-}
-
-extension OptionKind<[String]> {
-    static var texts: Self { Self { $0.texts($1, $2) } }
-}
-
-extension OptionKind<Seconds?> {
-    static var seconds: Self { value(Seconds.init(argument:)) }
-}
-
-extension OptionKind<Bool> {
-    static var flag: Self { Self { $0.flag($1, $2) } }
 }
 
 /// What the value of an option changes in a request, and what `dlm show` says of the request.

@@ -21,10 +21,10 @@ struct OutputOptions: ScannedGroup {
     var color: ColorChoice?
 
     mutating func read(_ words: inout ScannedWords) {
-        json = words.flag("json")
-        quiet = words.flag("quiet", "q")
-        verbose = words.count("verbose", "v")
-        color = words.value("color")
+        json = words("json", .flag)
+        quiet = words("quiet", letter: "q", .flag)
+        verbose = words("verbose", letter: "v", .count)
+        color = words("color", .word())
     }
 }
 
@@ -38,6 +38,6 @@ struct ProgressOptions: ScannedGroup {
     var progress: ProgressChoice?
 
     mutating func read(_ words: inout ScannedWords) {
-        progress = words.value("progress")
+        progress = words("progress", .word())
     }
 }

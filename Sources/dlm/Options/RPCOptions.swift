@@ -114,10 +114,10 @@ struct RPCOptions: ScannedGroup {
 
     mutating func read(_ words: inout ScannedWords) {
         rpc = words.pair("rpc")
-        rpcListen = words.value("rpc-listen", as: RPCAddress.init(argument:))
-        rpcFolders = words.paths("rpc-folders")
-        rpcHosts = words.texts("rpc-hosts")
-        rpcOrigins = words.texts("rpc-origins")
+        rpcListen = words("rpc-listen", .value(RPCAddress.init(argument:)))
+        rpcFolders = words("rpc-folders", .paths)
+        rpcHosts = words("rpc-hosts", .texts)
+        rpcOrigins = words("rpc-origins", .texts)
         rpcPrivateHosts = words.pair("rpc-private-hosts")
     }
 }

@@ -86,7 +86,7 @@ struct ConnectionOptions: ParsableArguments {
 
 extension ConnectionOptions: ScannedGroup {
     mutating func read(_ words: inout ScannedWords) {
-        connections = words.value("connections", "x", as: DownloadRequest.Connections.init(argument:))
+        connections = words("connections", letter: "x", .value(DownloadRequest.Connections.init(argument:)))
     }
 }
 

@@ -68,19 +68,43 @@ struct ScannedWords {
 
     // MARK: Options
 
+    /// Returns the value of an option, and marks the option as read.
+    mutating func callAsFunction<Value>(
+        _ name: String, letter: Character? = nil, _ kind: OptionKind<Value>
+    ) -> Value {
+        let positions = positions(name, letter, kind)
+        do {
+            return try kind.value(kind.isFlag ? positions.map { _ in name } : texts(at: positions))
+        } catch {
+            decline()
+            return kind.none
+        }
+    }
+
+    /// Returns the flag that comes last on the command line, of a flag and its opposite.
+    mutating func pair<Flag: FlagPair>(_ name: String) -> Flag? {
+        var last: (position: Int, flag: Flag)?
+        for (name, flag) in zip([name, "no-" + name], Flag.allCases) {
+            let position = positions(name, nil, .flag).last
+            if let position, position > last?.position ?? -1 { last = (position, flag) }
+        }
+        return last?.flag
+    }
+
     /// Returns the indices in ``options`` of the options with a name, and marks these options as read.
-    private mutating func positions(
-        _ name: String, _ letter: Character?, isFlag: Bool = false, isRepeatable: Bool = false, isPath: Bool = false
+    private mutating func positions<Value>(
+        _ name: String, _ letter: Character?, _ kind: OptionKind<Value>
     ) -> [Int] {
         asked?.append(
             OptionCatalog.Option(
-                name: name, letter: letter, isFlag: isFlag, isRepeatable: isRepeatable, isPath: isPath))
+                name: name, letter: letter, isFlag: kind.isFlag, isRepeatable: kind.isRepeatable, isPath: kind.isPath))
         if options.isEmpty { return [] }
         return options.indices.filter { index in
             let option = options[index]
             // A long option with only one dash is an error, which the parser must report.
             if let cluster = option.cluster, cluster == name { decline() }
             guard option.name.map({ $0 == name }) ?? (option.letter == letter) else { return false }
+            if kind.isFlag, option.value != nil { decline() }
             options[index].isRead = true
             return true
         }
@@ -97,79 +121,6 @@ struct ScannedWords {
             operands[next] = nil
             return value
         }
-    }
-
-    private mutating func values<Value>(_ texts: [String], as value: (String) throws -> Value) -> [Value] {
-        texts.compactMap { text in
-            do {
-                return try value(text)
-            } catch {
-                decline()
-                return nil
-            }
-        }
-    }
-
-    /// Returns the values of an option that can be repeated.
-    mutating func texts(_ name: String, _ letter: Character? = nil) -> [String] {
-        texts(at: positions(name, letter, isRepeatable: true))
-    }
-
-    /// Returns the values of an option that can be repeated.
-    mutating func values<Value>(
-        _ name: String, _ letter: Character? = nil, as value: (String) throws -> Value
-    ) -> [Value] {
-        values(texts(name, letter), as: value)
-    }
-
-    mutating func text(_ name: String, _ letter: Character? = nil) -> String? {
-        texts(at: positions(name, letter)).last
-    }
-
-    /// Returns the name of a file or a folder.
-    mutating func path(_ name: String, _ letter: Character? = nil) -> String? {
-        texts(at: positions(name, letter, isPath: true)).last
-    }
-
-    /// Returns the names of files or folders of an option that can be repeated.
-    mutating func paths(_ name: String, _ letter: Character? = nil) -> [String] {
-        texts(at: positions(name, letter, isRepeatable: true, isPath: true))
-    }
-
-    mutating func value<Value>(
-        _ name: String, _ letter: Character? = nil, as value: (String) throws -> Value
-    ) -> Value? {
-        values(texts(at: positions(name, letter)), as: value).last
-    }
-
-    mutating func value<Value: ExpressibleByArgument>(_ name: String, _ letter: Character? = nil) -> Value? {
-        let values = texts(at: positions(name, letter)).map { Value(argument: $0) }
-        if values.contains(where: { $0 == nil }) { decline() }
-        return values.last ?? nil
-    }
-
-    mutating func flag(_ name: String, _ letter: Character? = nil) -> Bool {
-        count(of: positions(name, letter, isFlag: true)) > 0
-    }
-
-    mutating func count(_ name: String, _ letter: Character? = nil) -> Int {
-        count(of: positions(name, letter, isFlag: true, isRepeatable: true))
-    }
-
-    private mutating func count(of positions: [Int]) -> Int {
-        if positions.contains(where: { options[$0].value != nil }) { decline() }
-        return positions.count
-    }
-
-    /// Returns the flag that comes last on the command line, of a flag and its opposite.
-    mutating func pair<Flag: FlagPair>(_ name: String) -> Flag? {
-        var last: (position: Int, flag: Flag)?
-        for (name, flag) in zip([name, "no-" + name], Flag.allCases) {
-            let positions = positions(name, nil, isFlag: true)
-            if positions.contains(where: { options[$0].value != nil }) { decline() }
-            if let position = positions.last, position > last?.position ?? -1 { last = (position, flag) }
-        }
-        return last?.flag
     }
 
     /// Returns the words that are neither options nor values of options. It must be called after all options were read.

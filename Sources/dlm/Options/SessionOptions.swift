@@ -43,7 +43,7 @@ struct SessionOptions: ScannedGroup {
     }
 
     mutating func read(_ words: inout ScannedWords) {
-        maxConcurrent = words.value("max-concurrent", "j")
-        maxPerHost = words.value("max-per-host")
+        maxConcurrent = words("max-concurrent", letter: "j", .word())
+        maxPerHost = words("max-per-host", .word())
     }
 }

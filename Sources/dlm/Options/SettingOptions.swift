@@ -35,8 +35,8 @@ extension SettingOptions: ScannedOptions {
     }
 
     init(_ words: inout ScannedWords) {
-        historyAge = words.value("history-age", as: HistoryAge.init(argument:))
-        limitWindow = words.values("limit-window", as: LimitWindow.init(argument:))
+        historyAge = words("history-age", .value(HistoryAge.init(argument:)))
+        limitWindow = words("limit-window", .values(LimitWindow.init(argument:)))
         rpc = words.group()
         session = words.group()
         item = ItemOptions(&words)

@@ -106,8 +106,7 @@ struct TrustOptions: OptionTable {
         pinnedPublicKey = row(
             "pinned-public-key", .path, pinnedPublicKey,
             .sets(
-                { $0.trust.pinnedKey = $1.hasPrefix("sha256//") ? $1 : FolderPath.file($1) },
-                shows: \.trust.pinnedKey))
+                { $0.trust.pinnedKey = $1.hasPrefix("sha256//") ? $1 : FolderPath.file($1) }, shows: \.trust.pinnedKey))
         tlsMin = row("tls-min", .word(), tlsMin, .field(\.trust.minimumTLS, shows: \.rawValue))
         knownHosts = row("known-hosts", .path, knownHosts, .file(\.trust.knownHosts))
         sshKey = row("ssh-key", .path, sshKey, .file(\.trust.sshKey))

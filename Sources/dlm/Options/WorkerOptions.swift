@@ -110,17 +110,17 @@ struct WorkerOptions: ScannedGroup {
     }
 
     mutating func read(_ words: inout ScannedWords) {
-        shard = words.value("shard", as: ShardArgument.init(argument:))
-        shardBy = words.value("shard-by")
-        manifest = words.path("manifest")
-        manifestDigest = words.flag("manifest-digest")
-        retryFailed = words.flag("retry-failed")
-        maxFailures = words.value("max-failures", as: FailureLimitArgument.init(argument:))
-        nameBy = words.value("name-by")
-        perHostRate = words.value("per-host-rate")
-        spread = words.flag("spread")
-        state = words.path("state")
-        store = words.value("store", as: QueueArgument.init(argument:))
+        shard = words("shard", .value(ShardArgument.init(argument:)))
+        shardBy = words("shard-by", .word())
+        manifest = words("manifest", .path)
+        manifestDigest = words("manifest-digest", .flag)
+        retryFailed = words("retry-failed", .flag)
+        maxFailures = words("max-failures", .value(FailureLimitArgument.init(argument:)))
+        nameBy = words("name-by", .word())
+        perHostRate = words("per-host-rate", .word())
+        spread = words("spread", .flag)
+        state = words("state", .path)
+        store = words("store", .value(QueueArgument.init(argument:)))
     }
 }
 
