@@ -30,10 +30,6 @@ extension SessionManager {
         if !new.isEmpty { broadcaster.send(.added(new)) }
         enterSmallFiles()
         let haveSecrets = requests.runs.contains { $0.request.hasSecrets }
-        // If the queue was read from the store since the addition, these downloads may be among the ready files.
-        var first = DownloadID.max
-        for index in added.indices { first = min(first, added[index].id) }
-        if smallFiles?.files.hasWaiting(from: first) == true { recallReady() }
         let date = parts.time.date
         // The last new download that found no room in memory.
         var left: DownloadEntry?
@@ -91,7 +87,11 @@ extension SessionManager {
         recallSmallFiles()
         book.scheduler.startDespitePause(ids)
         let taken = book.beginClaim(of: ids)
-        defer { report { $0.endClaim(of: taken) } }
+        book.queue.additions += 1
+        defer {
+            book.queue.additions -= 1
+            report { $0.endClaim(of: taken) }
+        }
         let claimed = try await claim(ids)
         startTicker()
         let records = claimed.compactMap { download -> DownloadRecord? in
@@ -104,8 +104,7 @@ extension SessionManager {
         // Records are saved, because a record that waits in the store until there is room must come back with the new
         // options.
         if overrides.changesRequests { _ = try await store.save(records, session: identifier) }
-        // The queue may have been read from the store since the claim.
-        recallSmallFiles()
+        enterSmallFiles()
         let alone = Set(taken)
         for record in records {
             broadcaster.send(.didResume(DownloadSnapshot(record: record)))

@@ -69,11 +69,6 @@ final class SmallFileQueue: Sendable {
 
     var first: DownloadEntry? { state.withLock { $0.next < $0.waiting.count ? $0.waiting[$0.next].entry : nil } }
 
-    /// Returns whether a file that has not begun has this id or a higher one.
-    func hasWaiting(from id: DownloadID) -> Bool {
-        state.withLock { state in state.waiting[state.next...].contains { $0.entry.id >= id } }
-    }
-
     /// Adds the next files, in order.
     /// - Parameter areAll: Whether no others follow for now.
     func add(_ files: [ReadyFile], areAll: Bool) {

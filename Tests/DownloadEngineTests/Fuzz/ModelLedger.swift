@@ -23,6 +23,8 @@ final class ModelLedger: Sendable {
         var unsure: Set<DownloadID> = []
         /// The number of calls in progress that add downloads.
         var additions = 0
+        /// The sessions that have died without an answer of the store.
+        var ghosts: Set<String> = []
         var fault: String?
         var history: [String] = []
     }
@@ -105,6 +107,10 @@ final class ModelLedger: Sendable {
         }
     }
 
+    /// Records that the process of a session has died after the store did what it was asked. The session goes on in this
+    /// process, so its requests mean nothing.
+    func lose(_ session: String) { state.withLock { _ = $0.ghosts.insert(session) } }
+
     // MARK: Requests to the server
 
     /// Returns what is wrong with a request of the session for this path, or nil.
@@ -112,7 +118,7 @@ final class ModelLedger: Sendable {
         state.withLock { state in
             let rows = state.rows.filter { $0.value.path == path }
             guard let id = rows.keys.max(), let row = rows[id], row.isKnown, state.additions == 0,
-                state.calls[id] == nil
+                state.calls[id] == nil, !state.ghosts.contains(session)
             else { return nil }
             if row.isGone { return "download \(id) was removed, and \(session) requests \(path)" }
             if !row.state.isActive { return "download \(id) is \(row.state), and \(session) requests \(path)" }

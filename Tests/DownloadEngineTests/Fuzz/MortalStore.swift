@@ -70,7 +70,10 @@ final class MortalStore: ForwardingStore {
         defer { world.changes.update { $0 += 1 } }
         let value = try await body()
         world.ledger.record("  \(session) \(name) -> \(Self.text(value))\(fate.isLost ? " LOST" : "")")
-        if fate.isLost { throw DownloadError.sessionUnavailable(.shuttingDown) }
+        if fate.isLost {
+            world.ledger.lose(session)
+            throw DownloadError.sessionUnavailable(.shuttingDown)
+        }
         await wait()
         return value
     }
