@@ -49,7 +49,7 @@ final class MortalStore: ForwardingStore {
     /// Runs a call, unless the store is dead or fails.
     /// - Parameter mayBeLost: Whether the answer to a call that took effect may be lost.
     private func call<Value: Sendable>(
-        _ name: String = #function, mayBeLost: Bool = true, _ body: () async throws -> Value
+        _ name: @autoclosure () -> String = #function, mayBeLost: Bool = true, _ body: () async throws -> Value
     ) async throws -> Value {
         await wait()
         let fate = state.withLock { state -> (error: DownloadError?, isLost: Bool) in
@@ -64,12 +64,12 @@ final class MortalStore: ForwardingStore {
                 ? (nil, true) : (.sessionUnavailable(.shuttingDown), false)
         }
         if let error = fate.error {
-            world.ledger.record("  \(session) \(name) fails")
+            world.ledger.record("  \(session) \(name()) fails")
             throw error
         }
         defer { world.changes.update { $0 += 1 } }
         let value = try await body()
-        world.ledger.record("  \(session) \(name) -> \(Self.text(value))\(fate.isLost ? " LOST" : "")")
+        world.ledger.record("  \(session) \(name()) -> \(Self.text(value))\(fate.isLost ? " LOST" : "")")
         if fate.isLost {
             world.ledger.lose(session)
             throw DownloadError.sessionUnavailable(.shuttingDown)
@@ -115,7 +115,9 @@ final class MortalStore: ForwardingStore {
             let ids = world.ledger.beginAdding(Set(requests.map(\.url.path)))
             do {
                 let added = try await inner.add(requests, session: session)
-                let rows = added.filter { $0.kind != .joined }.map { ($0.id, ModelLedger.Row($0.entry, session: session)) }
+                let rows = added.filter { $0.kind != .joined }.map {
+                    ($0.id, ModelLedger.Row($0.entry, session: session))
+                }
                 world.ledger.endAdding(ids, Dictionary(rows, uniquingKeysWith: { $1 }))
                 return added
             } catch {
@@ -127,11 +129,12 @@ final class MortalStore: ForwardingStore {
 
     /// Runs a call that may change these downloads.
     private func changing<Value: Sendable>(
-        _ ids: [DownloadID], name: String = #function, mayBeLost: Bool = true, _ body: () async throws -> Value,
+        _ ids: [DownloadID], name: @autoclosure () -> String = #function, mayBeLost: Bool = true,
+        _ body: () async throws -> Value,
         rows: (Value) -> [DownloadID: ModelLedger.Row] = { _ in [:] }, gone: (Value) -> [DownloadID] = { _ in [] }
     ) async throws -> Value {
         let ids = ids.firstOccurrences
-        return try await call("\(name) \(ids)", mayBeLost: mayBeLost) {
+        return try await call("\(name()) \(ids)", mayBeLost: mayBeLost) {
             world.ledger.begin(ids)
             do {
                 let value = try await body()
@@ -185,8 +188,7 @@ final class MortalStore: ForwardingStore {
         for record in records { if let fault = world.faultOfBytes(record) { world.ledger.note("saved: \(fault)") } }
         let ids = records.map(\.id) + marked
         var foreign: Set<DownloadID> = []
-        let what = records.map { "\($0.id) \($0.state.kind) \($0.fileName ?? "")\($0.isFinishing ? " finishing" : "")" }
-        return try await changing(ids, name: "save \(what) \(marked)") {
+        return try await changing(ids, name: "save \(Self.text(records)), marked \(marked) of") {
             foreign = world.ledger.foreign(ids, to: session)
             let lost = try await body()
             let wrong = foreign.intersection(world.ledger.foreign(ids, to: session)).subtracting(lost)
@@ -218,8 +220,6 @@ final class MortalStore: ForwardingStore {
 
     func pauseQueued(session: String, reason: DownloadState.PauseReason) async throws {
         let ids = world.ledger.ids(of: session)
-        try await changing(ids) { try await inner.pauseQueued(session: session, reason: reason) } rows: { _ in
-            [:]
-        }
+        try await changing(ids) { try await inner.pauseQueued(session: session, reason: reason) }
     }
 }

@@ -198,24 +198,21 @@ extension ModelWorld {
             if let fault = record.state == .completed ? faultOfFile(record) : faultOfBytes(record) { return fault }
         }
         _ = try await last.bench.manager.resume(left.map(\.id), overrides: RequestOverrides())
-        for record in left {
-            let state = Observed(record.state)
-            let fault = await passes(for: "the end of \(record.id), before \(record.state)") {
-                guard let now = try? await last.bench.record(record.id) else { return false }
-                state.update { $0 = now.state }
-                return now.state.kind.isEnded
-            }
-            if let fault { return "\(fault), \(state.value)" }
-            if case .failed(.fileFailed(.exists, _)) = state.value, hasReplaced(record.request.url.path) {
-                // The download has an older version of the file, which is not overwritten without an option.
-                if record.completed == nil { return "\(record.id) \(record.state): \(state.value)" }
+        if let fault = await settle(last) { return fault }
+        let ended = try await last.store.records(.all)
+        for (before, record) in zip(left, ended) {
+            switch record.state {
+            case .completed:
+                if let fault = faultOfFile(record) { return fault }
+            // The download has an older version of the file, which is not overwritten without an option.
+            case .failed(.fileFailed(.exists, _))
+            where hasReplaced(record.request.url.path) && record.completed != nil:
                 continue
+            default: return "\(record.id) \(before.state): \(record.state)"
             }
-            guard state.value == .completed else { return "\(record.id) \(record.state): \(state.value)" }
-            if let fault = faultOfFile(try await last.bench.record(record.id)) { return fault }
         }
         let names = Set(
-            try await last.store.records(.all).flatMap { record in
+            ended.flatMap { record in
                 [record.fileName, record.completed.map { FileNaming.lastComponent($0.path) }].compactMap(\.self)
             })
         let others = Set(base.folder.names()).subtracting(names)
