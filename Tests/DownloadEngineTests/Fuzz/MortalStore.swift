@@ -49,9 +49,10 @@ final class MortalStore: ForwardingStore {
     /// Runs a call, unless the store is dead or fails.
     /// - Parameter mayBeLost: Whether the answer to a call that took effect may be lost.
     private func call<Value: Sendable>(
-        _ name: @autoclosure () -> String = #function, mayBeLost: Bool = true, _ body: () async throws -> Value
+        _ name: @autoclosure () -> String = #function, mayBeLost: Bool = true, isOftenLate: Bool = false,
+        _ body: () async throws -> Value
     ) async throws -> Value {
-        await wait()
+        await wait(often: isOftenLate)
         let fate = state.withLock { state -> (error: DownloadError?, isLost: Bool) in
             if state.left <= 0 { return (.sessionUnavailable(.shuttingDown), false) }
             if state.failures > 0 {
@@ -74,7 +75,7 @@ final class MortalStore: ForwardingStore {
             world.ledger.lose(session)
             throw DownloadError.sessionUnavailable(.shuttingDown)
         }
-        await wait()
+        await wait(often: isOftenLate)
         return value
     }
 
@@ -93,10 +94,11 @@ final class MortalStore: ForwardingStore {
     }
 
     /// Waits on the clock of the world: mostly not at all, and sometimes until other downloads have ended.
-    private func wait() async {
+    /// - Parameter often: Whether the wait is often long.
+    private func wait(often: Bool = false) async {
         let delay = state.withLock { state -> Duration in
             if state.left <= 0 || state.isPunctual { return .zero }
-            switch Int.random(in: 0..<24, using: &state.random) {
+            switch Int.random(in: 0..<(often ? 6 : 24), using: &state.random) {
             case 0..<2: return .milliseconds(Int.random(in: 1...20, using: &state.random))
             case 2: return .milliseconds(Int.random(in: 50...2000, using: &state.random))
             default: return .zero
@@ -130,11 +132,12 @@ final class MortalStore: ForwardingStore {
     /// Runs a call that may change these downloads.
     private func changing<Value: Sendable>(
         _ ids: [DownloadID], name: @autoclosure () -> String = #function, mayBeLost: Bool = true,
+        isOftenLate: Bool = false,
         _ body: () async throws -> Value,
         rows: (Value) -> [DownloadID: ModelLedger.Row] = { _ in [:] }, gone: (Value) -> [DownloadID] = { _ in [] }
     ) async throws -> Value {
         let ids = ids.firstOccurrences
-        return try await call("\(name()) \(ids)", mayBeLost: mayBeLost) {
+        return try await call("\(name()) \(ids)", mayBeLost: mayBeLost, isOftenLate: isOftenLate) {
             world.ledger.begin(ids)
             do {
                 let value = try await body()
@@ -188,7 +191,7 @@ final class MortalStore: ForwardingStore {
         for record in records { if let fault = world.faultOfBytes(record) { world.ledger.note("saved: \(fault)") } }
         let ids = records.map(\.id) + marked
         var foreign: Set<DownloadID> = []
-        return try await changing(ids, name: "save \(Self.text(records)), marked \(marked) of") {
+        return try await changing(ids, name: "save \(Self.text(records)), marked \(marked) of", isOftenLate: true) {
             foreign = world.ledger.foreign(ids, to: session)
             let lost = try await body()
             let wrong = foreign.intersection(world.ledger.foreign(ids, to: session)).subtracting(lost)

@@ -49,7 +49,7 @@ struct SessionModelFuzzTests {
             let count = [1, 1, 3, 8].randomElement(using: &random) ?? 1
             let files = ModelWorld.files.shuffled(using: &random).prefix(count)
             let priority = [0, 0, 0, 1].randomElement(using: &random) ?? 0
-            let delay: Double = Int.random(in: 0..<3, using: &random) == 0 ? 3600 : 0.001
+            let delay: Double = Bool.random(using: &random) ? 3600 : 0.001
             let isPaused = Int.random(in: 0..<12, using: &random) == 0
             run.give("add \(files.map(\.path))", to: session) { bench in
                 let requests = try files.map { file in
