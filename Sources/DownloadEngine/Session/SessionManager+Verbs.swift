@@ -147,6 +147,8 @@ extension SessionManager {
     }
 
     package func remove(_ ids: [DownloadID], deletesFile: Bool) async throws {
+        // Otherwise the store may not know the file of a download that has just been completed.
+        try await saveUnsaved()
         _ = try await store.records(.ids(ids))
         var stopped: [DownloadID: DownloadRecord] = [:]
         while true {
