@@ -4,6 +4,19 @@ import Synchronization
 
 /// A transfer that plays prepared calls to one sink, in order, on one queue. It ends at most once.
 final class FakeTransfer: Transfer {
+    /// The times that this transfer takes.
+    struct Pace: Sendable {
+        let time: any TimeSource
+        let patience: Duration
+        let head: Duration
+        let piece: Duration
+
+        init(_ laws: FakeTransport.Laws, _ asked: FaultRequest) {
+            (head, piece) = laws.delays(asked)
+            (time, patience) = (laws.time, laws.patience)
+        }
+    }
+
     private struct State {
         var nextPiece = 0
         var headIsDone = false
@@ -13,16 +26,23 @@ final class FakeTransfer: Transfer {
     }
 
     private let playback: Playback
+    private let pace: Pace?
     private let sink: any TransferSink
     private let queue = DispatchQueue(label: "dlm.fake-transfer")
     private let state = Mutex(State())
 
-    init(_ playback: Playback, sink: any TransferSink) {
+    init(_ playback: Playback, _ pace: Pace?, sink: any TransferSink) {
         self.playback = playback
+        self.pace = pace
         self.sink = sink
     }
 
-    func begin() { queue.async { self.step() } }
+    func begin() { schedule(after: pace?.head) }
+
+    private func schedule(after delay: Duration?) {
+        guard let pace, let delay, delay > .zero else { return queue.async { self.step() } }
+        pace.time.schedule(after: delay, on: queue) { self.step() }
+    }
 
     func cancel() { queue.async { self.finish(.cancelled) } }
 
@@ -47,6 +67,11 @@ final class FakeTransfer: Transfer {
             deliver(now.nextPiece)
         } else if let ending = playback.ending {
             finish(ending)
+        } else if let pace {
+            pace.time.schedule(after: pace.patience, on: queue) {
+                self.finish(
+                    .failed(.networkFailed(.stalled, TransportDiagnosis(code: 28, message: "the script stalled"))))
+            }
         }
     }
 
@@ -54,7 +79,7 @@ final class FakeTransfer: Transfer {
         state.withLock { $0.headIsDone = true }
         guard let head = playback.head else { return step() }
         switch sink.transferDidReceiveHead(head) {
-        case .accept: begin()
+        case .accept: schedule(after: pace?.piece)
         case .discard: finish(playback.ending ?? .complete)
         case .refuse: finish(.refused)
         }
@@ -68,7 +93,7 @@ final class FakeTransfer: Transfer {
                 $0.nextPiece += 1
                 $0.received += Int64(bytes.count)
             }
-            begin()
+            schedule(after: pace?.piece)
         case .pause: state.withLock { $0.isPaused = true }
         case .refuse: finish(.refused)
         }

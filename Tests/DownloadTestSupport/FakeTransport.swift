@@ -25,13 +25,36 @@ package final class FakeTransport: Transport {
         var isDown = false
     }
 
+    /// The times that transfers take, on the clock of a test.
+    package struct Laws: Sendable {
+        let time: any TimeSource
+        /// The time after which a stalled transfer fails, as libcurl lets it fail.
+        let patience: Duration
+        /// Returns the time until the answer to a request begins, and the time before each piece of its body.
+        let delays: @Sendable (FaultRequest) -> (head: Duration, piece: Duration)
+
+        package init(
+            time: any TimeSource, patience: Duration,
+            delays: @escaping @Sendable (FaultRequest) -> (head: Duration, piece: Duration)
+        ) {
+            self.time = time
+            self.patience = patience
+            self.delays = delays
+        }
+    }
+
     private let script: Script
+    private let laws: Laws?
     private let state = Mutex(State())
     private let log = Observed<[TransferRequest]>([])
 
     /// Creates a transport. The script gets the request as the caller made it, and as a server would read it (numbered
     /// from 1).
-    package init(_ script: @escaping Script) { self.script = script }
+    /// - Parameter laws: nil for transfers that take no time, and whose stalls last until `cancel`.
+    package init(laws: Laws? = nil, _ script: @escaping Script) {
+        self.script = script
+        self.laws = laws
+    }
 
     package convenience init(serving reply: FaultReply) { self.init { _, _ in .reply(reply) } }
 
@@ -56,7 +79,8 @@ package final class FakeTransport: Transport {
         let exchange =
             state.withLock { $0.isDown }
             ? Exchange.failure(.sessionUnavailable(.shuttingDown)) : script(request, asked)
-        let transfer = FakeTransfer(Playback(exchange, request: request, asked: asked), sink: sink)
+        let pace = laws.map { FakeTransfer.Pace($0, asked) }
+        let transfer = FakeTransfer(Playback(exchange, request: request, asked: asked), pace, sink: sink)
         state.withLock { $0.transfers.append(transfer) }
         transfer.begin()
         return transfer

@@ -60,7 +60,7 @@ extension SessionManager {
             }
         }
         if let smallFiles, smallFiles.files.isLow {
-            while book.scheduler.candidateCount < SmallFileQueue.most, book.queue.mayHaveMore, await loadMore() {}
+            while book.scheduler.candidateCount < SmallFileQueue.most, book.queue.isReadable, await loadMore() {}
             makeReady()
         }
     }

@@ -87,7 +87,11 @@ extension SessionManager {
         recallSmallFiles()
         book.scheduler.startDespitePause(ids)
         let taken = book.beginClaim(of: ids)
-        defer { report { $0.endClaim(of: taken) } }
+        book.queue.additions += 1
+        defer {
+            book.queue.additions -= 1
+            report { $0.endClaim(of: taken) }
+        }
         let claimed = try await claim(ids)
         startTicker()
         let records = claimed.compactMap { download -> DownloadRecord? in
@@ -143,6 +147,8 @@ extension SessionManager {
     }
 
     package func remove(_ ids: [DownloadID], deletesFile: Bool) async throws {
+        // Otherwise the store may not know the file of a download that has just been completed.
+        try await saveUnsaved()
         _ = try await store.records(.ids(ids))
         var stopped: [DownloadID: DownloadRecord] = [:]
         while true {

@@ -19,20 +19,23 @@ final class SessionBench: Sendable {
 
     /// - Parameters:
     ///   - earlier: A closed session, whose folder and store are used again.
-    ///   - time: The clock. A clock with `leaps` does not leap during a transfer.
+    ///   - time: The clock. A clock with `leaps` does not leap during a transfer, unless `laws` are given.
+    ///   - mostQueued: The maximum number of queued downloads in memory.
     init(
         after earlier: SessionBench? = nil, store: (any DownloadStore)? = nil, session: String = "first",
         maxConcurrent: Int = 8, maxPerHost: Int = 8, historyAge: Duration? = nil,
         notice: @escaping @Sendable (String) -> Void = { _ in }, hooks: (any HookRunner)? = nil,
         isAlive: @escaping @Sendable (String) -> Bool = { !$0.contains("dead") },
         network: FakeNetwork = FakeNetwork(), time: any TimeSource = SystemTime(),
-        timetable: RateTimetable = RateTimetable(), pace: Pace? = nil,
+        timetable: RateTimetable = RateTimetable(), pace: Pace? = nil, laws: FakeTransport.Laws? = nil,
+        mostQueued: Int = SessionBench.mostQueued,
         _ script: @escaping FakeTransport.Script
     ) async throws {
         ownsFolder = earlier == nil
         folder = try earlier?.folder ?? TemporaryFolder()
         let store = store ?? earlier?.store ?? InMemoryDownloadStore(isAlive: isAlive)
-        let transport = WatchedTransport(FakeTransport(script), pace: pace, time: time as? ManualTime)
+        let transport = WatchedTransport(
+            FakeTransport(laws: laws, script), pace: pace, time: laws == nil ? time as? ManualTime : nil)
         self.store = store
         self.transport = transport
         manager = SessionManager(
@@ -42,7 +45,7 @@ final class SessionBench: Sendable {
                 hooks: hooks, watchesWriters: false,
                 network: network, time: time),
             maxConcurrent: maxConcurrent, maxPerHost: maxPerHost, timetable: timetable, historyAge: historyAge)
-        await manager.keepInMemory(Self.mostQueued)
+        await manager.keepInMemory(mostQueued)
         let stream = await manager.events()
         Task { [events, ends] in
             for await event in stream {
@@ -59,8 +62,7 @@ final class SessionBench: Sendable {
         try await self.init(after: earlier, store: store, session: session) { _, _ in .reply(reply) }
     }
 
-    /// The maximum number of queued downloads in memory. It is smaller than usual, so that a test with a few hundred
-    /// downloads leaves some to the store.
+    /// It is smaller than usual, so that a test with a few hundred downloads leaves some to the store.
     static let mostQueued = 300
 
     /// Returns the identifier of a foreground session, except for the background identifier.

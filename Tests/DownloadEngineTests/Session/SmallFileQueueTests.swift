@@ -70,6 +70,41 @@ struct SmallFileQueueTests {
         await expectNoSlots(bench)
     }
 
+    @Test("Downloads whose addition the session does not know yet do not begin when the queue is read")
+    func lateAddition() async throws {
+        let store = GatedStore()
+        let bench = try await SessionBench(store: store, maxConcurrent: 2, time: ManualTime()) { _, _ in
+            .reply(Self.reply)
+        }
+        // Some of these find no room in memory, so the store would be read again.
+        let ids = try await add(SessionBench.mostQueued + 10, to: bench)
+        store.change { gates in
+            gates.afterAdd = { _ = await bench.ends.wait { $0.count >= SessionBench.mostQueued } }
+        }
+        let late = try await bench.manager.add((0..<100).map { try bench.request("/late\($0)") }).map(\.id)
+        for id in ids + late { #expect(try await bench.ending(of: id).state == .completed) }
+        expectOnce(bench)
+        await expectNoSlots(bench)
+    }
+
+    @Test("A download that is cancelled before the answer to its addition comes does not begin")
+    func cancelledAddition() async throws {
+        let (store, gate) = (GatedStore(), StoreGate())
+        let bench = try await SessionBench(store: store, time: ManualTime()) { _, _ in .reply(Self.reply) }
+        store.change { $0.afterAdd = { await gate.pass() } }
+        async let added = bench.manager.add([try bench.request()])
+        #expect(await gate.isReached())
+        let id = try #require(try await store.records(.all).first).id
+        _ = try await bench.manager.change([id], .cancel)
+        gate.open()
+        #expect(try await added.map(\.id) == [id])
+        // An ended download shows that the queue was read since.
+        #expect(try await bench.ending(of: bench.add("/other.bin")).state == .completed)
+        #expect(try await bench.record(id).state == .cancelled)
+        #expect(bench.transport.requests.map(\.url.path) == ["/other.bin"])
+        await expectNoSlots(bench)
+    }
+
     @Test("A file that the book knows passes its slot on under another number")
     func slots() async throws {
         let bench = try await SessionBench(serving: Self.reply.with { $0.cut = .stall(after: 1) })

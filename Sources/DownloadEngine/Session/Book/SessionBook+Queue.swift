@@ -29,7 +29,10 @@ extension SessionBook {
         case .queued(var queued):
             queued.timeLeft = nil
             move(entry.id, to: .queued(queued))
-        case .arriving, .parked, .paused, .unsaved, .changing, nil: return offer(QueuedDownload(entry), at: date)
+        case .arriving, .parked, .paused, .unsaved, .changing, nil:
+            // It may have been stopped since the store queued it, so the store is read.
+            if !queue.isOutdated(entry) { return offer(QueuedDownload(entry), at: date) }
+            queue.leaveToStore()
         }
         return true
     }
@@ -77,10 +80,10 @@ extension SessionBook {
 
     // MARK: Reading the store
 
-    var wantsQueue: Bool { isQueueEmpty && queue.mayHaveMore }
+    var wantsQueue: Bool { isQueueEmpty && queue.isReadable }
 
     /// Whether all downloads in memory wait for busy origins, so that downloads from other origins may be next.
-    var wantsBeyond: Bool { !isQueueEmpty && queue.mayHaveMore && !scheduler.canStart }
+    var wantsBeyond: Bool { !isQueueEmpty && queue.isReadable && !scheduler.canStart }
 
     /// The busy origins, which are left out when the store is asked for more downloads. Nil if the store is known to
     /// have no downloads of other origins.
@@ -104,16 +107,12 @@ extension SessionBook {
         return new.prefix(Self.beyondSize)
     }
 
-    /// Leaves out the entries that another call is about to offer. The store is read again later, in case the other
+    /// Leaves out the entries that another call may be about to offer. The store is read again later, in case the other
     /// call does not offer them.
     private mutating func withoutComing(_ entries: [DownloadEntry]) -> [DownloadEntry] {
-        if !entries.contains(where: isComing) { return entries }
+        if queue.additions == 0, !entries.contains(where: { isChanging($0.id) }) { return entries }
         queue.leaveToStore()
-        return entries.filter { !isComing($0) }
-    }
-
-    private func isComing(_ entry: DownloadEntry) -> Bool {
-        isChanging(entry.id) || queue.isBeingAdded(entry)
+        return queue.additions > 0 ? [] : entries.filter { !isChanging($0.id) }
     }
 
     /// Returns whether the download has no slot, waits for no slot, and is not being changed.

@@ -14,11 +14,14 @@ struct StoreQueue {
     private var isReading = false
     /// Whether a download was left to the store since the store was asked. The answer may lack that download.
     private var wasLeftTo = false
-    /// The downloads that ended or were changed since the store was asked. The answer may show them as queued.
+    /// The downloads that ended or were changed while the store was being asked. Its answers may show them as queued.
     private var departed: Set<DownloadID> = []
-    /// The number of calls in progress that add requests to the store and then put the secrets of the requests into
-    /// memory.
-    var additions = 0
+    /// The number of calls in progress that queue downloads in the store and then put them into memory. The queue is not
+    /// read meanwhile. Otherwise a download could begin, and even end, before the answer to its addition comes.
+    var additions = 0 { didSet { if oldValue == 0, !isReading { departed = [] } } }
+
+    /// Whether reading the queue may bring downloads that are not in memory.
+    var isReadable: Bool { mayHaveMore && additions == 0 }
 
     /// Records that a download waits in the store and has no place in memory.
     mutating func leaveToStore() {
@@ -40,11 +43,11 @@ struct StoreQueue {
     mutating func beginReading() {
         isReading = true
         wasLeftTo = false
-        departed = []
+        if additions == 0 { departed = [] }
     }
 
     mutating func depart(_ id: DownloadID) {
-        if isReading { departed.insert(id) }
+        if isReading || additions > 0 { departed.insert(id) }
     }
 
     /// Handles the store's answer with the next part of the queue.
@@ -61,10 +64,6 @@ struct StoreQueue {
 
     /// Returns whether the store's answer about this download is out of date.
     func isOutdated(_ entry: DownloadEntry) -> Bool { departed.contains(entry.id) }
-
-    /// Returns whether this download has secrets and a call that adds requests is in progress. That call may have the
-    /// secrets. If so, it adds the download to the queue in memory, together with the secrets.
-    func isBeingAdded(_ entry: DownloadEntry) -> Bool { additions > 0 && entry.common.request.hasSecrets }
 
     // MARK: Beyond busy origins
 
