@@ -18,10 +18,10 @@ struct AddedListTests {
             #"{"version":1,"downloads":[{"id":1,"index":3,"kind":"inserted","name":"a","state":"queued"}],"inserted":[[2,3]]}"#,
             #"{"version":1,"downloads":[{"id":1,"kind":"gone","name":"a","state":"queued"}],"inserted":[[2,3]]}"#,
         ])
-    func nonsense(_ text: String) throws {
-        let answer = try WireCoder.decode(WireAddedList.self, Data(text.utf8))
+    func nonsense(_ text: String) {
+        let answer = try? WireCoder.decode(WireAddedList.self, Data(text.utf8))
         let requests = RequestList((0..<3).map { DownloadRequest.example("\($0)") })
-        #expect(answer.added(requests, session: "s", at: Date()) == nil)
+        #expect(answer?.added(requests, session: "s", at: Date()) == nil)
     }
 
     @Test("An answer may list its downloads one by one")
