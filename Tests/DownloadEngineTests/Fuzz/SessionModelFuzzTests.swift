@@ -55,7 +55,7 @@ struct SessionModelFuzzTests {
                 let requests = try files.map { file in
                     try bench.request(host: file.host, file.path) { request in
                         request.connections = file.connections
-                        request.retry = RetryPolicy(limit: 3, delay: delay, maximumDelay: 2 * delay)
+                        request.retry = RetryPolicy(limit: 3, delay: .seconds(delay), maximumDelay: .seconds(2 * delay))
                         request.priority = priority
                         request.startsPaused = isPaused
                     }
