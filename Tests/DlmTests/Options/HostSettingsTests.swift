@@ -55,7 +55,7 @@ struct HostSettingsTests {
         let urls = ["http://other/", "http://a.example.org:81/", "https://CDN.example.org/", "http://[::1]/"]
         let requests = try urls.map { try maker.request($0).get() }
         #expect(requests.map(\.retry.limit) == [2, 3, 4, 2])
-        #expect(requests.map(\.connections) == [0, 2, 2, 0])
+        #expect(requests.map(\.connections) == [.automatic, 2, 2, .automatic])
         #expect(requests.map(\.rateLimit) == [nil, 1024, 1024, nil])
         #expect(requests.map(\.timeouts.stall.inSeconds) == [7, 7, 7, 7])
         #expect(requests.map(\.trust) == [.insecure, .insecure, .system, .insecure])

@@ -43,7 +43,7 @@ struct SettingsRuleTests {
             "http://cdn.example.org/a/x/y/b", "http://h/.iso",
         ])
         #expect(requests.map(\.retry.limit) == [1, 3, 3, 1, 5, 1])
-        #expect(requests.map(\.connections) == [0, 2, 4, 0, 2, 4])
+        #expect(requests.map(\.connections) == [.automatic, 2, 4, .automatic, 2, 4])
         #expect(requests.map(\.rateLimit) == [nil, 1024, 1024, nil, 1024, nil])
         let folders = requests.map { $0.destination.folder.split(separator: "/").last ?? "" }
         #expect(folders == ["all", "all", "iso", "all", "all", "iso"])
