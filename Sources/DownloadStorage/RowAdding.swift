@@ -49,7 +49,7 @@ struct RowAdding {
         if !owned.isFree(known) { return AddedDownload(kind: .joined, record: known.record) }
         var record = known.record
         record.request = request
-        record.request.keepDescription(of: known.record)
+        if known.damage == nil { record.request.keepParts(of: known.record) }
         return AddedDownload(
             kind: .adopted,
             record: try owned.hand(record, isDamaged: known.damage != nil, holdsBack: request.startsPaused))

@@ -125,6 +125,24 @@ struct StoreContractTests {
         #expect(try await store.records(.all) == [added.record])
     }
 
+    @Test("A request from the network does not replace the request of a command", arguments: StoreKind.allCases)
+    func keepsRequest(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        var own = try Sample.request("a")
+        own.checksum = Checksum("sha-256:" + String(repeating: "0", count: 64))
+        var record = try #require(try await store.add([own], session: "s").first?.record)
+        record.state = .cancelled
+        record.session = nil
+        _ = try await store.save([record], session: "s")
+        var other = try Sample.request("a")
+        other.destination.followsLinks = false
+        other.headers = [RequestHeader(name: "X", value: "1")]
+        let added = try await store.add([other], session: "s")[0]
+        #expect(added.kind == .adopted && added.record.request == own && added.record.state == .queued)
+        let again = try await store.records(.all)
+        #expect(again.map(\.request) == [own])
+    }
+
     @Test(
         "A claim takes a download unless it is completed, a live session runs it, or another one has paused it",
         arguments: StoreKind.allCases, ownershipCases)

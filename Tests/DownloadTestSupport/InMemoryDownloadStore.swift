@@ -99,7 +99,7 @@ package final class InMemoryDownloadStore: DownloadStore {
                 }
                 record.queue(for: session, at: now, holdsBack: request.startsPaused)
                 var request = request
-                request.keepDescription(of: record)
+                request.keepParts(of: record)
                 record.request = request
                 state.put(record, at: now)
                 return AddedDownload(kind: .adopted, record: record)

@@ -64,9 +64,14 @@ extension DownloadRequest {
     package var sources: [SourceURL] { describedName == nil ? [url] + mirrors : mirrors }
 
     /// Keeps the values from a Metalink document of an earlier request if the partial file has bytes, or if this
-    /// request is a repair.
-    package mutating func keepDescription(of record: DownloadRecord) {
+    /// request is a repair. Keeps the whole earlier request if a command gave it and this one came over the network:
+    /// otherwise a client could take away the checksum.
+    package mutating func keepParts(of record: DownloadRecord) {
         let old = record.request
+        if old.destination.followsLinks, !destination.followsLinks {
+            self = old
+            return
+        }
         if repairs, pieces == nil, old.pieces != nil {
             (describedName, mirrors, size, pieces) = (old.describedName, old.mirrors, old.size, old.pieces)
             describedBy = old.describedBy

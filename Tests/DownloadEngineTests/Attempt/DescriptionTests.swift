@@ -272,11 +272,11 @@ struct DescriptionTests {
         var again = record.request
         record.request.mirrors = [record.request.url]
         record.request.describedBy = record.request.url
-        again.keepDescription(of: record)
+        again.keepParts(of: record)
         #expect(again.describedBy == record.request.url && again.mirrors == [record.request.url])
         again.forgetDescription()
         record.resume.written = ByteRanges()
-        again.keepDescription(of: record)
+        again.keepParts(of: record)
         #expect(again.describedBy == nil && again.mirrors.isEmpty)
     }
 
