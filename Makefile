@@ -215,6 +215,7 @@ lint:
 # if they are out of date.
 generate:
 	@scripts/need test
+	mkdir -p man completions
 	$(BUILD_TESTS)
 	DLM_WRITE_DOCUMENTS=yes $(TESTS) --filter 'WrittenFilesTests|Aria2DocumentTests'
 

@@ -167,6 +167,24 @@ struct LimitTests {
         await bench.end()
     }
 
+    @Test("While all connections are taken, each is closed after its answer, so busy clients keep nobody out")
+    func turns() async throws {
+        var limits = ControlLimits()
+        limits.connections = 2
+        let bench = try await ControlBench(limits: limits)
+        let (first, second) = (try bench.raw(), try bench.raw())
+        let request = "GET /v1/session HTTP/1.1\r\nHost: x\r\n\r\n"
+        for client in [first, second] {
+            client.send(request)
+            #expect(await client.received.wait { $0.text.contains("HTTP/1.1 200") })
+        }
+        first.send(request)
+        #expect(await first.received.wait(until: \.isClosed))
+        #expect(try await bench.ask("GET", "/v1/session").status == 200)
+        second.close()
+        await bench.end()
+    }
+
     @Test("A request that hangs in the service is answered with status 504")
     func hanging() async throws {
         var limits = ControlLimits()

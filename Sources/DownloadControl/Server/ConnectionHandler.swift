@@ -133,7 +133,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
             body: Data(body.readableBytesView), headers: head.headers, peer: context.channel.remoteAddress)
         isOld = head.version != .http1_1
         // Without chunks, only the end of the connection can mark the end of an answer.
-        let keepAlive = head.isKeepAlive && !isOld
+        // While all connections are taken, each request gives its place to a client that waits.
+        let keepAlive = head.isKeepAlive && !isOld && !server.isFull
         self.head = nil
         body = ByteBuffer()
         let writer = AnswerWriter(channel: context.channel, gate: server.gate, limits: server.limits)

@@ -230,7 +230,7 @@ package actor SessionManager: DownloadService {
     private func clearHistory() async {
         do {
             while let historyAge, book.endReason == nil {
-                let limit = parts.time.date.addingTimeInterval(-historyAge.inSeconds)
+                let limit = parts.time.date.addingTimeInterval(-min(historyAge.inSeconds, 1e10))
                 let removed = try await store.removeEnded(before: limit, limit: Self.historyPart)
                 if removed.isEmpty { break }
                 for record in removed { forget(record) }

@@ -168,7 +168,7 @@ struct TransferOptions: OptionTable {
         retries = row("retries", .word(), retries, .field(\.retry.limit, unless: retry.limit))
         retryDelay = row(
             "retry-delay", .seconds, retryDelay, .seconds(\.retry.delay.inSeconds, unless: retry.delay.inSeconds))
-        row.change { $0.retry.maximumDelay = max($0.retry.maximumDelay, .seconds(retryDelay?.value ?? 0)) }
+        row.change { if retryDelay != nil { $0.retry.maximumDelay = max($0.retry.maximumDelay, $0.retry.delay) } }
         maxRetryAfter = row(
             "max-retry-after", .seconds, maxRetryAfter,
             .seconds(\.retry.maximumHostPause.inSeconds, unless: retry.maximumHostPause.inSeconds))

@@ -49,7 +49,8 @@ enum AfterFailure: Equatable {
             if let deadline = failed.deadline, now + delay >= deadline {
                 return .fail(.overdue(request, last: error))
             }
-            return .retry(after: delay.inSeconds, failures: failures + 1)
+            // A date cannot hold every duration.
+            return .retry(after: min(delay.inSeconds, 1e9), failures: failures + 1)
         case .usePolicy: break
         }
         guard request.mayBeSentAgain(after: error) else { return .fail(error) }

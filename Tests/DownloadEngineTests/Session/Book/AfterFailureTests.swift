@@ -29,6 +29,12 @@ struct AfterFailureTests {
         #expect(isFinal == .fail(Self.changed), "without retries every failure is final")
     }
 
+    @Test("A delay that no date can hold is a long one")
+    func endless() throws {
+        let failed = FailedAttempt(error: Self.busy, decision: .retry(after: .seconds(Int64.max)))
+        #expect(try decide(failed) == .retry(after: 1e9, failures: 1))
+    }
+
     @Test("If the URL was refreshed after a failure, the next attempt follows at once, and the failure counts")
     func renewed() throws {
         let failed = FailedAttempt(error: Self.busy, isRenewed: true, failures: 1)
