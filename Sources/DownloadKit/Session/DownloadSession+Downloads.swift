@@ -30,7 +30,9 @@ extension DownloadSession {
 
     /// Fetches a small body into memory: the counterpart of `URLSession.data(for:)`. Redirects, retries and trust follow
     /// the request. Nothing is recorded, and no file is written.
-    /// - Parameter limit: The largest size in bytes.
+    /// - Parameters:
+    ///   - request: The request for the body.
+    ///   - limit: The largest size in bytes.
     /// - Throws: ``DownloadError``; ``VerificationFailure/unverifiable(_:)`` for a larger body.
     public static func data(for request: DownloadRequest, limit: Int) async throws -> Data {
         try request.requireAllowed()
@@ -39,7 +41,9 @@ extension DownloadSession {
     }
 
     /// Fetches the small body of a URL into memory: the counterpart of `URLSession.data(from:)`.
-    /// - Parameter limit: The largest size in bytes.
+    /// - Parameters:
+    ///   - url: The URL of the body.
+    ///   - limit: The largest size in bytes.
     /// - Throws: ``DownloadError``; ``VerificationFailure/unverifiable(_:)`` for a larger body.
     public static func data(from url: URL, limit: Int) async throws -> Data {
         try await data(for: DownloadRequest(url), limit: limit)
@@ -75,6 +79,7 @@ extension DownloadSession {
 
     /// Starts a download of each file of a Metalink document, from all sources of the file.
     /// - Parameters:
+    ///   - metalink: The document.
     ///   - destination: The folder below which the files get the names of the document; or the place of the only file.
     ///   - country: The country (ISO 3166) whose sources are asked first; nil for the order of the document.
     /// - Throws: ``DownloadError`` if a file has no usable URL, or a name that leads out of the folder. Then no download
