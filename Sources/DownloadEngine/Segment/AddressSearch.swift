@@ -93,9 +93,14 @@ struct AddressSearch: Sendable {
     }
 
     /// Returns the index of a connection to close because its successor should use another address.
-    /// - Parameter window: The time in seconds for which connections are observed.
-    mutating func choose(_ connections: [PlannedConnection], left: Int64, window: Double, at now: Double) -> Int? {
-        guard addresses.count > 1, !connections.isEmpty else { return nil }
+    /// - Parameters:
+    ///   - window: The time in seconds for which connections are observed.
+    ///   - mayCloseOnly: Whether the only connection may be closed. A server that has refused another one may refuse its
+    ///     successor, too.
+    mutating func choose(
+        _ connections: [PlannedConnection], left: Int64, window: Double, mayCloseOnly: Bool = true, at now: Double
+    ) -> Int? {
+        guard addresses.count > 1, !connections.isEmpty, mayCloseOnly || connections.count > 1 else { return nil }
         measure(connections, age: Self.leastAge * window, now)
         judge(connections)
         let candidates = connections.indices.filter { index in

@@ -262,7 +262,10 @@ package struct SegmentPlanner: Sendable {
             surplus -= 1
         }
         if isExhausted { return }
-        if let index = addresses.choose(connections, left: left, window: window, at: now) {
+        if let index = addresses.choose(
+            connections, left: left, window: window, mayCloseOnly: ramp.restraint == nil && ramp.learnedCap == nil,
+            at: now)
+        {
             connections[index].isClosing = true
             ramp.measureAgain()
         }

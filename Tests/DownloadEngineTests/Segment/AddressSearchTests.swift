@@ -1,5 +1,6 @@
 import DownloadCore
 import DownloadTestSupport
+import Foundation
 import Testing
 
 @testable import DownloadEngine
@@ -45,6 +46,20 @@ struct AddressSearchTests {
         try #require(decisions == [.ask(connection: 1, range: position..<Self.size)])
         #expect(planner.address(of: 1) == 1)
         return position
+    }
+
+    @Test("The only connection to a server that refuses further ones is never closed for another address")
+    func refused() {
+        var planner = SegmentPlanner(
+            missing: ByteRanges([0..<Self.size]), first: (0, 0..<Self.size), wish: nil,
+            knowledge: HostKnowledge(best: 1, cap: 1, learned: Date(timeIntervalSince1970: 0)),
+            mayChooseAddress: true, now: 0)
+        planner.answered(0, after: 0.01, at: 0)
+        planner.found(addresses: 3)
+        for second in 1...20 {
+            planner.progress([(0, Int64(second) * Self.mib)], at: Double(second))
+            #expect(planner.handle(.tick, at: Double(second)).isEmpty)
+        }
     }
 
     @Test("A connection whose other address fails continues with the first one, which is never given up")
