@@ -83,7 +83,9 @@ struct HistoryTests {
         #expect(try await store.events(after: 0, limit: 100).filter { $0.kind == .removed }.map(\.id) == ended)
     }
 
-    @Test("No download is removed before it is old enough, or without an age limit", arguments: [3 * Self.hour, 9e15, nil])
+    @Test(
+        "No download is removed before it is old enough, or without an age limit",
+        arguments: [3 * Self.hour, 9e15, nil])
     func keeps(limit: Double?) async throws {
         let (first, ended, paused) = try await left()
         let store = try await aged(first)
