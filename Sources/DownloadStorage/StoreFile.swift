@@ -81,7 +81,7 @@ enum StoreFile {
             // A database of another program keeps its mode and its journal mode.
             try Schema.requireStore(db)
             try restrict(path)
-            // This counts only for a new file.
+            // The size of pages cannot change after the file was made.
             try db.execute(sql: "PRAGMA page_size = \(pageSize)")
             // `Configuration.journalMode` is not used, because it writes to the schema whenever the WAL is empty.
             guard try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL") == "wal" else {

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// How an option is written, and how its value is read.
+/// The form of an option on the command line, and the reading of its value.
 struct OptionKind<Value> {
     /// Whether the option has no value.
     var isFlag = false

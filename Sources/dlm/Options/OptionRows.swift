@@ -138,7 +138,7 @@ extension Bool: OptionValue {
     init(given: Bool?) { self = given ?? false }
 }
 
-/// What the value of an option changes in a request, and what `dlm show` says of the request.
+/// The effect of an option: the change of a request, and the text that `dlm show` prints for the request.
 struct OptionEffect<Given> {
     let sets: (inout DownloadRequest, Given) throws -> Void
     var shows: (DownloadRequest) -> String? = { _ in nil }

@@ -2,7 +2,7 @@ import DownloadCore
 import Foundation
 import Synchronization
 
-/// What the store has answered so far about each download of a run: which session owns the download, and in which state
+/// The answers of the store about each download of a run: which session owns the download, and in which state
 /// it is. Calls of several sessions overlap, so the ledger knows nothing about a download during overlapping calls.
 final class ModelLedger: Sendable {
     struct Row {
@@ -40,7 +40,7 @@ final class ModelLedger: Sendable {
 
     func note(_ fault: String) { state.withLock { $0.fault = $0.fault ?? fault } }
 
-    /// What has happened so far, in lines. Empty without a given seed.
+    /// The history of the run, one line for each event. Empty without a given seed.
     var history: String { state.withLock { $0.history.map { "\n    \($0)" }.joined() } }
 
     func record(_ line: @autoclosure () -> String) {

@@ -227,7 +227,7 @@ extension ModelWorld {
 }
 
 extension SessionManager {
-    /// What a session without active downloads should not have, or nil.
+    /// The first thing that a session without active downloads still has, but should not have; nil if there is none.
     fileprivate var leftovers: String? {
         enterSmallFiles()
         learnSlots()

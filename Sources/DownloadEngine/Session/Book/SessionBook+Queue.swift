@@ -30,7 +30,7 @@ extension SessionBook {
             queued.timeLeft = nil
             move(entry.id, to: .queued(queued))
         case .arriving, .parked, .paused, .unsaved, .changing, nil:
-            // It may have been stopped since the store queued it, so the store is read.
+            // The download may have been stopped since the store queued it, so the store is read.
             if !queue.isOutdated(entry) { return offer(QueuedDownload(entry), at: date) }
             queue.leaveToStore()
         }
