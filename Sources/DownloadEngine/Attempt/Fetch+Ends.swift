@@ -35,7 +35,8 @@ extension Fetch {
         case .lost, .declined, .changed, .failed:
             // A server behind another address may be down, or have another version of the file. That is no failure of
             // the download, because the connection goes on with another address.
-            if !hasProgressed, planner.leaveAddress(of: segment.connection) {
+            let isDirected = origins[segment.connection]?.isDirected ?? false
+            if !hasProgressed, isDirected, planner.leaveAddress(of: segment.connection) {
                 sources.endRenewal(by: segment.connection)
                 return .cut
             }

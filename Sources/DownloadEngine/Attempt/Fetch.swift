@@ -22,7 +22,9 @@ final class Fetch: AttemptPhase {
     var savedCap: Int?
     /// The origin whose addresses the connections use, and the addresses by their numbers in the planner; no addresses
     /// while they are not known.
-    private var named = (origin: "", addresses: [String]())
+    private var named: (origin: String, addresses: [String])
+    /// The origin that each connection has asked last, and whether the planner has chosen the address.
+    private(set) var origins: [Int: (origin: String, isDirected: Bool)] = [:]
     /// The ranges of connections whose requests wait until the URL of the source is renewed.
     private var waiting: [Int: Range<Int64>] = [:]
 
@@ -41,6 +43,7 @@ final class Fetch: AttemptPhase {
         answer = plan.answer
         target = plan.target
         sources = attempt.transfers.sources
+        named = (sources.members[0].route.url.origin, [])
         plan.joinHosts(sources)
         planner = plan.makePlanner(sources)
         savedCap = planner.cap
@@ -149,7 +152,9 @@ final class Fetch: AttemptPhase {
         // The requests that wait for a new URL are sent when the first bytes come from it.
         if sources.members[member].link.renewing == connection { segment.tellMove() }
         let route = sources.members[member].route
-        attempt.start(segment, route, at: address(for: connection, route))
+        let address = address(for: connection, route)
+        origins[connection] = (route.url.origin, address != nil)
+        attempt.start(segment, route, at: address)
     }
 
     // MARK: Addresses
@@ -158,7 +163,8 @@ final class Fetch: AttemptPhase {
         guard let segment = running.first(where: { $0.position > $0.judge.start }), let transfer = segment.transfer,
             planner.asksForAddresses()
         else { return }
-        named.origin = sources.members[0].route.url.origin
+        // A link may have been renewed since, for another host.
+        named.origin = origins[segment.connection]?.origin ?? named.origin
         Task { [control] in control.send(.addressesCame(await transfer.addresses())) }
     }
 

@@ -58,6 +58,7 @@ struct AddressSearch: Sendable {
 
     /// Sets the number of addresses.
     mutating func found(_ count: Int) {
+        if knowledge == .complete { return }
         knowledge = .complete
         addresses += Array(repeating: Address(), count: max(0, min(count, Self.mostAddresses) - 1))
     }
