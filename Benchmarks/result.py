@@ -58,9 +58,9 @@ class Result:
         row = self.row(name)
         return row[what]["median"] if row else None
 
-    def best_peer(self, what="wall"):
+    def best_peer(self, what="wall", among=None):
         """Returns the name of the peer with the smallest figure, or None if there is no peer with figures."""
-        peers = [r for r in self.rows if r["kind"] == "peer" and "wall" in r]
+        peers = [r for r in self.rows if r["kind"] == "peer" and "wall" in r and (among is None or r["name"] in among)]
         return min(peers, key=lambda r: r[what]["median"])["name"] if peers else None
 
     def target(self, what, value, limit, unit="", at_least=False):

@@ -32,7 +32,7 @@ def _large(bench, result, contestants, scheme="http", connections=1, on_disk=Fal
 def http(bench, result):
     result.about = "To the memory file system. recv+pwrite is Benchmarks/floor.c: the least it can cost."
     _large(bench, result, [*Tools(bench).one_connection(), _floor()])
-    result.wall_target("wall / fastest peer", "dlm", result.best_peer(), 0.65)
+    result.wall_target("wall / fastest peer", "dlm", result.best_peer(), 0.85)
     result.ratio_target("CPU / bare recv+pwrite", "dlm", "recv+pwrite", 1.25, "cpu")
     result.ratio_target("CPU / curl", "dlm", "curl", 1.0, "cpu")
 
@@ -46,13 +46,13 @@ def http_disk(bench, result):
 @case("tls-1g", "1 GiB over TLS 1.3, one connection")
 def tls(bench, result):
     _large(bench, result, Tools(bench).one_connection(tls=True), "https")
-    result.wall_target("wall / curl", "dlm", "curl", 0.8)
+    result.wall_target("wall / curl", "dlm", "curl", 1.0)
 
 
 @case("tls-1g-4", "1 GiB over TLS 1.3, four connections")
 def tls_4(bench, result):
     _large(bench, result, Tools(bench).several_connections(4, tls=True), "https", 4)
-    result.wall_target("wall / fastest peer", "dlm", result.best_peer(), 0.5)
+    result.wall_target("wall / fastest peer", "dlm", result.best_peer(), 0.9)
 
 
 @case("http-1g-4", "1 GiB over http, four connections")
