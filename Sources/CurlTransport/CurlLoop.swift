@@ -232,7 +232,7 @@ final class CurlLoop: @unchecked Sendable {
             shared.origins.withLock { $0.forget(transfer.origin, transfer) }
         }
         transfer.hangUp()
-        finish(transfer, TransferResult(.cancelled))
+        finish(transfer, TransferResult(.cancelled, metrics: transfer.easy?.metrics() ?? TransferMetrics()))
     }
 
     private func resume(_ transfer: CurlTransfer) {

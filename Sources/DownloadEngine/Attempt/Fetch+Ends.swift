@@ -36,7 +36,8 @@ extension Fetch {
             // A server behind another address may be down, or have another version of the file. That is no failure of
             // the download, because the connection goes on with another address.
             let isDirected = origins[segment.connection]?.isDirected ?? false
-            if !hasProgressed, isDirected, planner.leaveAddress(of: segment.connection) {
+            let isDeclined = if case .lost = outcome { false } else { true }
+            if !hasProgressed, isDirected, planner.leaveAddress(of: segment.connection, isDeclined: isDeclined) {
                 sources.endRenewal(by: segment.connection)
                 return .cut
             }

@@ -113,9 +113,10 @@ struct FetchPlan: AttemptPhase {
         guard record.source.isHTTP, !sources.isShared, missing.count >= ConnectionRamp.leastSize,
             !context.requests.isCrowded
         else { return false }
-        // A single connection makes a second request only for this search. Some links, which usually have a query, are
-        // valid for one request.
-        return wanted != 1 || attempt.mayAskAgain && !answer.url.string.contains("?")
+        // A single connection makes a second request only for this search. Some links are valid for one request: they
+        // have a query, or the server has redirected to them.
+        return wanted != 1
+            || attempt.mayAskAgain && record.lastAttempt.redirects == 0 && !answer.url.string.contains("?")
     }
 
     /// Whether the modification time is at least a minute old. A younger modification time cannot tell two versions

@@ -8,11 +8,14 @@ struct AddressSearch: Sendable {
         case untried, tried
         /// The address is used only if every other one has failed.
         case slow
+        /// The address has failed, and never served.
         case failed
     }
 
     private struct Address {
         var state = State.untried
+        /// Whether bytes of the file have come from the address since it last failed.
+        var hasServed = false
         /// The speed of a connection with this address, in bytes per second.
         var speed: Double?
     }
@@ -21,7 +24,7 @@ struct AddressSearch: Sendable {
         case notWanted, missing, asked, complete
     }
 
-    private var addresses = [Address(state: .tried)]
+    private var addresses = [Address(state: .tried, hasServed: true)]
     private var knowledge: Knowledge
     /// The address for the next new connection.
     private var next: Int?
@@ -63,9 +66,16 @@ struct AddressSearch: Sendable {
         addresses += Array(repeating: Address(), count: max(0, min(count, Self.mostAddresses) - 1))
     }
 
-    /// Returns the address for a new connection.
+    /// Records that the first byte of an answer has come from the address.
+    mutating func served(_ address: Int) { addresses[address].hasServed = true }
+
+    /// Returns the address for a new connection. An address from which no byte has come yet may never answer, so it gets
+    /// one connection at a time.
     mutating func take(beside connections: [PlannedConnection], at now: Double) -> Int {
-        let fit = addresses.indices.filter { [.untried, .tried].contains(addresses[$0].state) }
+        let fit = addresses.indices.filter { index in
+            [.untried, .tried].contains(addresses[index].state)
+                && (addresses[index].hasServed || !connections.contains { $0.address == index })
+        }
         let chosen: Int?
         if let next {
             chosen = next
@@ -82,11 +92,14 @@ struct AddressSearch: Sendable {
         return chosen
     }
 
-    /// Records that a connection to the address was refused, not answered, or answered with something else than the
-    /// file. Returns false if there is no other address, or if it is the first address: then the server is to blame.
-    mutating func fail(_ address: Int) -> Bool {
-        guard address > 0 else { return false }
-        (addresses[address].state, last) = (.failed, -.infinity)
+    /// Records that a connection to the address failed, or was answered with something else than the file. An address
+    /// that has served before is tried once more, later.
+    /// - Returns: Whether the address is to blame. Otherwise the server is: the first address failed, or one that has
+    ///   served before declines a request.
+    mutating func fail(_ address: Int, isDeclined: Bool, at now: Double) -> Bool {
+        guard address > 0, !(isDeclined && addresses[address].hasServed) else { return false }
+        (addresses[address].state, last) = addresses[address].hasServed ? (.untried, now) : (.failed, -.infinity)
+        (addresses[address].hasServed, addresses[address].speed) = (false, nil)
         if !addresses.contains(where: { $0.state == .tried }) {
             for index in addresses.indices where addresses[index].state == .slow { addresses[index].state = .tried }
         }

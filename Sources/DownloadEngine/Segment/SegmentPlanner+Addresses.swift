@@ -13,8 +13,11 @@ extension SegmentPlanner {
 
     /// Makes a connection use another address from its next request on, because the request that has just ended failed.
     /// Returns false if the address is not to blame.
-    package mutating func leaveAddress(of id: Int) -> Bool {
-        guard let index = index(of: id), addresses.fail(connections[index].address) else { return false }
+    /// - Parameter isDeclined: Whether an answer came that was not the requested bytes.
+    package mutating func leaveAddress(of id: Int, isDeclined: Bool) -> Bool {
+        guard let index = index(of: id),
+            addresses.fail(connections[index].address, isDeclined: isDeclined, at: now)
+        else { return false }
         chooseAddress(index)
         return true
     }

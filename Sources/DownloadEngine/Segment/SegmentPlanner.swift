@@ -135,6 +135,7 @@ package struct SegmentPlanner: Sendable {
         }
         // The probe began before the planner was made, so its first byte may have come earlier.
         connections[index].answered(at: max(time, begun))
+        addresses.served(connections[index].address)
     }
 
     /// Sets the number of connections that the download may have. The number takes effect at the next event.
@@ -272,7 +273,9 @@ package struct SegmentPlanner: Sendable {
         guard let index = renewal.choose(connections, slowestAnswer: latency.longest, at: now) else { return }
         connections[index].isClosing = true
         // The server may accept a connection beside others and never answer it.
-        if connections[index].pace.firstAnswer == nil, !addresses.fail(connections[index].address), open > 0 {
+        if connections[index].pace.firstAnswer == nil, open > 0,
+            !addresses.fail(connections[index].address, isDeclined: false, at: now)
+        {
             ramp.refuse(serving: open, wasServing: false, now: now)
         }
     }

@@ -90,7 +90,7 @@ extension SessionManager {
         book.queue.beginReading()
         let answer = try? await store.queued(
             session: identifier, excluding: busy.flatMap(SourceURL.prefixes), limit: SessionBook.windowSize)
-        // If the store failed, it is asked again when a download ends.
+        // If the store failed, it is asked again at the next tick.
         guard let answer else { return book.queue.endReading() }
         let entries = book.didRead(withoutSmallFiles(answer), without: busy)
         for entry in entries { book.enlist(QueuedDownload(secrets.restored(entry))) }

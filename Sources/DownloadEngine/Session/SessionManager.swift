@@ -194,7 +194,7 @@ package actor SessionManager: DownloadService {
         watchNetwork()
         await keepTimes()
         let isReleased = book.scheduler.releaseHolds(at: parts.time.now)
-        if isReleased || book.wantsQueue { await fill() } else { setHoldTimer() }
+        if isReleased || book.wantsQueue || book.wantsBeyond { await fill() } else { setHoldTimer() }
     }
 
     /// Wakes downloads when this machine's network is back, and drops connections when it changes. If nothing has

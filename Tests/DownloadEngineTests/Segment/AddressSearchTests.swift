@@ -66,11 +66,11 @@ struct AddressSearchTests {
     func failed() throws {
         var planner = single(speed: Self.mib)
         let position = try move(&planner, at: 1)
-        #expect(planner.leaveAddress(of: 1) == true)
+        #expect(planner.leaveAddress(of: 1, isDeclined: true) == true)
         #expect(planner.address(of: 1) == 0)
         let decisions = planner.handle(.ended(1, position: position, .cut), at: 1.1)
         #expect(decisions == [.ask(connection: 1, range: position..<Self.size)])
-        #expect(planner.leaveAddress(of: 1) == false)
+        #expect(planner.leaveAddress(of: 1, isDeclined: true) == false)
     }
 
     @Test(
@@ -100,12 +100,38 @@ struct AddressSearchTests {
         }
     }
 
-    @Test("Further connections are divided among the addresses")
-    func divided() {
+    /// Returns a planner of six connections and three addresses, with the number of each connection's address.
+    private func divided() -> (SegmentPlanner, [Int]) {
         var planner = SegmentPlanner(
             missing: ByteRanges([0..<Self.size]), first: (0, 0..<4 * Self.mib), wish: 6, mayChooseAddress: true, now: 0)
         planner.found(addresses: 3)
         let asked = planner.handle(.tick, at: 0).compactMap { if case .ask(let id, _) = $0 { id } else { nil } }
-        #expect(asked.map { planner.address(of: $0) } == [1, 2, 0, 1, 2])
+        return (planner, asked.map { planner.address(of: $0) })
+    }
+
+    @Test("An address gets one connection until bytes come from it, then its share")
+    func division() throws {
+        var (planner, addresses) = divided()
+        #expect(addresses == [1, 2, 0, 0, 0])
+        planner.answered(1, after: 0.01, at: 0)
+        for (lost, expected) in [(3, 1), (4, 0)] {
+            let start = try #require(planner.connections.first { $0.id == lost }).position
+            let decisions = planner.handle(.ended(lost, position: start, .lost), at: 0.1)
+            let id = decisions.compactMap { if case .ask(let id, _) = $0 { id } else { nil } }.first
+            #expect(id.map { planner.address(of: $0) } == expected, "in place of \(lost)")
+        }
+    }
+
+    @Test("An address that served may fail once, and a request that it declines is the server's refusal")
+    func secondChance() {
+        var (planner, _) = divided()
+        planner.answered(1, after: 0.01, at: 0)
+        #expect(planner.leaveAddress(of: 1, isDeclined: true) == false)
+        #expect(planner.address(of: 1) == 1)
+        #expect(planner.leaveAddress(of: 1, isDeclined: false) == true)
+        // It has the fewest connections again.
+        #expect(planner.address(of: 1) == 1)
+        #expect(planner.leaveAddress(of: 1, isDeclined: true) == true)
+        #expect(planner.address(of: 1) == 0)
     }
 }

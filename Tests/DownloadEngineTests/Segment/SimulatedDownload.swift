@@ -243,7 +243,9 @@ struct SimulatedDownload {
 
     private mutating func answer(_ index: Int, _ planner: inout SegmentPlanner) {
         if server.addresses[running[index].address] == 0 {
-            if !planner.leaveAddress(of: running[index].connection) { complaints.append("no other address") }
+            if !planner.leaveAddress(of: running[index].connection, isDeclined: false) {
+                complaints.append("no other address")
+            }
             return end(index, .cut, &planner)
         }
         if running.count(where: \.isAnswered) >= server.limit {

@@ -129,6 +129,19 @@ struct SessionManagerTests {
         for id in ids { #expect(try await bench.ending(of: id).state == .completed) }
     }
 
+    @Test("After a failure to read the downloads of free origins, the store is asked again, even if none ends")
+    func storeFailsToLoadOthers() async throws {
+        let store = FailingQueue(failures: 2)
+        let bench = try await SessionBench(store: store, maxConcurrent: 4, maxPerHost: 1) { request, _ in
+            let isBusy = request.url.host == "busy.example"
+            return .reply(FaultReply(Content("x")).with { $0.cut = isBusy ? .stall(after: 0) : nil })
+        }
+        let busy = try (0..<SessionBench.mostQueued + 10).map { try bench.request(host: "busy.example", "/\($0)") }
+        let ids = try await bench.manager.add(busy + [bench.request(host: "free.example")]).map(\.record.id)
+        #expect(try await bench.ending(of: #require(ids.last)).state == .completed)
+        #expect(store.left < 0)
+    }
+
     @Test("Every stream gets all events in the same order, and ends with the session")
     func streams() async throws {
         let bench = try await SessionBench(serving: FaultReply(Content("x")))
@@ -172,15 +185,26 @@ final class Gate: Sendable {
 private final class FailingQueue: ForwardingStore {
     let inner: any DownloadStore = InMemoryDownloadStore()
     private let failures: Mutex<Int>
+    /// The number of failures that are left; negative after a call that did not fail.
+    var left: Int { failures.withLock { $0 } }
 
     init(failures: Int) { self.failures = Mutex(failures) }
 
-    func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadEntry] {
+    private func fail() throws {
         let fails = failures.withLock { failures in
             failures -= 1
             return failures >= 0
         }
         if fails { throw DownloadError.unexpected("the store is locked") }
+    }
+
+    func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadEntry] {
+        try fail()
         return try await inner.queued(session: session, after: position, limit: limit)
+    }
+
+    func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [DownloadEntry] {
+        try fail()
+        return try await inner.queued(session: session, excluding: prefixes, limit: limit)
     }
 }
