@@ -307,12 +307,14 @@ package final class PartialFile: SegmentTarget, Sendable {
     }
 
     /// Reserves disk space for the whole file where that is instant. Throws early if there is not enough space.
-    package func reserve(_ total: Int64) throws(DownloadError) {
-        let missing = total - written.count
+    package func reserve(
+        _ total: Int64, _ preallocate: (Int32, Int64) -> Int32 = dlm_preallocate
+    ) throws(DownloadError) {
+        let (missing, allocated) = (total - written.count, allocated())
         var info = statvfs()
         if fstatvfs(descriptor, &info) == 0 {
             let available = Int64(clamping: UInt64(info.f_bavail) &* UInt64(info.f_frsize))
-            if missing > available + allocated() {
+            if missing > available + max(0, allocated - written.count) {
                 throw .fileFailed(.noSpace(needed: missing - available), path: path)
             }
         }
@@ -320,17 +322,16 @@ package final class PartialFile: SegmentTarget, Sendable {
         if getrlimit(Int32(RLIMIT_FSIZE.rawValue), &limit) == 0, UInt64(limit.rlim_cur) < UInt64(total) {
             throw .file(EFBIG, "write", path: path)
         }
-        guard total > 1 << 20, !isInMemory else { return }
-        if dlm_preallocate(descriptor, total) != 0, [ENOSPC, EDQUOT, EFBIG].contains(errno) {
-            throw .file(errno, "write", path: path)
-        }
+        guard total > 1 << 20, allocated < total, !isInMemory, preallocate(descriptor, total) != 0 else { return }
+        // XFS wants free space for blocks that the file has already. Then only a write tells whether the disk is full.
+        let isFull = [ENOSPC, EDQUOT].contains(errno) && allocated == 0
+        if isFull || errno == EFBIG { throw .file(errno, "write", path: path) }
     }
 
-    /// Returns how many bytes of disk an earlier reservation allocated to this file, beyond the bytes that are written.
+    /// Returns the number of bytes of disk that the file has, by writes or by an earlier reservation.
     private func allocated() -> Int64 {
         var info = stat()
-        guard fstat(descriptor, &info) == 0 else { return 0 }
-        return max(0, Int64(info.st_blocks) * 512 - written.count)
+        return fstat(descriptor, &info) == 0 ? Int64(info.st_blocks) * 512 : 0
     }
 
     // MARK: Syncs and reads

@@ -297,6 +297,27 @@ struct PartialFileTests {
         }
     }
 
+    @Test("A disk that has no room for the blocks that a file has already is not full")
+    func reserveAgain() throws {
+        func fail(_: Int32, _: Int64) -> Int32 {
+            errno = ENOSPC
+            return -1
+        }
+        try with { folder in
+            let file = try create(folder)
+            let full = DownloadError.file(ENOSPC, "write", path: file.path)
+            #expect(throws: full) { try file.reserve(5 << 20, fail) }
+            write("new", file, at: 0)
+            try file.sync()
+            try file.reserve(5 << 20, fail)
+            try file.reserve(5 << 20)
+            try file.reserve(5 << 20) { _, _ in
+                Issue.record("all blocks are there, and one was asked for")
+                return 0
+            }
+        }
+    }
+
     // MARK: Final names
 
     @Test("The file gets its final name, and replaces another file only if asked")
