@@ -35,7 +35,7 @@ BUILD_TESTS = $(SWIFT) build --build-tests $(TEST_FLAGS)
 # Takes the arguments of swift test, such as --filter and --skip.
 TESTS = $(TEST_FOLDER)/release/dlmPackageTests.xctest --testing-library swift-testing
 
-.PHONY: all get build test docs examples public-interface check coverage deploy-test fault-test torture heads protocol-test web-test \
+.PHONY: all get build test docs examples public-interface check coverage deploy-test fault-test torture disk-test heads protocol-test web-test \
 	pictures release-test scale-test drop-in-test package-test mutate fuzz sanitize bench lint generate install install-files \
 	uninstall clean deb dist
 
@@ -128,6 +128,12 @@ torture:
 	@scripts/need test
 	$(BUILD_TESTS)
 	DLM_FAULT_TEST=full $(TESTS) --filter TortureFaultTests
+
+# Cuts the power of ext4, XFS and Btrfs on loop devices while dlm downloads, CUTS times each. Needs root.
+CUTS = 20
+disk-test: $(BINARY)
+	@scripts/need disk
+	scripts/disk-test $(BINARY) $(CUTS)
 
 # Compares what dlm and other programs make of 10,000 odd heads, and writes docs/heads.md.
 heads: $(BINARY)
