@@ -199,8 +199,9 @@ sanitize:
 	scripts/sanitize address
 	scripts/sanitize thread
 
-# Measures dlm and similar programs with the same work, and writes docs/performance.md. CASES="http-1g small-h1" selects
-# cases; the figures of the other cases stay. ONLY is another name of CASES.
+# Measures dlm and similar programs with the same work, and writes .build/bench/performance.md. CASES="http-1g small-h1" selects
+# cases; the figures of the other cases stay. ONLY is another name of CASES. docs/performance.md has the figures that matter to
+# users, and Benchmarks/NOTES.md what measurements have taught. Both are written by hand.
 ONLY =
 CASES = $(ONLY)
 bench: $(BINARY)
