@@ -112,16 +112,15 @@ coverage:
 	-LLVM_PROFILE_FILE=$(PROFILES)/%m%c.profraw $(TESTS)
 	scripts/coverage $(TEST_FOLDER)/release $(PROFILES)
 
-# Runs the whole fault matrix, and writes docs/reliability.md from the results. A suite whose name ends in FaultTests belongs to
-# the matrix.
+# Runs the whole fault matrix, and writes .build/reliability.md from the results. A suite whose name ends in FaultTests belongs to
+# the matrix. docs/reliability.md has the sums, and is written by hand.
 fault-test: FAULTS = .build/fault-report
 fault-test:
 	@scripts/need test
 	@mkdir -p .build; rm -f $(FAULTS)
 	$(BUILD_TESTS)
 	DLM_FAULT_TEST=full DLM_FAULT_REPORT="$(CURDIR)/$(FAULTS)" $(TESTS) --filter FaultTests
-	scripts/reliability $(FAULTS) >$(FAULTS).md
-	mv $(FAULTS).md docs/reliability.md
+	scripts/reliability $(FAULTS) >.build/reliability.md
 
 # Lets each call of a download fail, one in each run. All of it is a part of the fault matrix.
 torture:
@@ -205,8 +204,9 @@ sanitize:
 	scripts/sanitize address
 	scripts/sanitize thread
 
-# Measures dlm and similar programs with the same work, and writes docs/performance.md. CASES="http-1g small-h1" selects
-# cases; the figures of the other cases stay. ONLY is another name of CASES.
+# Measures dlm and similar programs with the same work, and writes .build/bench/performance.md. CASES="http-1g small-h1" selects
+# cases; the figures of the other cases stay. ONLY is another name of CASES. docs/performance.md has the figures that matter to
+# users, and Benchmarks/NOTES.md what measurements have taught. Both are written by hand.
 ONLY =
 CASES = $(ONLY)
 bench: $(BINARY)

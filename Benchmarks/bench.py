@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""usage: bench.py BINARY [case ...]: runs the cases, saves the results in .build/bench, and writes docs/performance.md.
+"""usage: bench.py BINARY [case ...]: runs the cases, saves the results in .build/bench, and writes the page of all
+results, .build/bench/performance.md.
 
 DLM_BENCH_ROUNDS: the runs of each tool in each case. Default: 5.
-DLM_BENCH_SCALE: the fraction of the full size. Default: 1. Any other value only tests the benchmark, and its page stays in
-.build/bench.
+DLM_BENCH_SCALE: the fraction of the full size. Default: 1. Any other value only tests the benchmark, and has a folder of
+its own for its results and its page.
 DLM_BENCH_DISK: a folder on a disk. Default: .build/bench."""
 
 import os
@@ -27,10 +28,10 @@ def main(arguments):
         sys.exit(f"no such case: {' '.join(unknown)}; there are: {' '.join(CASES)}")
     rounds, scale = int(os.environ.get("DLM_BENCH_ROUNDS", 5)), float(os.environ.get("DLM_BENCH_SCALE", 1))
     folder = os.path.join(ROOT, ".build", "bench")
-    path = os.path.join(ROOT, "docs", "performance.md")
     if scale != 1:
         folder = os.path.join(folder, f"scale-{scale}")
-        path = os.path.join(folder, "performance.md")
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, "performance.md")
     wrong = []
     bench = Workbench(binary, rounds, scale)
     try:

@@ -1,12 +1,9 @@
-"""Writes docs/performance.md from the newest result of each case."""
+"""Writes a page with the newest result of each case."""
 
 import json
 import os
-import re
 
-HAND = "<!-- Below this line the page is written by hand; `make bench` leaves it alone. -->"
-
-INTRODUCTION = """# How fast dlm is
+INTRODUCTION = """# All cases of `make bench`
 
 `make bench` writes this page. dlm and its peers do the same work in turn (A B C, A B C, ...). They download from nginx
 with two workers over the loopback interface, from a memory file system to a memory file system. Every downloaded file
@@ -14,25 +11,16 @@ is compared with the server's file, outside the measured time. The tables show t
 and the maximum. One round before the others is not counted. "CPU" is the user and system time of the tool; the server's
 CPU has its own column. "peak" is the largest resident memory of the tool. Compare only figures of the same table,
 because other work on the machine changes them all; the load average shows such work. A case that was not measured again
-keeps its figures, with their date and commit. They may be from another machine.
+keeps its figures, with their date and commit.
 """
 
 
 def write(results, order, facts, path):
-    """Writes the page. The part below the mark HAND is kept, because it is written by hand.
-
-    The page also keeps its text about cases without a result here: results are not committed, but the page is."""
-    made, by_hand = "", ""
-    if os.path.exists(path):
-        with open(path) as file:
-            made, _, by_hand = file.read().partition(HAND)
-    rows, sections = _rows(made), _sections(made)
-    for name, result in results.items():
-        rows[name], sections[name] = _target_rows(result), _section(result)
-    parts = [INTRODUCTION, _machine(facts), _targets(row for name in order for row in rows.get(name, []))]
-    parts += [sections[name] for name in order if name in sections]
+    """Writes the page. `results` has the results by the names of their cases, and `order` the names in the order of the page."""
+    ordered = [results[name] for name in order if name in results]
+    parts = [INTRODUCTION, _machine(facts), _targets(row for result in ordered for row in _target_rows(result))]
     with open(path + ".new", "w") as file:
-        file.write("\n".join(parts) + "\n" + HAND + by_hand.rstrip("\n") + "\n")
+        file.write("\n".join(parts + [_section(result) for result in ordered]))
     os.replace(path + ".new", path)
 
 
@@ -62,20 +50,6 @@ def _target_rows(result):
             f"| [{result['case']}](#{result['case']}) | {target['what']} | {number(target['value'])}{_unit(target)} "
             f"| {bound} {number(target['limit'])}{_unit(target)} | {'met' if target['met'] else '**not met**'} |")
     return rows
-
-
-def _rows(made):
-    """Returns the lines of a page's table of targets, by the name of their case."""
-    rows = {}
-    for match in re.finditer(r"^\| \[([^]]+)\]\(#\1\) \|.*$", made, re.MULTILINE):
-        rows.setdefault(match[1], []).append(match[0])
-    return rows
-
-
-def _sections(made):
-    """Returns the sections of a page by their headings."""
-    headed = re.split(r"^## (.+)\n", made, flags=re.MULTILINE)
-    return {name: f"## {name}\n{text.rstrip()}\n" for name, text in zip(headed[1::2], headed[2::2])}
 
 
 def _unit(target):

@@ -213,7 +213,7 @@ final class CurlLoop: @unchecked Sendable {
 
     /// Returns the size of libcurl's buffer in bytes. libcurl before 8.7 has a buffer for each transfer, so the
     /// buffers are small if there are many transfers. With 2 KiB, 400 transfers at full speed take 4 % more CPU, and
-    /// 1,000 slow ones 1 MiB less (docs/performance.md).
+    /// 1,000 slow ones 1 MiB less (Benchmarks/NOTES.md).
     private func bufferSize(for request: TransferRequest, on multi: MultiHandle) -> Int {
         if request.isOneOfMany { return active.count < 32 ? 16 << 10 : active.count < 512 ? 4 << 10 : 2 << 10 }
         if let rate = request.lowestRate, rate < 8_000_000 { return 16 << 10 }

@@ -4,7 +4,7 @@ import Testing
 
 /// One cell of the fault matrix: the fault, its moment, and the number of connections.
 struct FaultTrial: Sendable, CustomStringConvertible {
-    /// The table in docs/reliability.md that a cell belongs to.
+    /// The table of the fault matrix that a cell belongs to.
     enum Area: String, Sendable, Codable {
         case http = "HTTP"
         case change = "Remote file changes"
@@ -99,7 +99,7 @@ struct FaultTrial: Sendable, CustomStringConvertible {
         let connections: Int
     }
 
-    /// Appends a line to the file that `$DLM_FAULT_REPORT` names, for docs/reliability.md.
+    /// Appends a line to the file that `$DLM_FAULT_REPORT` names, for the page that scripts/reliability writes.
     func note(_ result: ChildProcess.Result, isRight: Bool) {
         let outcome: String =
             switch result.ending {
