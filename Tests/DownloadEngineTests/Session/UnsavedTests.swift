@@ -14,6 +14,8 @@ struct UnsavedTests {
         let inner: any DownloadStore
         private let refusals: Mutex<Int>
         let readGate = Mutex<StoreGate?>(nil)
+        /// Whether another session owns the downloads of all small files.
+        let hasLost = Atomic(false)
         /// Passed before the end of a small file is saved.
         let saveGate = Mutex<StoreGate?>(nil)
 
@@ -51,6 +53,9 @@ struct UnsavedTests {
         func save(
             _ files: SmallFiles, _ records: [DownloadRecord], session: String, durably: Bool
         ) async throws -> Set<DownloadID> {
+            if hasLost.load(ordering: .relaxed) {
+                return Set((files.completed.map(\.record) + records).map(\.id) + files.finishing.map(\.id))
+            }
             if !files.completed.isEmpty {
                 await saveGate.withLock { $0 }?.pass()
                 try refuse()
@@ -135,6 +140,19 @@ struct UnsavedTests {
         try await removing.value
         #expect(bench.folder.names().isEmpty)
         #expect(try await store.records(.all).isEmpty)
+    }
+
+    @Test("If another session owns the download when its bytes have come, the file is not requested once more")
+    func disowned() async throws {
+        let store = try RefusingStore(refusals: 0)
+        store.hasLost.store(true, ordering: .relaxed)
+        let bench = try await bench(store)
+        let id = try await bench.add()
+        #expect(await bench.ends.wait { $0[id] == 1 })
+        #expect(bench.words(id) == ["add", "start 0", "fail"])
+        #expect(bench.transport.requests.count == 1)
+        #expect(bench.folder.names().isEmpty)
+        #expect(await bench.manager.book.places.isEmpty)
     }
 
     @Test("If the store fails until the session ends, the next session finds the complete file")
