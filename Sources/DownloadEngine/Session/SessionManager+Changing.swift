@@ -42,7 +42,7 @@ extension SessionManager {
     /// Changes a download that was active when the caller looked at it.
     func changeRunning(_ id: DownloadID, _ change: DownloadChange) async throws -> Bool {
         while true {
-            await waitForChanges(of: [id])
+            try await waitForChanges(of: [id])
             recallSmallFiles()
             guard let active = book[active: id] else { return try await !changeIdle([id], change).isEmpty }
             switch change {
@@ -95,9 +95,19 @@ extension SessionManager {
         secrets.keep(full)
     }
 
-    /// Returns once no caller changes any of these downloads in the store. A different attempt may be active then.
-    func waitForChanges(of ids: [DownloadID]) async {
-        while let waiter = book.waitForChanges(of: ids) { await wait(waiter) }
+    /// Returns once no caller changes any of these downloads in the store, and the store has saved how they ended. A
+    /// different attempt may be active then. Throws if the store cannot save the end of one of them. Otherwise the
+    /// change would be made to a record that knows nothing of a complete small file.
+    func waitForChanges(of ids: [DownloadID]) async throws {
+        while true {
+            if let waiter = book.waitForChanges(of: ids) {
+                await wait(waiter)
+            } else if book.unsavedCount > 0, ids.contains(where: { book[unsaved: $0] != nil }) {
+                try await saveUnsaved()
+            } else {
+                return
+            }
+        }
     }
 
     // MARK: Stopping

@@ -83,7 +83,7 @@ extension SessionManager {
     }
 
     private func takeOver(_ ids: [DownloadID], _ overrides: RequestOverrides) async throws -> [ClaimedDownload] {
-        await waitForChanges(of: ids)
+        try await waitForChanges(of: ids)
         recallSmallFiles()
         book.scheduler.startDespitePause(ids)
         let taken = book.beginClaim(of: ids)
@@ -131,11 +131,10 @@ extension SessionManager {
     }
 
     package func change(_ ids: [DownloadID], _ change: DownloadChange) async throws -> [ChangedDownload] {
-        try await saveUnsaved()
         try await store.releaseDeadSessions()
         let ids = ids.firstOccurrences
         _ = try await store.records(.ids(ids))
-        await waitForChanges(of: ids)
+        try await waitForChanges(of: ids)
         recallSmallFiles()
         let running = ids.filter(book.activeIDs.contains)
         var changed = try await changeIdle(ids.filter { !book.activeIDs.contains($0) }, change)
@@ -147,26 +146,26 @@ extension SessionManager {
     }
 
     package func remove(_ ids: [DownloadID], deletesFile: Bool) async throws {
-        // Otherwise the store may not know the file of a download that has just been completed.
-        try await saveUnsaved()
         _ = try await store.records(.ids(ids))
         var stopped: [DownloadID: DownloadRecord] = [:]
-        while true {
-            await waitForChanges(of: ids)
-            recallSmallFiles()
-            let running = ids.compactMap { book[active: $0] }
-            if running.isEmpty { break }
-            for active in running { stop(active.record.id, .remove) }
-            for active in running {
-                stopped[active.record.id] = await wait(book.waitForEnd(of: active.record.id, active.control))
-            }
-        }
-        book.beginChange(of: ids)
+        var isChanging = false
         let removed: [DownloadRecord]
         do {
+            while true {
+                try await waitForChanges(of: ids)
+                recallSmallFiles()
+                let running = ids.compactMap { book[active: $0] }
+                if running.isEmpty { break }
+                for active in running { stop(active.record.id, .remove) }
+                for active in running {
+                    stopped[active.record.id] = await wait(book.waitForEnd(of: active.record.id, active.control))
+                }
+            }
+            book.beginChange(of: ids)
+            isChanging = true
             removed = try await store.remove(ids, session: identifier) { DownloadRemoval.deletePartial(of: $0) }
         } catch {
-            report { $0.cancelChange(of: ids, at: parts.time.date) }
+            if isChanging { report { $0.cancelChange(of: ids, at: parts.time.date) } }
             for record in stopped.values where record.state == .paused(.user) {
                 if book.endReason == nil { book.addPaused(record) }
                 broadcaster.send(.didPause(DownloadSnapshot(record: record)))

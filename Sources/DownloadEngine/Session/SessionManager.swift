@@ -257,7 +257,7 @@ package actor SessionManager: DownloadService {
         book.endReason = reason
         hooks.end()
         // Downloads that are being changed come back to the queue first.
-        await waitForChanges(of: book.changing)
+        while let waiter = book.waitForChanges(of: book.changing) { await wait(waiter) }
         recallSmallFiles()
         let waiting = report { $0.dropQueue() }
         for id in book.activeIDs { stop(id) }
@@ -266,9 +266,10 @@ package actor SessionManager: DownloadService {
         }
         await wait(book.waitUntilIdle())
         await pauseParked(reason)
-        // If the store is still full, it shows these downloads as running. After this session they count as
-        // interrupted.
-        try? await saveUnsaved()
+        // If the store is still full, it shows these downloads as running, or small files as queued. After this session
+        // they count as interrupted, and the complete files among them are found, because the downloads still belong to
+        // this session.
+        do { try await saveUnsaved() } catch { return }
         guard isForeground else { return }
         // Downloads that never started only change their state. If the store fails, only the reason is lost: the next
         // process finds them and shows them as interrupted.

@@ -126,7 +126,7 @@ final class SmallFileLane: Sendable {
     // MARK: Ends
 
     /// Handles the jobs that the committer has ended. Files that got no name, or whose name is not durable, begin
-    /// again.
+    /// again, unless their downloads belong to another session by now.
     func settled(_ jobs: [(file: SmallFile, job: Committer.Job)]) async {
         pending.subtract(jobs.count, ordering: .relaxed)
         var begun: [DownloadRecord] = []
@@ -134,8 +134,7 @@ final class SmallFileLane: Sendable {
         for (file, job) in jobs {
             switch job.failure {
             case nil: ended.append(SmallFileEnd(file))
-            case .sessionUnavailable(let why)? where job.isNamed:
-                ended.append(SmallFileEnd(file, failure: .sessionUnavailable(why)))
+            case .sessionUnavailable(.ownedElsewhere)?: ended.append(SmallFileEnd(file, failure: job.failure))
             case .fileFailed(.exists, _)?: begun.append(Self.anew(file, job))
             case .fileFailed? where job.isRefusedName:
                 isPossible.store(false, ordering: .relaxed)

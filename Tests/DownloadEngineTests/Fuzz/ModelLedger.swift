@@ -30,24 +30,17 @@ final class ModelLedger: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Whether the run has a history, which is printed with its fault: if `$DLM_TEST_SEED` is given.
-    private let hasHistory: Bool
-
-    init(hasHistory: Bool) { self.hasHistory = hasHistory }
 
     /// The first fault.
     var fault: String? { state.withLock { $0.fault } }
 
     func note(_ fault: String) { state.withLock { $0.fault = $0.fault ?? fault } }
 
-    /// The history of the run, one line for each event. Empty without a given seed.
+    /// The history of the run, one line for each event. It is printed with the fault, because a run with the same seed
+    /// may take another course.
     var history: String { state.withLock { $0.history.map { "\n    \($0)" }.joined() } }
 
-    func record(_ line: @autoclosure () -> String) {
-        if !hasHistory { return }
-        let line = line()
-        state.withLock { $0.history.append(line) }
-    }
+    func record(_ line: String) { state.withLock { $0.history.append(line) } }
 
     // MARK: Calls of the store
 

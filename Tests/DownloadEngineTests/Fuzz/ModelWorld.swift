@@ -59,15 +59,14 @@ final class ModelWorld: Sendable {
     let state: TemporaryFolder
     let base: SessionBench
     let time = ManualTime(leaps: true)
-    let ledger: ModelLedger
+    let ledger = ModelLedger()
     /// The number of things that have happened.
     let changes = Observed(0)
     private let dead = Mutex<Set<String>>([])
     private let server: Mutex<Server>
 
-    init(_ seed: UInt64, hasHistory: Bool) async throws {
+    init(_ seed: UInt64) async throws {
         self.seed = seed
-        ledger = ModelLedger(hasHistory: hasHistory)
         state = try TemporaryFolder()
         server = Mutex(Server(random: SplitMix64(seed: seed &+ 1_000_003)))
         try Self.emptyStore.get().write(to: URL(fileURLWithPath: state("downloads.sqlite")))

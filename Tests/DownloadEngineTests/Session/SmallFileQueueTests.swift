@@ -81,9 +81,12 @@ struct SmallFileQueueTests {
         store.change { gates in
             gates.afterAdd = { _ = await bench.ends.wait { $0.count >= SessionBench.mostQueued } }
         }
-        let late = try await bench.manager.add((0..<100).map { try bench.request("/late\($0)") }).map(\.id)
+        // In the store, they come first.
+        let requests = try (0..<100).map { try bench.request("/late\($0)") { $0.priority = 1 } }
+        let late = try await bench.manager.add(requests).map(\.id)
         for id in ids + late { #expect(try await bench.ending(of: id).state == .completed) }
         expectOnce(bench)
+        for id in late { #expect(bench.words(id) == ["add", "start 0", "complete"]) }
         await expectNoSlots(bench)
     }
 

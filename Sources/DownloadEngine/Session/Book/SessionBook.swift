@@ -73,7 +73,10 @@ struct SessionBook {
         case .active(let active):
             wasActive = true
             left(active.stage, id)
-        case .unsaved: unsavedCount -= 1
+        case .unsaved:
+            // The queue may have been read from the store before this record was saved.
+            unsavedCount -= 1
+            queue.depart(id)
         case .changing:
             // The queue may have been read from the store before this change was saved. What that read says about this
             // download is out of date.
