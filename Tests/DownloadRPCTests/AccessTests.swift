@@ -121,6 +121,17 @@ struct AccessTests {
         await bench.end()
     }
 
+    @Test("Another version of the API in the path is incompatible, as on the Unix socket")
+    func otherVersion() async throws {
+        let bench = try await RPCBench()
+        for path in ["/v2/session", "/v2", "/v0/downloads"] {
+            let answer = try await bench.ask("GET", path, fields: [bench.bearer])
+            #expect(answer.status == 400 && answer.text.contains(#""incompatible""#), "\(path) \(answer.text)")
+            #expect(try await bench.ask("GET", path).status == 401)
+        }
+        await bench.end()
+    }
+
     @Test("A final dot of the name, and a target in absolute form, mean the same as without them")
     func forms() async throws {
         let bench = try await RPCBench()

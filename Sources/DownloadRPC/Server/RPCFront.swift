@@ -64,7 +64,7 @@ struct RPCFront: Sendable {
             var answer = ControlAnswer(status: reply.status, contentType: "text/xml", body: .whole(reply.document))
             answer.endsConnection = !reply.isAuthorized
             return answer
-        case "v1": return await withSecret(request) { await ownRoute(request) }
+        case let first? where Routes.isVersion(first): return await withSecret(request) { await ownRoute(request) }
         case "metrics" where request.path.count == 1:
             return await withSecret(request, also: metrics.token) {
                 request.method == "GET"
