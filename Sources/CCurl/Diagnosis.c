@@ -1,9 +1,13 @@
-// The features of libcurl for `dlm doctor`, and a callback that judges each address before libcurl connects to it.
+// The features of libcurl for `dlm doctor`, and a callback that opens the sockets of libcurl
+// and judges their addresses.
 #define _GNU_SOURCE
 #include "CCurl.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <netdb.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 struct dlm_curl_features dlm_curl_features(void) {
     const curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
@@ -37,14 +41,23 @@ struct dlm_curl_features dlm_curl_features(void) {
 
 // The rule is global, because a handle has one context pointer for its callback, and the caller needs that pointer.
 static _Atomic(dlm_address_rule) address_rule;
+static _Atomic(int) first_reserved = INT_MAX;
+
+void dlm_reserve_descriptors(int first) { first_reserved = first; }
 
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
     (void)purpose;
-    char host[NI_MAXHOST], port[NI_MAXSERV];
-    int is_known = getnameinfo(&address->addr, address->addrlen, host, sizeof host, port, sizeof port,
-                               NI_NUMERICHOST | NI_NUMERICSERV) == 0;
-    if (!address_rule(context, is_known ? host : NULL, is_known ? port : NULL)) return CURL_SOCKET_BAD;
-    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (context != NULL) {
+        char host[NI_MAXHOST], port[NI_MAXSERV];
+        int is_known = getnameinfo(&address->addr, address->addrlen, host, sizeof host, port, sizeof port,
+                                   NI_NUMERICHOST | NI_NUMERICSERV) == 0;
+        if (!address_rule(context, is_known ? host : NULL, is_known ? port : NULL)) return CURL_SOCKET_BAD;
+    }
+    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (fd < first_reserved) return fd;
+    close(fd);
+    errno = EMFILE;
+    return CURL_SOCKET_BAD;
 }
 
 CURLcode dlm_judge_addresses(CURL *easy, dlm_address_rule rule, void *context) {

@@ -22,7 +22,8 @@ package final class CurlTransport: Transport {
     package init(engines: Int? = nil, environment: [String: String]) throws(DownloadError) {
         try Self.load()
         guard dlm_curl_global_init() == CURLE_OK else { throw .unexpected("libcurl cannot be initialised") }
-        Self.raiseDescriptorLimit()
+        FreeDescriptors.raiseLimit()
+        dlm_reserve_descriptors(Int32(clamping: FreeDescriptors.firstReserved()))
         limits =
             engines.map { EngineLimits(engines: max(1, $0)) }
             ?? EngineLimits(cores: ProcessInfo.processInfo.activeProcessorCount)
@@ -65,6 +66,9 @@ package final class CurlTransport: Transport {
         return transfer
     }
 
+    /// The descriptors of another engine, with some for its connections.
+    private static let descriptorsOfEngine = 24
+
     private func engine(for request: TransferRequest) -> CurlLoop {
         let isPart = request.range.map { $0 != "0-" } ?? false
         return engines.withLock { engines in
@@ -74,6 +78,9 @@ package final class CurlTransport: Transport {
             }
             if number == engines.loops.count {
                 do throws(DownloadError) {
+                    guard FreeDescriptors.hasRoom(for: Self.descriptorsOfEngine) else {
+                        throw .unexpected(String(cString: strerror(EMFILE)))
+                    }
                     engines.loops.append(try CurlLoop(number, shared: shared))
                 } catch {
                     // If the engine cannot be started, a running engine takes the transfer.
@@ -100,15 +107,6 @@ package final class CurlTransport: Transport {
         }
         for loop in loops { loop.send(.shutdown) }
         for loop in loops { loop.join() }
-    }
-
-    /// Raises the limit of open descriptors as far as possible, because every transfer needs a socket and every file
-    /// a descriptor.
-    private static func raiseDescriptorLimit() {
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
-        limit.rlim_cur = limit.rlim_max
-        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 }
 

@@ -135,14 +135,14 @@ extension EasyHandle {
         watchConnections(of: transfer)
     }
 
-    /// Records the connection in the transfer's trace, and refuses private addresses, if the request wants that. Engine
-    /// thread only.
+    /// Keeps the reserved descriptors free. Records the connection in the transfer's trace, and refuses private
+    /// addresses, if the request wants that. Engine thread only.
     private func watchConnections(of transfer: CurlTransfer) {
         let options = transfer.request.options
         if options.isTraced { transfer.trace = ConnectionTrace() }
         let mustBePublic = options.network.refusesPrivateAddresses == true
-        guard options.isTraced || mustBePublic else { return }
-        check(dlm_judge_addresses(pointer, onAddress, Unmanaged.passUnretained(transfer).toOpaque()))
+        let judging = options.isTraced || mustBePublic ? Unmanaged.passUnretained(transfer).toOpaque() : nil
+        check(dlm_judge_addresses(pointer, onAddress, judging))
         guard mustBePublic else { return }
         // A connection that is already open may lead to a private address, so the transfer must not reuse it.
         set(CURLOPT_FRESH_CONNECT, 1)

@@ -1,5 +1,6 @@
 import CCurl
 import DownloadCore
+import Glibc
 import HTTPTypes
 
 /// A libcurl easy handle with its lists and error buffer. It serves one transfer at a time (``HandlePool``), on the
@@ -105,6 +106,10 @@ final class EasyHandle {
         let errno = Int32(truncatingIfNeeded: number(CURLINFO_OS_ERRNO))
         if let path = request.options.unixSocket {
             return .transport(code, unixSocket: path, message: message(code), errno: errno)
+        }
+        // libcurl gives no error number if it got no socket.
+        if code == CURLE_COULDNT_CONNECT, errno == 0, FreeDescriptors.isScarce {
+            return .transport(code, message: String(cString: strerror(EMFILE)), errno: EMFILE)
         }
         // Some of libcurl's decoders return this code for content that they cannot decode. If the sink refused the
         // body, this method is not called.

@@ -151,12 +151,39 @@ struct AddDocumentTests {
         "Impossible numbers are refused with the name of their field",
         arguments: [
             "connections": -1, "retries": -1, "retryDelay": -1, "maxTime": 0, "wait": 0, "maxSize": -1,
-            "hookTimeout": 0, "connectTimeout": 0, "maxRedirects": -1, "size": -1, "rateLimit": -1,
+            "hookTimeout": 0, "connectTimeout": 0, "maximumHostPause": -1, "maxRedirects": -1, "size": -1,
+            "rateLimit": -1,
         ])
     func impossible(_ name: String, _ number: Int) {
         let text = #"{"urls":["http://h/a"],"folder":"/t","\#(name)":\#(number)}"#
         #expect {
             try WireAdd.read(Data(text.utf8))
+        } throws: {
+            "\($0)".contains("\(name):")
+        }
+    }
+
+    @Test(
+        "A value that can only fail is refused with the name of its field, for a new download and for one that is resumed",
+        arguments: [
+            ("schemes", #""schemes":[]"#), ("schemes", #""schemes":["file"]"#),
+            ("schemes", #""schemes":["https","gopher"]"#), ("method", #""http":{"method":"A B"}"#),
+            ("method", #""http":{"method":""}"#), ("nameServer", #""network":{"nameServer":"junk"}"#),
+            ("addresses", #""network":{"addresses":[{"host":"h","port":-1,"address":"192.0.2.1"}]}"#),
+            ("addresses", #""network":{"addresses":[{"host":"x\n","port":80,"address":"192.0.2.1"}]}"#),
+            ("user", #"},"user":"u\n","options":{"#),
+            ("timeZone", #"},"schedule":{"windows":[],"timeZone":"../../etc/passwd"},"options":{"#),
+        ])
+    func unusable(_ name: String, _ option: String) throws {
+        let fields = #""options":{\#(option)}}"#
+        #expect {
+            try WireAdd.read(Data((#"{"urls":["http://h/a"],"folder":"/t","# + fields).utf8))
+        } throws: {
+            "\($0)".contains("\(name):")
+        }
+        if name == "timeZone" { return }
+        #expect {
+            try WireCoder.decode(WireVerb.self, Data((#"{"ids":[1],"# + fields).utf8)).overrides()
         } throws: {
             "\($0)".contains("\(name):")
         }

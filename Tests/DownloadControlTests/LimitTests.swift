@@ -47,6 +47,18 @@ struct LimitTests {
         await bench.end()
     }
 
+    @Test(
+        "Other transfer codings than chunked are refused",
+        arguments: ["gzip, chunked", "gzip\r\nTransfer-Encoding: chunked"])
+    func codings(coding: String) async throws {
+        let bench = try await ControlBench()
+        try await refusal(bench, 501) {
+            $0.send(
+                "POST /v1/downloads HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: \(coding)\r\n\r\n2\r\n{}\r\n0\r\n\r\n")
+        }
+        await bench.end()
+    }
+
     @Test("A chunked body larger than 10 MiB is refused while it arrives, and the client reads the reason")
     func chunked() async throws {
         let bench = try await ControlBench()

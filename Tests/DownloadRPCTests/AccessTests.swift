@@ -31,7 +31,10 @@ struct AccessTests {
         let client = try RawClient(port: bench.port)
         client.send("GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
         #expect(try await client.answer().status == 400)
-        for host in ["localhost", "LOCALHOST:1", "127.0.0.1", "[::1]:6800", "192.0.2.7", "nas.example.org.:443"] {
+        for host in [
+            "localhost", "localhost:", "[::1]:", "LOCALHOST:1", "127.0.0.1", "[::1]:6800", "192.0.2.7",
+            "nas.example.org.:443",
+        ] {
             #expect(try await bench.ask("GET", "/", host: host).status == 200, "\(host)")
         }
         await bench.end()
@@ -118,6 +121,29 @@ struct AccessTests {
         #expect(page.contains("default-src 'self'") && page.contains("frame-ancestors 'none'"))
         #expect(page.contains("base-uri 'none'") && page.contains("X-Frame-Options: DENY"))
         #expect(!page.contains("unsafe-inline") && !page.contains("<script>") && !page.contains(" style="))
+        await bench.end()
+    }
+
+    @Test("HEAD is answered as GET, without the body")
+    func head() async throws {
+        let bench = try await RPCBench()
+        for (path, status) in [("/", 200), ("/page.js", 200), ("/no", 404), ("/v1/session", 401), ("/metrics", 401)] {
+            let (get, head) = (try await bench.ask("GET", path), try await bench.ask("HEAD", path))
+            #expect(get.status == status && head.status == status && head.body == "" && get.body != "", "\(path)")
+            let length = "Content-Length: \(get.body.utf8.count)\r\n"
+            #expect(get.text.contains(length) && head.text.contains(length), "\(path)")
+        }
+        await bench.end()
+    }
+
+    @Test("Another version of the API in the path is incompatible, as on the Unix socket")
+    func otherVersion() async throws {
+        let bench = try await RPCBench()
+        for path in ["/v2/session", "/v2", "/v0/downloads"] {
+            let answer = try await bench.ask("GET", path, fields: [bench.bearer])
+            #expect(answer.status == 400 && answer.text.contains(#""incompatible""#), "\(path) \(answer.text)")
+            #expect(try await bench.ask("GET", path).status == 401)
+        }
         await bench.end()
     }
 

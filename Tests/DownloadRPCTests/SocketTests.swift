@@ -80,6 +80,13 @@ struct SocketTests {
         #expect(await noise.status() == 101)
         noise.client.send([UInt8](repeating: 0xFF, count: 20))
         #expect(await noise.isClosed())
+        for first in [0x81, 0x01, 0x89] as [UInt8] {
+            let unmasked = try RawWebSocket(bench.port)
+            #expect(await unmasked.status() == 101)
+            unmasked.client.send([first, 2] + Array("{}".utf8))
+            #expect(await unmasked.isClosed())
+            #expect(RawWebSocket.messages(unmasked.client.received.value).isEmpty)
+        }
         let half = try RawWebSocket(bench.port)
         #expect(await half.status() == 101)
         half.send("", length: 1000)
@@ -210,6 +217,19 @@ struct SocketTests {
                 fields: ["Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13"] + keys)
             #expect(answer.status == 400 && answer.text.contains("Sec-WebSocket-Key"), "\(keys) \(answer.text)")
         }
+        await bench.end()
+    }
+
+    @Test("HTTP/1.0 and POST cannot ask for a WebSocket", arguments: [("GET", "1.0", 405), ("POST", "1.1", 500)])
+    func plainRequests(method: String, version: String, status: Int) async throws {
+        let bench = try await RPCBench()
+        let client = try RawClient(port: bench.port)
+        let head = [
+            "\(method) /jsonrpc HTTP/\(version)", "Host: localhost", "Upgrade: websocket", "Connection: Upgrade, close",
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 13", "Content-Length: 0",
+        ]
+        client.send(head.joined(separator: "\r\n") + "\r\n\r\n")
+        #expect(try await client.answer().status == status)
         await bench.end()
     }
 

@@ -19,6 +19,7 @@ struct WireTests {
     func malformed() async throws {
         let bench = try await RPCBench()
         for (document, status, code, id) in [
+            (#"{"id":123456789012345678901,"method":"aria2.getVersion"}"#, 400, -32600, .null),
             ("", 500, -32700, .null), ("{", 500, -32700, .null), ("3", 500, -32700, .null),
             (#"{"a":01}"#, 500, -32700, .null),
             (#"{"method":"aria2.getVersion"}"#, 400, -32600, .null), (#"{"id":1}"#, 400, -32600, .integer(1)),
@@ -38,7 +39,10 @@ struct WireTests {
     @Test("The id of a call comes back unchanged, whatever Content-Type is sent, with or without jsonrpc")
     func ids() async throws {
         let bench = try await RPCBench()
-        for id in ["0", "1", "-7", "1.5", "null", #""a""#, "true", #"["x"]"#, #"{"a":1}"#] {
+        for id in [
+            "0", "1", "-7", "9007199254740993", "-9223372036854775808", "1.5", "null", #""a""#, "true", #"["x"]"#,
+            #"{"a":1}"#,
+        ] {
             let answer = try await bench.ask("POST", "/jsonrpc", #"{"id":\#(id),"method":"system.listMethods"}"#)
             #expect(answer.body.contains(#""id":\#(id)"#), "\(answer.body)")
             #expect(answer.status == 200 && answer.text.contains("Content-Type: application/json-rpc"))

@@ -39,6 +39,15 @@ extension NameCase {
             (".\u{200D}می", "می"), ("a\u{AD}b", "ab"), ("a\u{180E}b", "ab"),
             ("a\u{115F}\u{1160}\u{3164}\u{FFA0}b", "ab"), ("a\u{34F}b", "ab"), ("a\u{E0041}\u{E007F}b", "ab"),
             ("a\u{FFF9}\u{FFFB}b", "ab"), ("a\u{2061}\u{2064}\u{206A}\u{206F}b", "ab"), ("\u{200B}", nil),
+            // Variation selectors of a character that has forms, and the tags of a flag.
+            ("a\u{FE0F}\u{FE0F}\u{FE0F}.txt", "a.txt"), ("a\u{180B}b", "ab"), ("a\u{E0100}b", "ab"),
+            ("1\u{FE0F}\u{20E3}", "1\u{FE0F}\u{20E3}"), ("葛\u{E0100}\u{E0101}", "葛\u{E0100}"),
+            ("ᠠ\u{180B}", "ᠠ\u{180B}"), ("∩\u{FE00}a\u{FE00}", "∩\u{FE00}a"),
+            (
+                "🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}.png",
+                "🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}.png"
+            ), ("🏴\u{E0067}\u{E0062}x", "🏴x"), ("🏴\u{E007F}", "🏴"),
+            ("🏴" + filled(32, "\u{E0061}") + "\u{E007F}", "🏴"),
             // Names that show nothing, or nothing at their beginning.
             ("\u{FE0F}", nil), ("\u{2800}", nil), ("\u{FE0F}\u{180B}\u{E0100}", nil), ("\u{2800} .\u{FE0F}", nil),
             ("\u{FE0F}.txt", "txt"), ("a\u{2800}b", "a\u{2800}b"),

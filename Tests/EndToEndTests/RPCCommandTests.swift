@@ -63,20 +63,41 @@ extension EndToEnd {
             }
         }
 
-        @Test("If few files may be open, silent clients of the network take no files from the session")
-        func fewFiles() async throws {
-            try await withDlm { sandbox in
+        @Test(
+            "If few files may be open, neither silent clients of the network nor connections take the last ones",
+            arguments: [40, 64])
+        func fewFiles(limit: Int) async throws {
+            let reply = FaultReply(Content(seed: 1, size: 6 * mebibyte), etag: "\"v1\"").with {
+                $0.bytesPerSecond = 1 << 17
+            }
+            try await withDlm(serving: reply) { sandbox, server in
                 var launch = try sandbox.launch(
                     ["daemon", "start", "--json"] + Self.serving + ["--rpc-folders", sandbox.files])
-                launch.runInShell(after: "ulimit -n 64")
+                launch.runInShell(after: "ulimit -n \(limit)")
                 let daemon = try sandbox.daemon(try await ChildProcess(launch).result())
                 let port = try #require(Int(try address(sandbox).split(separator: ":").last ?? ""))
+                let ids = try await ChildProcess(try sandbox.launch(["get", "-b", "-x", "16", server.url()])).result()
+                #expect(ids.ending == .exited(0), "\(ids.stderr)")
                 let silent = try (0..<60).map { _ in try RawClient(port: port, reads: false) }
                 let client = try RawClient(port: port)
                 client.send("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
                 #expect(try await client.answer().status == 200, "\(sandbox.daemonLog)")
                 #expect(try await sandbox.daemonStatus().pid == daemon.pid)
                 for client in silent { client.close() }
+                // At 128 KiB/s for each connection, libdispatch opens a file several times before the end.
+                let end = try await sandbox.run("wait", "1")
+                #expect(end.ending == .exited(0), "\(end.stderr)\(sandbox.daemonLog)")
+                #expect(try await sandbox.daemonStatus().pid == daemon.pid)
+            }
+        }
+
+        @Test("If too few files may be open for the background session, the error names ulimit -n")
+        func tooFewFiles() async throws {
+            try await withDlm { sandbox in
+                var launch = try sandbox.launch(["daemon", "start"])
+                launch.runInShell(after: "ulimit -n 30")
+                let result = try await ChildProcess(launch).result()
+                #expect(result.ending == .exited(12) && result.stderr.contains("ulimit -n"), "\(result.stderr)")
             }
         }
 

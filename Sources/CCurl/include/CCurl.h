@@ -154,8 +154,11 @@ CURLcode dlm_trust_authorities(CURL *easy, const char *file, const char *folder)
 /// Returns 1 if a connection to this numeric address and port is allowed, otherwise 0. Both are NULL if the address has
 /// no text.
 typedef int (*dlm_address_rule)(void *context, const char *host, const char *port);
-/// Makes libcurl call `rule` before each attempt to connect. `rule` must be the same function for all handles.
+/// Makes libcurl call `rule` before each attempt to connect, if `context` is not NULL. `rule` must be the same function
+/// for all handles. A socket with a reserved descriptor is closed at once, and libcurl cannot connect.
 CURLcode dlm_judge_addresses(CURL *easy, dlm_address_rule rule, void *context);
+/// Reserves the descriptors from `first` on, for all handles.
+void dlm_reserve_descriptors(int first);
 /// Trusts the authorities in the file and no others.
 CURLcode dlm_trust_only(CURL *easy, const char *file);
 /// Returns the OpenSSL session of the transfer's connection; NULL if there is no connection, or libcurl uses another

@@ -1,7 +1,9 @@
+import DownloadCore
 import Glibc
 import NIOCore
 
-/// A channel handler for the listening socket. It accepts no connection while the connection table is full.
+/// A channel handler for the listening socket. It accepts no connection while the connection table is full, or while
+/// few descriptors are free.
 final class AcceptGate: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias OutboundIn = Never
@@ -30,18 +32,18 @@ final class AcceptGate: ChannelDuplexHandler {
     }
 
     func read(context: ChannelHandlerContext) {
-        guard table.isFull else { return context.read() }
         isHeld = true
         makeRoom()
     }
 
     private func goOn() {
-        guard isHeld, !table.isFull else { return }
+        guard isHeld, !table.isFull, FreeDescriptors.hasRoom(for: table.limits.descriptors) else { return }
         isHeld = false
         context?.read()
     }
 
     private func makeRoom() {
+        goOn()
         guard isHeld, let context else { return }
         table.closeWaitingOne()
         retry?.cancel()

@@ -17,6 +17,8 @@ package struct AnswerWriter: Sendable {
     let channel: any Channel
     let gate: EventLoopGate
     let limits: ControlLimits
+    /// Whether the request is HEAD, whose answer has no body (RFC 9110 section 9.3.2).
+    let isHead: Bool
     /// Compresses the bytes of the answer; nil to send them as they are.
     var gzip: Gzip?
 
@@ -53,8 +55,9 @@ package struct AnswerWriter: Sendable {
         let keepAlive = keepAlive && !answer.endsConnection
         do {
             let head = Self.head(answer, keepAlive: keepAlive)
-            if case .whole(let bytes) = answer.body, bytes.count <= Self.pieceSize, answer.gzip == nil {
-                return try await send(.whole(head, ByteBuffer(bytes: bytes), keepAlive: keepAlive))
+            if case .whole(let bytes) = answer.body, bytes.count <= Self.pieceSize || isHead, answer.gzip == nil {
+                let body = isHead ? ByteBuffer() : ByteBuffer(bytes: bytes)
+                return try await send(.whole(head, body, keepAlive: keepAlive))
             }
             try await send(.head(head, isEndless: answer.isEndless))
             var writer = self

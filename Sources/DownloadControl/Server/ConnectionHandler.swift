@@ -111,6 +111,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
             body.clear()
             let length = head.headers.first(name: "Content-Length").flatMap { Int($0) } ?? 0
             if length > server.limits.bodySize { return refuse(.bodyTooLarge) }
+            let codings = head.headers["transfer-encoding"]
+            if !codings.isEmpty, codings.map({ $0.lowercased() }) != ["chunked"] { return refuse(.unknownCoding) }
             if head.headers.contains(where: { $0.lowercased() == "expect" && $1.lowercased() == "100-continue" }) {
                 context?.writeAndFlush(
                     Self.wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: .continue))), promise: nil)
@@ -128,16 +130,18 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         timer?.cancel()
         waitsSince = nil
         phase = .answering
+        isOld = head.version != .http1_1
         let request = ControlRequest(
             method: head.method.rawValue, target: head.uri, version: head.headers.first(name: "Dlm-Api"),
-            body: Data(body.readableBytesView), headers: head.headers, peer: context.channel.remoteAddress)
-        isOld = head.version != .http1_1
+            body: Data(body.readableBytesView), headers: head.headers, peer: context.channel.remoteAddress,
+            isOld: isOld)
         // Without chunks, only the end of the connection can mark the end of an answer.
         // While all connections are taken, each request gives its place to a client that waits.
         let keepAlive = head.isKeepAlive && !isOld && !server.isFull
         self.head = nil
         body = ByteBuffer()
-        let writer = AnswerWriter(channel: context.channel, gate: server.gate, limits: server.limits)
+        let writer = AnswerWriter(
+            channel: context.channel, gate: server.gate, limits: server.limits, isHead: head.method == .HEAD)
         task = Task { [answer = server.answer] in
             await writer.send(await answer(request), keepAlive: keepAlive)
         }

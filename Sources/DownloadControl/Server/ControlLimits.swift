@@ -8,6 +8,8 @@ package struct ControlLimits: Sendable {
     package var bodySize = 10 << 20
     /// The most connections at once: 64, or fewer if few files may be open. Further connections wait to be accepted.
     package var connections = FreeDescriptors.connections()
+    /// A connection is accepted only while there is room for so many descriptors.
+    package var descriptors = 1
     /// The most event streams at once, so that some connections stay free for commands.
     package var streams = FreeDescriptors.connections() * 3 / 4
     /// The time from the first byte of a request to its last.

@@ -18,11 +18,14 @@ package struct ControlRequest: Sendable {
     package let headers: HTTPHeaders
     /// The address of the client, as the kernel knows it; nil on a Unix socket.
     package let peer: SocketAddress?
+    /// Whether the request is of HTTP/1.0, in which `Upgrade` is ignored (RFC 9110 section 7.8).
+    package let isOld: Bool
 
     package init(
         method: String, target: String, version: String?, body: Data = Data(), headers: HTTPHeaders = [:],
-        peer: SocketAddress? = nil
+        peer: SocketAddress? = nil, isOld: Bool = false
     ) {
+        self.isOld = isOld
         self.method = method
         self.target = String(target.prefix { $0 != "?" })
         self.version = version
@@ -92,7 +95,7 @@ package struct ControlAnswer: Sendable {
 
     /// Compresses the answer if the client accepts it (RFC 9110 section 12.5.3), and if that is worth it.
     package mutating func compress(for request: ControlRequest) {
-        if isEndless { return }
+        if isEndless || request.method == "HEAD" { return }
         if case .whole(let bytes) = body, bytes.count < 1024 { return }
         headers.add(name: "Vary", value: "Accept-Encoding")
         let accepted = request.headers["accept-encoding"].joined(separator: ",").lowercased().split(separator: ",")

@@ -110,7 +110,7 @@ package struct Routes: Sendable {
     }
 
     /// Returns whether a part of a path is a version, such as `v2`.
-    private static func isVersion(_ part: String) -> Bool {
+    package static func isVersion(_ part: String) -> Bool {
         part.first == "v" && part.count > 1 && part.dropFirst().allSatisfy { $0.isASCII && $0.isNumber }
     }
 }

@@ -139,6 +139,7 @@ extension WireGroup: Decodable {
         if let path = RequestDocument.impossibleField(of: request) {
             throw WireProblem("\(WireFields.name(of: path)): out of range")
         }
+        if let name = RequestDocument.unusableField(of: request) { throw WireProblem("\(name): not usable") }
         guard isAbsolute(request.destination.folder) else { throw WireProblem("folder: give an absolute path") }
         if let file = request.destination.fileName, !FileNaming.isUsable(file) {
             throw WireProblem("file: not usable as a file name")

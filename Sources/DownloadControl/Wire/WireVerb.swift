@@ -71,6 +71,9 @@ struct WireVerb: Codable, Sendable {
             overrides.network = try options.givenNetwork
             overrides.schemes = options.schemes
         }
+        if let name = RequestDocument.unusableField(of: overrides.applied(to: RequestDocument.baseline)) {
+            throw WireProblem("\(name): not usable")
+        }
         return overrides
     }
 

@@ -1,3 +1,6 @@
+import Foundation
+import HTTPTypes
+
 /// A request as JSON, in the store and between processes. It has the fields in which the request differs from
 /// ``baseline``. Missing fields have the values of the baseline, and unknown fields are ignored, so that documents of
 /// other versions of dlm can be read. A document never has secrets; they are sent beside it.
@@ -98,6 +101,26 @@ extension RequestDocument {
             ("hooks.timeLimit", isPositive(request.hooks?.timeLimit)),
         ]
         return fields.first { !$0.isPossible }?.name
+    }
+
+    /// Returns the name of a field whose value can only fail, such as `http.method`, or nil if there is none. Such a
+    /// field is refused when a download is added. A stored request with one can be read.
+    package static func unusableField(of request: DownloadRequest) -> String? {
+        func isWord(_ text: String) -> Bool { !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F } }
+        let (network, schemes) = (request.network, request.redirect.schemes ?? SourceScheme.names)
+        let nameServer = network.nameServer.map { try? SourceURL.parse($0).get().url.scheme }
+        let fields: [(name: String, isUsable: Bool)] = [
+            ("schemes", schemes != ["file"] && !schemes.isEmpty && schemes.allSatisfy(SourceScheme.names.contains)),
+            ("timeZone", request.schedule.map { TimeZone(identifier: $0.timeZone) != nil } ?? true),
+            (
+                "addresses",
+                network.addresses?.allSatisfy { isWord($0.host) && isWord($0.address) && 1...65535 ~= $0.port } ?? true
+            ),
+            ("nameServer", nameServer ?? "https" == "https"),
+            ("method", request.http.method.map { HTTPRequest.Method($0) != nil } ?? true),
+            ("user", request.credential?.user.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } ?? true),
+        ]
+        return fields.first { !$0.isUsable }?.name
     }
 
     /// Throws if a request has an impossible number. The store could not read such a request again.

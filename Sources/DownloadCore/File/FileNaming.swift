@@ -90,8 +90,7 @@ package enum FileNaming {
 
 extension FileNaming {
     /// Returns whether a character is invisible, so that a name can look like another name. These are control
-    /// characters, bidirectional and other format characters, line separators and fillers. Variation selectors are
-    /// kept, because they are part of the character before them.
+    /// characters, bidirectional and other format characters, line separators and fillers.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: true
@@ -101,17 +100,24 @@ extension FileNaming {
 
     /// Returns the characters that can be seen, with the joiners (U+200C, U+200D) between letters of scripts that write
     /// them, and between emoji. A letter keeps at most 30 marks (UAX #15, Stream-Safe Text Format), because a longer
-    /// pile hides the text beside it, and could not be cut to the length of a name.
+    /// pile hides the text beside it, and could not be cut to the length of a name. A black flag keeps the tags that make
+    /// it the flag of a region: at most seven, and the end (UTS #51, ED-14a).
     private static func visible(_ scalars: Substring.UnicodeScalarView) -> String.UnicodeScalarView {
         var kept = String.UnicodeScalarView()
-        var (joiner, marks) = (Unicode.Scalar?.none, 0)
+        var (joiner, marks, tags) = (Unicode.Scalar?.none, 0, [Unicode.Scalar]())
         for scalar in scalars {
+            if (0xE0020...0xE007F).contains(scalar.value) {
+                tags.append(scalar)
+                if scalar == "\u{E007F}", kept.last == "\u{1F3F4}", (2...8).contains(tags.count) { kept += tags }
+                continue
+            }
+            tags = []
             if (0x20...0x7E).contains(scalar.value) {
                 (joiner, marks) = (nil, 0)
                 kept.append(scalar)
             } else if isJoiner(scalar) {
                 joiner = joiner ?? scalar
-            } else if !isInvisible(scalar) {
+            } else if !isInvisible(scalar), hasBase(scalar, kept.last) {
                 let isMark = [.nonspacingMark, .enclosingMark].contains(scalar.properties.generalCategory)
                 marks = isMark ? marks + 1 : 0
                 if marks > 30 { continue }
@@ -121,6 +127,21 @@ extension FileNaming {
             }
         }
         return kept
+    }
+
+    /// Returns whether a character is not a variation selector, or selects a form of the character before it: of an
+    /// emoji, an ideograph, a Mongolian letter, or another letter or symbol that may have forms.
+    private static func hasBase(_ scalar: Unicode.Scalar, _ base: Unicode.Scalar?) -> Bool {
+        guard scalar.properties.isVariationSelector else { return true }
+        guard let base else { return false }
+        return switch scalar.value {
+        case 0xFE0E, 0xFE0F: base.properties.isEmoji
+        case 0x180B...0x180F: (0x1820...0x18AA).contains(base.value)
+        case 0xE0100...: base.properties.isIdeographic
+        default:
+            [.otherLetter, .mathSymbol, .otherSymbol, .otherPunctuation].contains(base.properties.generalCategory)
+                && !base.isASCII
+        }
     }
 
     /// Returns whether a character shows nothing if no character is before it. U+2800 is a Braille cell without dots.

@@ -8,6 +8,9 @@ package struct ResponseValidation: Sendable, Equatable {
     /// The maximum size in bytes. Nil for no limit.
     package var maximumSize: Int64?
 
+    /// The number of types that an error names.
+    private static let mostNamed = 10
+
     /// Makes a validation; without arguments it accepts every file.
     package init(types: [MediaRange] = [], statuses: StatusCodes? = nil, maximumSize: Int64? = nil) {
         self.types = types
@@ -36,7 +39,10 @@ package struct ResponseValidation: Sendable, Equatable {
     /// - Parameter type: The media type, or nil if the server sent none.
     package func failure(type: String?) -> DownloadError? {
         if types.isEmpty || types.contains(where: { $0.contains(type ?? "") }) { return nil }
-        let wanted = types.map(\.description).joined(separator: ", ")
+        let rest = types.count - Self.mostNamed
+        let wanted =
+            types.prefix(Self.mostNamed).map(\.description).joined(separator: ", ")
+            + (rest > 0 ? " or one of \(rest) others" : "")
         return .verificationFailed(.unwantedType(wanted: wanted, is: type))
     }
 

@@ -7,8 +7,8 @@ struct HostName: Sendable, Equatable {
     /// The name in lower case. An IPv6 address has no brackets.
     let name: String
 
-    /// Reads `name`, `name:port`, `[address]` or `[address]:port` (RFC 9110, section 7.2). Returns nil for anything
-    /// else.
+    /// Reads `name`, `name:port`, `[address]` or `[address]:port` (RFC 9110, section 7.2), where the port may be empty
+    /// (RFC 3986, section 3.2.3). Returns nil for anything else.
     init?(authority: String) {
         var host = Substring(authority)
         var port: Substring?
@@ -24,7 +24,7 @@ struct HostName: Sendable, Equatable {
             port = host[host.index(after: colon)...]
             host = host[..<colon]
         }
-        if let port, port.isEmpty || !port.utf8.allSatisfy({ (48...57).contains($0) }) { return nil }
+        if let port, !port.utf8.allSatisfy({ (48...57).contains($0) }) { return nil }
         let isPlain = host.utf8.allSatisfy {
             (0x61...0x7A).contains($0) || (0x41...0x5A).contains($0) || (48...58).contains($0)
                 || "-._".utf8.contains($0)

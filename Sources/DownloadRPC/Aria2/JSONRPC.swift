@@ -68,8 +68,13 @@ struct JSONRPC: Sendable {
     private func answer(
         _ call: [String: JSONValue], _ visit: inout Visit
     ) async -> (document: JSONValue, error: RPCError?) {
-        let id = call["id"] ?? .null
+        var id = call["id"] ?? .null
         do {
+            // The answer would have another id.
+            if case .number(let number) = id, abs(number) >= 0x1p53 {
+                id = .null
+                throw RPCError("Invalid Request: the id has too many digits to be repeated", code: -32600)
+            }
             guard call["id"] != nil, let method = call["method"]?.text else { throw RPCError.invalidRequest }
             let result = try await run(method, try Self.parameters(call), &visit, isNested: false)
             return (["id": id, "jsonrpc": "2.0", "result": result], nil)

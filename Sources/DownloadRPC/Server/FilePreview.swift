@@ -12,6 +12,7 @@ package final class FilePreview: Sendable {
     private let running = Atomic(0)
     /// The greatest number of servers that are asked at the same time. Each question has a thread and descriptors.
     static let most = 8
+    private static let descriptors = 10
 
     struct TooMany: Error {}
 
@@ -36,7 +37,8 @@ package final class FilePreview: Sendable {
             url: parsed.url, destination: Destination(folder: fields["folder"]?.text ?? rule.folders.standard))
         request.credential = parsed.credential
         request = try rule.checked(request)
-        guard running.add(1, ordering: .relaxed).oldValue < Self.most else {
+        guard running.add(1, ordering: .relaxed).oldValue < Self.most, FreeDescriptors.hasRoom(for: Self.descriptors)
+        else {
             running.subtract(1, ordering: .relaxed)
             throw TooMany()
         }

@@ -52,10 +52,6 @@ struct RPCFront: Sendable {
     }
 
     private func respond(_ request: ControlRequest) async -> ControlAnswer {
-        // An answer to HEAD has no body.
-        if request.method == "HEAD" {
-            return ControlAnswer(status: 405, contentType: "text/plain", body: .whole(Data()))
-        }
         switch request.path.first {
         case "jsonrpc" where request.path.count == 1: return await callMethods(request)
         case "rpc" where request.path.count == 1:
@@ -64,7 +60,7 @@ struct RPCFront: Sendable {
             var answer = ControlAnswer(status: reply.status, contentType: "text/xml", body: .whole(reply.document))
             answer.endsConnection = !reply.isAuthorized
             return answer
-        case "v1": return await withSecret(request) { await ownRoute(request) }
+        case let first? where Routes.isVersion(first): return await withSecret(request) { await ownRoute(request) }
         case "metrics" where request.path.count == 1:
             return await withSecret(request, also: metrics.token) {
                 request.method == "GET"
@@ -72,7 +68,7 @@ struct RPCFront: Sendable {
                     : .refusal(405, "only GET", request)
             }
         default:
-            guard request.method == "GET", let file = PageFile.named(request.path) else {
+            guard ["GET", "HEAD"].contains(request.method), let file = PageFile.named(request.path) else {
                 return .refusal(404, "there is no such page", request)
             }
             return file.answer
@@ -82,7 +78,9 @@ struct RPCFront: Sendable {
     /// Calls aria2's methods. Only POST is accepted, because a link or a picture on any page could send a GET.
     private func callMethods(_ request: ControlRequest) async -> ControlAnswer {
         let asksSocket = ["Sec-WebSocket-Key", "Sec-WebSocket-Version"].contains(where: request.headers.contains)
-        if asksSocket, request.target == SocketUpgrade.path { return refusedSocket(request) }
+        if asksSocket, request.target == SocketUpgrade.path, request.method == "GET", !request.isOld {
+            return refusedSocket(request)
+        }
         guard request.method == "POST" else {
             return .refusal(405, "call aria2's RPC by POST, or over a WebSocket", request)
         }
@@ -168,9 +166,8 @@ extension ControlAnswer {
     static func refusal(
         _ status: Int, _ message: String, _ request: ControlRequest, fields: HTTPHeaders = [:]
     ) -> ControlAnswer {
-        let text = request.method == "HEAD" ? "" : message + "\n"
         var answer = ControlAnswer(
-            status: status, contentType: "text/plain; charset=utf-8", body: .whole(Data(text.utf8)))
+            status: status, contentType: "text/plain; charset=utf-8", body: .whole(Data("\(message)\n".utf8)))
         answer.headers = fields
         return answer
     }

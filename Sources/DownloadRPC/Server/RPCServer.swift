@@ -36,6 +36,8 @@ package final class RPCServer: Sendable {
         limits.headSize = 16 << 10
         limits.bodySize = 2 << 20
         limits.streams = limits.connections / 4
+        // Two descriptors stay free for the user's own commands.
+        limits.descriptors = 3
         return limits
     }
 

@@ -29,6 +29,7 @@ struct SocketUpgrade: Sendable {
                         rpc: rpc, hub: hub, gate: gate, limits: limits,
                         hears: isLocalProgram(channel, head))
                     let pipeline = channel.pipeline.syncOperations
+                    try pipeline.addHandler(MaskRule())
                     try pipeline.addHandler(
                         NIOWebSocketFrameAggregator(
                             minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: Self.mostFrames,
@@ -46,7 +47,8 @@ struct SocketUpgrade: Sendable {
 
     func permits(_ head: HTTPRequestHead) -> Bool {
         let hosts = head.headers["host"]
-        return head.uri.prefix { $0 != "?" } == Self.path && access.answersTo(hosts)
+        return head.method == .GET && head.version == .http1_1
+            && head.uri.prefix { $0 != "?" } == Self.path && access.answersTo(hosts)
             && head.headers["sec-websocket-version"] == [Self.version] && Self.hasKey(head.headers)
             && access.permits(head.headers["origin"], host: hosts) && hub.makeRoom()
     }
@@ -69,5 +71,16 @@ struct SocketUpgrade: Sendable {
 
     private static func isLoopback(_ address: String) -> Bool {
         HostName.isAddress(address) && NetworkPath.isLoopback(address)
+    }
+}
+
+/// A filter that closes the connection at a frame without a mask (RFC 6455 section 5.1). The next handler, which joins
+/// fragments, does not keep the masks.
+private final class MaskRule: ChannelInboundHandler {
+    typealias InboundIn = WebSocketFrame
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard Self.unwrapInboundIn(data).maskKey != nil else { return context.close(promise: nil) }
+        context.fireChannelRead(data)
     }
 }

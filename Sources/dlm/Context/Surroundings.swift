@@ -8,6 +8,8 @@ enum Surroundings {
     /// libraries end the process when they get no descriptor for their event queues. With 20, a file over eight
     /// connections and a list were fetched; the control API may be missing then.
     static let descriptorsNeeded = 20
+    /// The number for the background session, which also has its two servers and their clients.
+    static let descriptorsOfDaemon = 30
 
     /// Removes the user's own permissions from the umask, so that new files are open to their own user. Otherwise the
     /// next start could not open a partial file or the store.
@@ -44,9 +46,9 @@ enum Surroundings {
     /// Returns one line that says why dlm cannot work under the limits of this process, or nil if dlm can work. Raises
     /// the limit of open files first.
     static func fault() -> String? {
-        raiseDescriptorLimit()
+        FreeDescriptors.raiseLimit()
         guard FreeDescriptors.has(descriptorsNeeded) else {
-            return "too few open files are allowed: \(descriptorsNeeded) more are needed; raise the limit (ulimit -n)"
+            return tooFewFiles(descriptorsNeeded)
         }
         guard hasAddressSpace() else {
             return
@@ -55,13 +57,8 @@ enum Surroundings {
         return nil
     }
 
-    /// Raises the limit of open files as far as the kernel allows without privileges. Each connection needs a
-    /// descriptor.
-    private static func raiseDescriptorLimit() {
-        var limit = rlimit()
-        guard getrlimit(Int32(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
-        limit.rlim_cur = limit.rlim_max
-        setrlimit(Int32(RLIMIT_NOFILE.rawValue), &limit)
+    static func tooFewFiles(_ needed: Int) -> String {
+        "too few open files are allowed: \(needed) more are needed; raise the limit (ulimit -n)"
     }
 
     /// The address space that dlm needs, in bytes: the stacks of all threads that may start, and their memory. If no

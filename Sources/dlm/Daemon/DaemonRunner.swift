@@ -31,6 +31,10 @@ struct DaemonRunner: Sendable {
         let manager: SessionManager
         let server: RPCServer?
         do {
+            guard FreeDescriptors.has(Surroundings.descriptorsOfDaemon) else {
+                throw DownloadError.sessionUnavailable(
+                    .startFailed(message: Surroundings.tooFewFiles(Surroundings.descriptorsOfDaemon)))
+            }
             let socket = BackgroundSession.socket(in: stateFolder)
             let listener = try SocketActivation.listener(environment: context.environment, path: socket)
             // The variables are for this process and not for programs that it starts.

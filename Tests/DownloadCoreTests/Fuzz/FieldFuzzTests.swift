@@ -105,7 +105,7 @@ extension FileNaming {
             && name.unicodeScalars.first != "." && name.unicodeScalars.last != "."
         let isVisible = name.unicodeScalars.allSatisfy {
             ![.control, .format, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)
-                || $0 == "\u{200C}" || $0 == "\u{200D}"
+                || $0 == "\u{200C}" || $0 == "\u{200D}" || (0xE0020...0xE007F).contains($0.value)
         }
         return isOneComponent && isVisible && partial(name).utf8.count <= 255 && partial(name) != name
     }

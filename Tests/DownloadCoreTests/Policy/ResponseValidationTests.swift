@@ -75,6 +75,8 @@ import Testing
         let part = ResponseHead.part(0..<10, of: 10, [("Content-Type", "text/plain")])
         #expect(self.failure(Self.types("image/*"), of: part) == .unwantedType(wanted: "image/*", is: "text/plain"))
         #expect(self.failure(Self.types("image/*"), of: .whole(10)) == .unwantedType(wanted: "image/*", is: nil))
+        let many = ResponseValidation(types: Array(repeating: try #require(MediaRange("a/b")), count: 5000))
+        #expect(self.failure(many, of: page)?.description.contains("a/b, a/b or one of 4990 others") == true)
         #expect(DownloadError.verificationFailed(failure).exitStatus == 9)
         #expect(!DownloadError.verificationFailed(failure).isTransient)
     }
