@@ -164,7 +164,7 @@ struct AddDocumentTests {
     }
 
     @Test(
-        "A value that can only fail is refused with the name of its field, for a new download and for one that is resumed",
+        "A value that can only fail is refused with the name of its field, for a new download and a resumed one",
         arguments: [
             ("schemes", #""schemes":[]"#), ("schemes", #""schemes":["file"]"#),
             ("schemes", #""schemes":["https","gopher"]"#), ("method", #""http":{"method":"A B"}"#),

@@ -100,8 +100,8 @@ extension FileNaming {
 
     /// Returns the characters that can be seen, with the joiners (U+200C, U+200D) between letters of scripts that write
     /// them, and between emoji. A letter keeps at most 30 marks (UAX #15, Stream-Safe Text Format), because a longer
-    /// pile hides the text beside it, and could not be cut to the length of a name. A black flag keeps the tags that make
-    /// it the flag of a region: at most seven, and the end (UTS #51, ED-14a).
+    /// pile hides the text beside it, and could not be cut to the length of a name. A black flag keeps the tags that
+    /// make it the flag of a region: at most seven, and the end (UTS #51, ED-14a).
     private static func visible(_ scalars: Substring.UnicodeScalarView) -> String.UnicodeScalarView {
         var kept = String.UnicodeScalarView()
         var (joiner, marks, tags) = (Unicode.Scalar?.none, 0, [Unicode.Scalar]())

@@ -45,9 +45,9 @@ package enum FreeDescriptors {
     /// Returns how many connections each of four handles of libcurl may keep. More than 256 are not useful.
     package static func idleConnections() -> Int { min(256, (limit ?? .max) / shareOfIdle / 4) }
 
-    /// The lowest descriptor that no connection to a server may have. The kernel gives the lowest free number (open(2)),
-    /// so the numbers from this one on stay free for files, lookups of names, clients, and for libdispatch: it opens a
-    /// file each second while threads are busy, and ends the process if it cannot.
+    /// The lowest descriptor that no connection to a server may have. The kernel gives the lowest free number
+    /// (open(2)), so the numbers from this one on stay free for files, lookups of names, clients, and for libdispatch:
+    /// it opens a file each second while threads are busy, and ends the process if it cannot.
     package static func firstReserved() -> Int { firstReserved(within: limit ?? .max) }
 
     package static func firstReserved(within limit: Int) -> Int { limit - min(64, max(3, limit / 8)) }
@@ -59,10 +59,10 @@ package enum FreeDescriptors {
     /// Whether a connection to a server would have a reserved descriptor.
     package static var isScarce: Bool { next >= firstReserved() }
 
-    /// The number that the next descriptor will have; `Int.max` if there is none.
+    /// The number that the next descriptor will have; `Int.max` if there is none, and 0 if standard input is closed.
     private static var next: Int {
         let next = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-        guard next >= 0 else { return .max }
+        guard next >= 0 else { return errno == EMFILE ? .max : 0 }
         close(next)
         return Int(next)
     }
