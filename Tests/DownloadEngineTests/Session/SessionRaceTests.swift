@@ -162,6 +162,33 @@ struct SessionRaceTests {
         #expect(record.state == .paused(.user) && record.request.priority == 7)
     }
 
+    @Test("A change of a download that is just being paused between two attempts is made after the pause")
+    func changedWhilePausing() async throws {
+        let (store, gate, isAnswered) = (GatedStore(), StoreGate(), Observed(false))
+        store.change { gates in
+            gates.beforeSave = { if $0.contains(where: { $0.state.kind == .paused }) { await gate.pass() } }
+        }
+        let bench = try await SessionBench(store: store) { _, _ in
+            .reply(FaultReply(status: 503, fields: [("Retry-After", "60")]))
+        }
+        let id = try await bench.add()
+        #expect(await bench.events.wait { $0.contains { $0.word == "retry" } })
+        let manager = bench.manager
+        let pausing = Task { try await manager.pause([id]) }
+        #expect(await gate.isReached())
+        let changing = Task {
+            defer { isAnswered.update { $0 = true } }
+            return try await manager.change([id], .priority(7))
+        }
+        await letOthersRun()
+        gate.open()
+        #expect(try await pausing.value.map(\.didChange) == [true])
+        try #require(await isAnswered.wait(atMost: .seconds(20)) { $0 })
+        #expect(try await changing.value.map(\.didChange) == [true])
+        let record = try await bench.record(id)
+        #expect(record.state == .paused(.user) && record.request.priority == 7)
+    }
+
     @Test("A checkpoint does not undo a later pause, however many checkpoints came before")
     func checkpointWhilePausing() async throws {
         let store = GatedStore()
