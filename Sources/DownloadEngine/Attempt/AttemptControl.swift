@@ -102,6 +102,13 @@ package final class AttemptControl: Sendable {
         rateLimit = RateLimit(entry.common.rateLimit)
     }
 
+    /// Makes the control of a download between two attempts. It refuses messages, because no attempt reads them.
+    static func betweenAttempts(_ record: DownloadRecord) -> AttemptControl {
+        let control = AttemptControl(record: record)
+        control.close()
+        return control
+    }
+
     /// The messages for the attempt's task.
     var messages: AsyncStream<Message> { inbox.withLock { $0.open().stream } }
 

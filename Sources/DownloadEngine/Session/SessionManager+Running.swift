@@ -350,10 +350,7 @@ extension SessionManager {
             leave(saved)
             return broadcaster.send(.didFail(snapshot, failure))
         }
-        // No attempt reads the messages to this control, so they are refused.
-        let control = AttemptControl(record: saved.record)
-        control.close()
-        let endsAtOnce = report { $0.backOff(saved.record, failures: failures, control) }
+        let endsAtOnce = report { $0.backOff(saved.record, failures: failures, .betweenAttempts(saved.record)) }
         let timer = Task { [weak self, time = parts.time] in
             try? await time.sleep(for: .seconds(max(0, delay)))
             await self?.delayEnded(id)

@@ -95,31 +95,29 @@ extension SessionBook {
     /// Handles the store's answer with the next part of the queue. Returns the entries that may be offered.
     mutating func didRead(_ entries: [DownloadEntry]) -> [DownloadEntry] {
         queue.didRead(entries, limit: Self.windowSize)
-        return withoutComing(entries).filter { !isOutdated($0) }
+        return withoutComing(entries).filter { !queue.isOutdated($0) }
     }
 
     /// Handles the store's answer with downloads from other origins than the busy ones. Returns the entries that may be
     /// put into the queue.
     mutating func didRead(_ entries: [DownloadEntry], without busy: Set<String>) -> some Collection<DownloadEntry> {
         queue.endReading()
-        let new = withoutComing(entries).filter { !isOutdated($0) && isIdle($0.id) }
+        let new = withoutComing(entries).filter { !queue.isOutdated($0) && isIdle($0.id) }
         if new.isEmpty { queue.foundNothing(without: busy) }
         return new.prefix(Self.beyondSize)
     }
 
-    /// Returns whether the store's answer about this download is out of date. If the store could not save the end of a
-    /// small file, it still shows the download as queued, even if the file is complete.
-    private func isOutdated(_ entry: DownloadEntry) -> Bool {
-        queue.isOutdated(entry) || self[unsaved: entry.id] != nil
+    /// Leaves out the entries that another call may be about to offer, and those of unsettled downloads. The store is
+    /// read again later, in case the other call does not offer them.
+    private mutating func withoutComing(_ entries: [DownloadEntry]) -> [DownloadEntry] {
+        if queue.additions == 0, !entries.contains(where: { isUnsettled($0.id) }) { return entries }
+        queue.leaveToStore()
+        return queue.additions > 0 ? [] : entries.filter { !isUnsettled($0.id) }
     }
 
-    /// Leaves out the entries that another call may be about to offer. The store is read again later, in case the other
-    /// call does not offer them.
-    private mutating func withoutComing(_ entries: [DownloadEntry]) -> [DownloadEntry] {
-        if queue.additions == 0, !entries.contains(where: { isChanging($0.id) }) { return entries }
-        queue.leaveToStore()
-        return queue.additions > 0 ? [] : entries.filter { !isChanging($0.id) }
-    }
+    /// Returns whether the store may show an older state of the download, because a caller changes it or its end is not
+    /// saved. A small file whose end is not saved is still queued in the store, even if the file is complete.
+    private func isUnsettled(_ id: DownloadID) -> Bool { isChanging(id) || self[unsaved: id] != nil }
 
     /// Returns whether the download has no slot, waits for no slot, and is not being changed.
     func isIdle(_ id: DownloadID) -> Bool {

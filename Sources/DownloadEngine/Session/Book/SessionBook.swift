@@ -74,13 +74,10 @@ struct SessionBook {
             wasActive = true
             left(active.stage, id)
         case .unsaved:
-            // The queue may have been read from the store before this record was saved.
             unsavedCount -= 1
-            queue.depart(id)
+            queue.settle(id)
         case .changing:
-            // The queue may have been read from the store before this change was saved. What that read says about this
-            // download is out of date.
-            queue.depart(id)
+            queue.settle(id)
             answerChangeWaiters()
         case .queued, .arriving, .parked, .paused, nil: break
         }

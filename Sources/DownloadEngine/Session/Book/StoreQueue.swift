@@ -50,6 +50,14 @@ struct StoreQueue {
         if isReading || additions > 0 { departed.insert(id) }
     }
 
+    /// Records that a change of a download is over, or that its end is saved. The store may have been read before that,
+    /// or after the download was queued again. So what this read says about the download is ignored, and the store is
+    /// read once more.
+    mutating func settle(_ id: DownloadID) {
+        depart(id)
+        if isReading { leaveToStore() }
+    }
+
     /// Handles the store's answer with the next part of the queue.
     mutating func didRead(_ entries: [DownloadEntry], limit: Int) {
         isReading = false
