@@ -15,7 +15,7 @@ package final class RawClient: Sendable {
             get throws {
                 var body = body
                 // In a chunked body, the data is between the sizes.
-                if text.contains("chunked") {
+                if text.lowercased().contains("transfer-encoding: chunked\r\n") {
                     body = body.split(separator: "\r\n").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
                         .joined()
                 }
