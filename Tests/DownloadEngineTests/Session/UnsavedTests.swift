@@ -111,35 +111,34 @@ struct UnsavedTests {
         try await expectComplete(id, bench)
     }
 
-    @Test("A change that waits for the end of the file leaves the download complete", arguments: [true, false])
-    func changed(isPause: Bool) async throws {
+    /// Gives a command that waits for the end of a file, whose save fails at first. Returns the command's answer.
+    private func duringEnd<Answer: Sendable>(
+        _ command: @escaping @Sendable (SessionManager, DownloadID) async throws -> Answer
+    ) async throws -> (SessionBench, DownloadID, Answer) {
         let (store, gate) = (try RefusingStore(refusals: 1), StoreGate())
         store.saveGate.withLock { $0 = gate }
         let bench = try await bench(store)
         let id = try await bench.add()
         #expect(await gate.isReached())
         let manager = bench.manager
-        let changing = Task { try await manager.change([id], isPause ? .pause : .cancel) }
+        let answer = Task { try await command(manager, id) }
         while await manager.book[active: id]?.waiters.isEmpty != false { await Task.yield() }
         gate.open()
-        #expect(try await changing.value.map(\.didChange) == [false])
+        return (bench, id, try await answer.value)
+    }
+
+    @Test("A change that waits for the end of the file leaves the download complete", arguments: [true, false])
+    func changed(isPause: Bool) async throws {
+        let (bench, id, changed) = try await duringEnd { try await $0.change([$1], isPause ? .pause : .cancel) }
+        #expect(changed.map(\.didChange) == [false])
         try await expectComplete(id, bench)
     }
 
     @Test("A removal that waits for the end of the file deletes the file")
     func removed() async throws {
-        let (store, gate) = (try RefusingStore(refusals: 1), StoreGate())
-        store.saveGate.withLock { $0 = gate }
-        let bench = try await bench(store)
-        let id = try await bench.add()
-        #expect(await gate.isReached())
-        let manager = bench.manager
-        let removing = Task { try await manager.remove([id], deletesFile: true) }
-        while await manager.book[active: id]?.waiters.isEmpty != false { await Task.yield() }
-        gate.open()
-        try await removing.value
+        let (bench, _, _) = try await duringEnd { try await $0.remove([$1], deletesFile: true) }
         #expect(bench.folder.names().isEmpty)
-        #expect(try await store.records(.all).isEmpty)
+        #expect(try await bench.store.records(.all).isEmpty)
     }
 
     @Test("If another session owns the download when its bytes have come, the file is not requested once more")
