@@ -13,12 +13,10 @@ struct List: StoreCommand {
     /// The states of the downloads that are listed by default, and that `--all` selects in commands such as `resume`.
     static let unfinished = Set(DownloadState.Kind.allCases).subtracting([.completed, .cancelled])
 
-    @Option(
-        parsing: .singleValue,
-        help: ArgumentHelp("List only downloads in this state; repeatable.", valueName: "state"))
+    @Option("List only downloads in this state; repeatable.", value: "state", parsing: .singleValue)
     var state: [DownloadState.Kind] = []
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("List only the newest N downloads.", valueName: "n"))
+    @Option("List only the newest N downloads.", value: "n", parsing: .unconditional)
     var limit: Int?
 
     @Flag(help: "List completed and cancelled downloads, too.")

@@ -87,12 +87,11 @@ extension ManifestCommand {
 
         @OptionGroup var manifests: ManifestFiles
 
-        @Option(help: ArgumentHelp("Print only URLs of this host.", valueName: "name")) var host: String?
+        @Option("Print only URLs of this host.", value: "name") var host: String?
 
         @Option(
-            help: ArgumentHelp(
-                "Print only URLs with this kind of error, such as network, or kind and reason, such as "
-                    + "server/status404.", valueName: "kind"))
+            "Print only URLs with this kind of error, such as network, or kind and reason, such as server/status404.",
+            value: "kind")
         var kind: String?
 
         @Flag(help: "Print only URLs that may succeed in another run.") var retryable = false

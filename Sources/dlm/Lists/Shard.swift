@@ -33,7 +33,7 @@ enum ShardRule: String, ExpressibleByArgument, CaseIterable, Sendable {
 }
 
 /// The value of `--shard`: a shard, or `auto` to find the shard in the environment.
-enum ShardArgument: Equatable, Sendable {
+enum ShardArgument: ParsedArgument, Equatable {
     case fixed(Shard)
     /// `auto` or `auto/N`.
     /// - Parameter count: The number of shards; nil to find the number in the environment, too.

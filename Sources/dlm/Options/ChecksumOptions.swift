@@ -6,7 +6,7 @@ import Glibc
 /// The options for the checksums that files must match, for `get` and `verify`.
 struct ChecksumOptions: OptionTable {
     @Option(
-        help: ArgumentHelp("Require the file to have this digest, such as sha256:HEX.", valueName: "algo:hex"),
+        "Require the file to have this digest, such as sha256:HEX.", value: "algo:hex",
         completion: .list(Self.beginnings))
     var checksum: String?
 
@@ -18,9 +18,8 @@ struct ChecksumOptions: OptionTable {
     }
 
     @Option(
-        help: ArgumentHelp(
-            "Look up the digest by file name in this list, such as SHA256SUMS; - is standard input. If you give a URL, "
-                + "prefer https: others can change a list that is sent over http.", valueName: "file or url"),
+        "Look up the digest by file name in this list, such as SHA256SUMS; - is standard input. If you give a URL, "
+            + "prefer https: others can change a list that is sent over http.", value: "file or url",
         completion: .file())
     var checksumFile: String?
 
