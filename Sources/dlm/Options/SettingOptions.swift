@@ -25,23 +25,17 @@ struct SettingOptions {
 
 extension SettingOptions: ScannedOptions {
     init(_ arguments: SettingArguments) {
-        historyAge = arguments.historyAge
-        limitWindow = arguments.limitWindow
-        rpc = arguments.rpc
-        session = arguments.session
-        item = ItemOptions(arguments.item)
-        progress = arguments.progress
-        output = arguments.output
+        self.init(
+            historyAge: arguments.historyAge, limitWindow: arguments.limitWindow, rpc: arguments.rpc,
+            session: arguments.session, item: ItemOptions(arguments.item), progress: arguments.progress,
+            output: arguments.output)
     }
 
     init(_ words: inout ScannedWords) {
-        historyAge = words("history-age", .value())
-        limitWindow = words("limit-window", .values())
-        rpc = words.group()
-        session = words.group()
-        item = ItemOptions(&words)
-        progress = words.group()
-        output = words.group()
+        self.init(
+            historyAge: words("history-age", .value()), limitWindow: words("limit-window", .values()),
+            rpc: words.group(), session: words.group(), item: ItemOptions(&words), progress: words.group(),
+            output: words.group())
     }
 }
 
