@@ -49,6 +49,16 @@ public struct SourceURL: Sendable, Hashable {
         case missingScheme
         /// The URL ends in a slash and is not an HTTP URL. It is a folder, which cannot be fetched.
         case folder
+
+        /// Returns the error of a request with this text as its URL.
+        package func failure(of text: String) -> RequestFailure {
+            switch self {
+            case .malformed: .malformedURL(text)
+            case .unsupportedScheme: .unsupportedScheme(text)
+            case .missingScheme: .missingScheme(text)
+            case .folder: .folder(text)
+            }
+        }
     }
 
     /// Parses a text from a user or a server. User information is returned separately, so that it is never stored with
@@ -196,13 +206,7 @@ public struct SourceURL: Sendable, Hashable {
 extension SourceURL {
     /// Parses a URL, and returns its user information separately.
     static func parsed(_ text: String) throws(DownloadError) -> (url: SourceURL, credential: Credential?) {
-        switch parse(text) {
-        case .success(let parsed): return parsed
-        case .failure(.malformed): throw .requestInvalid(.malformedURL(text))
-        case .failure(.missingScheme): throw .requestInvalid(.missingScheme(text))
-        case .failure(.unsupportedScheme): throw .requestInvalid(.unsupportedScheme(text))
-        case .failure(.folder): throw .requestInvalid(.folder(text))
-        }
+        try parse(text).mapError { DownloadError.requestInvalid($0.failure(of: text)) }.get()
     }
 
     /// Makes the URL of a source, for ``DownloadRequest/mirrors`` and the like.
