@@ -46,11 +46,7 @@ extension ManifestCommand {
 
         func run(in context: Context) async throws -> Int32 {
             let summary = try ManifestSummary(ManifestCommand.index(manifests.files))
-            if output.json {
-                context.console.print(summary.document.json)
-            } else if !output.quiet {
-                for line in summary.lines { context.console.print(Escaping.line(line)) }
-            }
+            context.console.print(summary.document, output) { summary.lines.map(Escaping.line) }
             return 0
         }
     }
