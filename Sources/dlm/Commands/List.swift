@@ -42,14 +42,7 @@ struct List: StoreCommand {
             if let limit {
                 printer.print(try await service.snapshots(DownloadSelection(which, limit: limit)), isLast: true)
             } else {
-                var last: DownloadID = 0
-                while !context.console.isOutputClosed {
-                    let page = try await service.snapshots(
-                        DownloadSelection(which, limit: Follower.chunk, after: last))
-                    guard let newest = page.last?.id else { break }
-                    last = newest
-                    printer.print(page, isLast: page.count < Follower.chunk)
-                }
+                try await printer.print(which, of: service)
             }
             if state.isEmpty, limit == nil, !output.quiet { printer.explainNothing() }
             return 0
