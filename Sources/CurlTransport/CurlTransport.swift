@@ -22,7 +22,7 @@ package final class CurlTransport: Transport {
     package init(engines: Int? = nil, environment: [String: String]) throws(DownloadError) {
         try Self.load()
         guard dlm_curl_global_init() == CURLE_OK else { throw .unexpected("libcurl cannot be initialised") }
-        Self.raiseDescriptorLimit()
+        FreeDescriptors.raiseLimit()
         limits =
             engines.map { EngineLimits(engines: max(1, $0)) }
             ?? EngineLimits(cores: ProcessInfo.processInfo.activeProcessorCount)
@@ -95,15 +95,6 @@ package final class CurlTransport: Transport {
         }
         for loop in loops { loop.send(.shutdown) }
         for loop in loops { loop.join() }
-    }
-
-    /// Raises the limit of open descriptors as far as possible, because every transfer needs a socket and every file
-    /// a descriptor.
-    private static func raiseDescriptorLimit() {
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
-        limit.rlim_cur = limit.rlim_max
-        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 }
 

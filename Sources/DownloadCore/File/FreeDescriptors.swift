@@ -3,6 +3,15 @@ import Foundation
 /// Finds out whether this process may open more files. Some libraries end the process if they cannot open a descriptor
 /// for their event queue.
 package enum FreeDescriptors {
+    /// Raises the limit of descriptors as far as the kernel allows without privileges, because every connection needs a
+    /// socket and every file a descriptor.
+    package static func raiseLimit() {
+        var limit = rlimit()
+        guard getrlimit(Int32(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
+        limit.rlim_cur = limit.rlim_max
+        setrlimit(Int32(RLIMIT_NOFILE.rawValue), &limit)
+    }
+
     package static func has(_ count: Int) -> Bool { self.count(atMost: count) == count }
 
     /// Counts the free descriptors, up to `most`. This method opens descriptors for a moment, because the limit of the

@@ -44,7 +44,7 @@ enum Surroundings {
     /// Returns one line that says why dlm cannot work under the limits of this process, or nil if dlm can work. Raises
     /// the limit of open files first.
     static func fault() -> String? {
-        raiseDescriptorLimit()
+        FreeDescriptors.raiseLimit()
         guard FreeDescriptors.has(descriptorsNeeded) else {
             return "too few open files are allowed: \(descriptorsNeeded) more are needed; raise the limit (ulimit -n)"
         }
@@ -53,15 +53,6 @@ enum Surroundings {
                 "too little memory is allowed: \(addressSpaceNeeded >> 20) MiB more are needed; raise the limit (ulimit -v)"
         }
         return nil
-    }
-
-    /// Raises the limit of open files as far as the kernel allows without privileges. Each connection needs a
-    /// descriptor.
-    private static func raiseDescriptorLimit() {
-        var limit = rlimit()
-        guard getrlimit(Int32(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
-        limit.rlim_cur = limit.rlim_max
-        setrlimit(Int32(RLIMIT_NOFILE.rawValue), &limit)
     }
 
     /// The address space that dlm needs, in bytes: the stacks of all threads that may start, and their memory. If no
