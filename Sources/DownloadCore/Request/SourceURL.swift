@@ -128,9 +128,8 @@ public struct SourceURL: Sendable, Hashable {
     /// Returns the scheme in lower case, or nil if it is not a scheme (RFC 3986 section 3.1).
     private static func scheme(_ text: Substring) -> String? {
         let lower = text.utf8.lowercasedASCII
-        let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
-        guard let first = lower.utf8.first, letters.contains(first),
-            lower.utf8.allSatisfy({ letters.contains($0) || "+-.0123456789".utf8.contains($0) })
+        guard let first = lower.utf8.first, first.isLowercaseLetter,
+            lower.utf8.allSatisfy({ $0.isLetterOrDigit || "+-.".utf8.contains($0) })
         else { return nil }
         return lower
     }

@@ -61,7 +61,7 @@ enum ShardArgument: ParsedArgument, Equatable {
 
     /// Parses a number that consists only of digits, without a sign or a space.
     private static func number(_ text: Substring) -> Int? {
-        text.utf8.allSatisfy { (48...57).contains($0) } ? Int(text) : nil
+        text.utf8.allSatisfy(\.isDigit) ? Int(text) : nil
     }
 
     func shard(in environment: [String: String]) throws -> Shard {

@@ -96,7 +96,7 @@ struct IDRange: Equatable {
     private static let largest: DownloadID = 1_000_000
 
     private static func number(_ text: Substring) -> DownloadID? {
-        guard text.utf8.allSatisfy({ (48...57).contains($0) }), let number = DownloadID(text), number > 0 else {
+        guard text.utf8.allSatisfy(\.isDigit), let number = DownloadID(text), number > 0 else {
             return nil
         }
         return number

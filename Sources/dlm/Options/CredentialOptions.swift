@@ -67,22 +67,14 @@ struct CredentialOptions: OptionTable {
         }
         if let awsSigv4 {
             let parts = awsSigv4.split(separator: ":", omittingEmptySubsequences: false)
-            guard (1...4).contains(parts.count), parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(Self.isWord) })
+            guard (1...4).contains(parts.count),
+                parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { $0.isLetterOrDigit || "-_".utf8.contains($0) } })
             else {
                 throw ValidationError("--aws-sigv4: not of the form PROVIDER1[:PROVIDER2[:REGION[:SERVICE]]]")
             }
         }
         for (name, path) in [("--netrc-file", netrcFile), ("--bearer-file", bearerFile)] where path == "" {
             throw ValidationError("\(name): no file given")
-        }
-    }
-
-    private static func isWord(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-            true
-        default: false
         }
     }
 
