@@ -54,7 +54,7 @@ extension Attempt {
     func resume(in file: PartialFile, written: ByteRanges, durable: ByteRanges = ByteRanges()) {
         if context.watchesWriters { file.watchWriters() }
         file.trust(written: written, durable: durable)
-        local = LocalFile(file, inherited: written)
+        local = LocalFile(file: file, inherited: written)
         show(received: written.count)
     }
 
