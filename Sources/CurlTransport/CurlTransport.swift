@@ -41,29 +41,24 @@ package final class CurlTransport: Transport {
     package static func prepare() { dlm_curl_prepare() }
 
     package func start(_ request: TransferRequest, sink: any TransferSink) -> any Transfer {
-        if !request.url.isHTTP {
-            // libcurl would copy a local file in one call, and the engine thread could do nothing else meanwhile.
-            return request.url.known == .file ? Unmoved(request, sink) : startAside(request, sink: sink)
-        }
-        let loop = engine(for: request)
+        // libcurl would copy a local file in one call, and the engine thread could do nothing else meanwhile.
+        if request.url.known == .file { return Unmoved(request, sink) }
+        let loop = request.url.isHTTP ? engine(for: request) : sideEngine()
         let transfer = CurlTransfer(request: request, sink: sink, loop: loop)
         loop.send(.start(transfer))
         return transfer
     }
 
-    /// Starts a transfer on the side engine. At the end of a transfer libcurl waits for the reply of an FTP server,
-    /// or for the end of an SSH session. The thread can do nothing else meanwhile.
-    private func startAside(_ request: TransferRequest, sink: any TransferSink) -> any Transfer {
-        let loop = engines.withLock { engines in
+    /// Returns the side engine. At the end of a transfer libcurl waits for the reply of an FTP server, or for the end of
+    /// an SSH session. The thread can do nothing else meanwhile.
+    private func sideEngine() -> CurlLoop {
+        engines.withLock { engines in
             if engines.side == nil, !engines.isClosed {
                 engines.side = try? CurlLoop(nil, shared: shared)
             }
             // If the side engine cannot be started, the first engine takes the transfer.
             return engines.side ?? engines.loops[0]
         }
-        let transfer = CurlTransfer(request: request, sink: sink, loop: loop)
-        loop.send(.start(transfer))
-        return transfer
     }
 
     /// The descriptors of another engine, with some for its connections.

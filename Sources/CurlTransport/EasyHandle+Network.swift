@@ -44,7 +44,9 @@ extension EasyHandle {
         if network == NetworkSettings() { return }
         if let proxy = network.proxy { use(proxy, request.options.trust.authorities ?? shared.authorities.file) }
         if let hosts = network.noProxy { set(CURLOPT_NOPROXY, hosts) }
-        if let name = network.interface { set(CURLOPT_INTERFACE, Self.isAddress(name) ? "host!\(name)" : "if!\(name)") }
+        if let name = network.interface {
+            set(CURLOPT_INTERFACE, NetworkPath.family(name) == nil ? "if!\(name)" : "host!\(name)")
+        }
         if let family = network.addressFamily { check(dlm_restrict_addresses(pointer, family == .ipv4 ? 4 : 6)) }
         if let url = network.nameServer { set(CURLOPT_DOH_URL, url) }
         if let seconds = network.dnsCacheTime { set(CURLOPT_DNS_CACHE_TIMEOUT, Int(min(seconds, 1e9))) }
@@ -63,12 +65,6 @@ extension EasyHandle {
             check(dlm_use_proxy_authentication(pointer, credential.user, credential.password ?? ""))
         }
         if proxy.url.hasPrefix("https:"), let authorities { set(CURLOPT_PROXY_CAINFO, authorities) }
-    }
-
-    /// Returns whether the text is an IP address, and not the name of an interface.
-    private static func isAddress(_ text: String) -> Bool {
-        var address = in6_addr()
-        return inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1
     }
 
     // MARK: Cookies

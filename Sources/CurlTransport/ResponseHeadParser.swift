@@ -181,11 +181,7 @@ struct ResponseHeadParser {
     /// Returns the bytes as text, with the bytes beyond ASCII percent-encoded. A server that writes a path in Latin-1
     /// knows its file by these bytes. Read as text and sent as UTF-8, they would name another file.
     private static func percentEncoded(_ bytes: UnsafeRawBufferPointer) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        let encoded = bytes.flatMap { byte in
-            byte < 128 ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-        }
-        return String(decoding: encoded, as: UTF8.self)
+        bytes.percentEncoded { $0 < 128 }
     }
 }
 

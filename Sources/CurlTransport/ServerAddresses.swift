@@ -6,10 +6,8 @@ enum ServerAddresses {
     /// Returns the addresses to which the settings allow a connection, as text, in the order of the system (RFC 6724).
     /// Returns none if the lookup fails.
     static func lookUp(_ host: String, _ network: NetworkSettings) async -> [String] {
-        await withCheckedContinuation { answer in
-            // getaddrinfo(3) can take many seconds, so it must not take one of the few threads of Swift's tasks.
-            DispatchQueue.global().async { answer.resume(returning: found(host, network)) }
-        }
+        // getaddrinfo(3) can take many seconds, so it must not take one of the few threads of Swift's tasks.
+        await DispatchQueue.global().run { found(host, network) }
     }
 
     private static func found(_ host: String, _ network: NetworkSettings) -> [String] {

@@ -7,10 +7,6 @@ struct AddedRun {
     /// The hashes of the URLs; see ``URLHash``.
     let hashes: [Int64]
 
-    private init(_ run: RequestList.Run, urls: [SourceURL], hashes: [Int64]) {
-        (self.run, self.urls, self.hashes) = (run, urls, hashes)
-    }
-
     /// Divides the requests into runs, in order.
     static func runs(of requests: RequestList) -> [AddedRun] {
         requests.runs.flatMap { run -> [AddedRun] in
@@ -22,9 +18,9 @@ struct AddedRun {
                 starts.append(index)
                 known = [hash]
             }
-            if starts.count == 1 { return [AddedRun(run, urls: run.urls, hashes: hashes)] }
+            if starts.count == 1 { return [AddedRun(run: run, urls: run.urls, hashes: hashes)] }
             return zip(starts, starts.dropFirst() + [hashes.count]).map { start, end in
-                AddedRun(run, urls: Array(run.urls[start..<end]), hashes: Array(hashes[start..<end]))
+                AddedRun(run: run, urls: Array(run.urls[start..<end]), hashes: Array(hashes[start..<end]))
             }
         }
     }
@@ -35,6 +31,6 @@ struct AddedRun {
     /// Returns the downloads whose indices satisfy `condition`.
     func filter(_ condition: (Int) -> Bool) -> AddedRun {
         let others = urls.indices.filter(condition)
-        return AddedRun(run, urls: others.map { urls[$0] }, hashes: others.map { hashes[$0] })
+        return AddedRun(run: run, urls: others.map { urls[$0] }, hashes: others.map { hashes[$0] })
     }
 }

@@ -14,12 +14,6 @@ struct SessionMove {
 
     static let rowsAtOnce = 10_000
 
-    init(owner: String?, to: DownloadState, heir: String?) {
-        self.owner = owner
-        self.to = to
-        self.heir = heir
-    }
-
     /// Moves up to ``rowsAtOnce`` rows, and logs each. Returns the number of rows that were moved.
     func step(_ rows: RowSet, _ db: Database, at date: Date) throws -> Int {
         var arguments: StatementArguments = [owner]

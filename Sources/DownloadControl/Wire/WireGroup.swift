@@ -37,10 +37,7 @@ struct WireGroup: Sendable {
     }
 
     static func url(_ text: String) throws(WireProblem) -> (url: SourceURL, credential: Credential?) {
-        switch SourceURL.parse(text) {
-        case .success(let parsed): return parsed
-        case .failure(let failure): throw WireProblem(failure, text)
-        }
+        try SourceURL.parse(text).mapError { WireProblem($0, text) }.get()
     }
 }
 

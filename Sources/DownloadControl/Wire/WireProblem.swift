@@ -7,14 +7,7 @@ package struct WireProblem: Error {
     package init(_ message: String) { error = .sessionUnavailable(.badExchange("", message: message)) }
 
     package init(_ failure: SourceURL.ParseError, _ text: String) {
-        let text = SourceURL.hidingUserInformation(text)
-        error =
-            switch failure {
-            case .malformed: .requestInvalid(.malformedURL(text))
-            case .missingScheme: .requestInvalid(.missingScheme(text))
-            case .unsupportedScheme: .requestInvalid(.unsupportedScheme(text))
-            case .folder: .requestInvalid(.folder(text))
-            }
+        error = .requestInvalid(failure.failure(of: SourceURL.hidingUserInformation(text)))
     }
 }
 

@@ -60,16 +60,6 @@ package struct ProbedRequest: Sendable, Equatable {
         package var head: ResponseHead?
         package var metrics: TransferMetrics
         package var connection: ConnectionTrace
-
-        package init(
-            url: SourceURL, text: String, head: ResponseHead?, metrics: TransferMetrics, connection: ConnectionTrace
-        ) {
-            self.url = url
-            self.text = text
-            self.head = head
-            self.metrics = metrics
-            self.connection = connection
-        }
     }
 
     /// The redirects, and the request to which they lead.

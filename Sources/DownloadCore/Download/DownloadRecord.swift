@@ -54,110 +54,78 @@ package struct DownloadRecord: Sendable, Equatable {
         storage = Storage(Fields(id: id, request: request, state: state, created: created))
     }
 
-    private mutating func makeUnique() {
-        if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.fields) }
+    private var fields: Fields {
+        get { storage.fields }
+        _modify {
+            if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.fields) }
+            yield &storage.fields
+        }
     }
 
     package var id: DownloadID {
         get { storage.fields.id }
-        _modify {
-            makeUnique()
-            yield &storage.fields.id
-        }
+        _modify { yield &fields.id }
     }
 
     package var request: DownloadRequest {
         get { storage.fields.request }
-        _modify {
-            makeUnique()
-            yield &storage.fields.request
-        }
+        _modify { yield &fields.request }
     }
 
     package var state: DownloadState {
         get { storage.fields.state }
-        _modify {
-            makeUnique()
-            yield &storage.fields.state
-        }
+        _modify { yield &fields.state }
     }
 
     /// The session that owns the download; nil if there is none.
     package var session: String? {
         get { storage.fields.session }
-        _modify {
-            makeUnique()
-            yield &storage.fields.session
-        }
+        _modify { yield &fields.session }
     }
 
     /// The final name, once it is decided.
     package var fileName: String? {
         get { storage.fields.fileName }
-        _modify {
-            makeUnique()
-            yield &storage.fields.fileName
-        }
+        _modify { yield &fields.fileName }
     }
 
     /// Whether the file is whole, verified and synced, and only has to be renamed. It is saved before the rename, so
     /// that a crash in between costs nothing.
     package var isFinishing: Bool {
         get { storage.fields.isFinishing }
-        _modify {
-            makeUnique()
-            yield &storage.fields.isFinishing
-        }
+        _modify { yield &fields.isFinishing }
     }
 
     package var resume: ResumeData {
         get { storage.fields.resume }
-        _modify {
-            makeUnique()
-            yield &storage.fields.resume
-        }
+        _modify { yield &fields.resume }
     }
 
     /// The recent speed in bytes per second.
     package var speed: Double? {
         get { storage.fields.speed }
-        _modify {
-            makeUnique()
-            yield &storage.fields.speed
-        }
+        _modify { yield &fields.speed }
     }
 
     package var attempts: [AttemptRecord] {
         get { storage.fields.attempts }
-        _modify {
-            makeUnique()
-            yield &storage.fields.attempts
-        }
+        _modify { yield &fields.attempts }
     }
 
     /// The file of the last completion, which is kept when the download is requested again.
     package var completed: CompletedFile? {
         get { storage.fields.completed }
-        _modify {
-            makeUnique()
-            yield &storage.fields.completed
-        }
+        _modify { yield &fields.completed }
     }
 
     package var created: Date {
         get { storage.fields.created }
-        _modify {
-            makeUnique()
-            yield &storage.fields.created
-        }
+        _modify { yield &fields.created }
     }
 
     package var updated: Date {
         get { storage.fields.updated }
-        _modify {
-            makeUnique()
-            yield &storage.fields.updated
-        }
+        _modify { yield &fields.updated }
     }
 
     // Other modules would copy the whole request to read one of its properties.

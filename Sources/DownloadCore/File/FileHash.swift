@@ -1,4 +1,3 @@
-import CSystem
 import Foundation
 
 /// The hash of a finished file, to verify the file after the download.
@@ -23,23 +22,15 @@ package struct FileHash: Sendable, Equatable {
     private static func make(
         _ path: String, _ algorithm: Checksum.Algorithm, size expected: Int64?, unless isUnwanted: () -> Bool
     ) throws(DownloadError) -> FileHash? {
-        let (descriptor, length) = try open(path)
+        let (descriptor, status) = try FileStatus.openRegular(path)
         defer { close(descriptor) }
         // A wrong size is reported before the file is read, because reading can take long.
-        try require(length, expected)
+        try require(status.size, expected)
         posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
-        guard let context = dlm_digest_create(algorithm.rawValue) else {
-            throw .unexpected("the OpenSSL library has no \(algorithm.rawValue)")
-        }
-        defer { dlm_digest_free(context) }
-        guard let size = try feed(descriptor, path, to: context, unless: isUnwanted) else { return nil }
+        let digest = try RunningDigest(algorithm)
+        guard let size = try feed(descriptor, path, to: digest, unless: isUnwanted) else { return nil }
         try require(size, expected)
-        var out = [UInt8](repeating: 0, count: 64)
-        let count = dlm_digest_finish(context, &out)
-        guard let checksum = Checksum(algorithm: algorithm, bytes: out.prefix(count)) else {
-            throw .unexpected("the digest failed")
-        }
-        return FileHash(size: size, digest: checksum.digest)
+        return FileHash(size: size, digest: try digest.checksum().digest)
     }
 
     /// Hashes a file without blocking the caller.
@@ -60,20 +51,9 @@ package struct FileHash: Sendable, Equatable {
 
     /// Returns the size of a regular file in bytes.
     package static func size(of path: String) throws(DownloadError) -> Int64 {
-        let (descriptor, size) = try open(path)
+        let (descriptor, status) = try FileStatus.openRegular(path)
         close(descriptor)
-        return size
-    }
-
-    private static func open(_ path: String) throws(DownloadError) -> (descriptor: Int32, size: Int64) {
-        // O_NONBLOCK: opening a pipe without a writer would block.
-        let descriptor = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .givenFile(errno, "open", path) }
-        guard let status = FileStatus.of(descriptor: descriptor), status.isRegular else {
-            close(descriptor)
-            throw .fileFailed(.notRegular, path: path)
-        }
-        return (descriptor, status.size)
+        return status.size
     }
 
     private static func require(_ size: Int64, _ expected: Int64?) throws(DownloadError) {
@@ -81,7 +61,7 @@ package struct FileHash: Sendable, Equatable {
     }
 
     private static func feed(
-        _ descriptor: Int32, _ path: String, to context: OpaquePointer, unless isUnwanted: () -> Bool
+        _ descriptor: Int32, _ path: String, to digest: RunningDigest, unless isUnwanted: () -> Bool
     ) throws(DownloadError) -> Int64? {
         let buffer = UnsafeMutableRawPointer.allocate(byteCount: step, alignment: 4096)
         defer { buffer.deallocate() }
@@ -93,7 +73,7 @@ package struct FileHash: Sendable, Equatable {
                 if errno == EINTR { continue }
                 throw .givenFile(errno, "read", path)
             }
-            if dlm_digest_update(context, buffer, count) != 0 { throw .unexpected("the digest failed") }
+            try digest.add(UnsafeRawBufferPointer(start: buffer, count: count))
             size += Int64(count)
         }
         return nil

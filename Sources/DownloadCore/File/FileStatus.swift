@@ -38,6 +38,18 @@ package enum FileStatus {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
+    /// Opens a regular file for reading. Symbolic links are followed. A pipe or a device is refused before any byte of
+    /// it is read, and opening it does not block.
+    package static func openRegular(_ path: String) throws(DownloadError) -> (descriptor: Int32, status: Info) {
+        let descriptor = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .givenFile(errno, "open", path) }
+        guard let status = of(descriptor: descriptor), status.isRegular else {
+            close(descriptor)
+            throw .fileFailed(.notRegular, path: path)
+        }
+        return (descriptor, status)
+    }
+
     /// Reads a range of a file's bytes. Returns fewer bytes where the file ends.
     package static func read(_ path: String, _ range: Range<Int64>) throws(DownloadError) -> [UInt8] {
         let descriptor = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)

@@ -3,8 +3,8 @@ import Foundation
 /// Finds out whether this process may open more files. Some libraries end the process if they cannot open a descriptor
 /// for their event queue.
 package enum FreeDescriptors {
-    /// Raises the limit as far as the kernel allows without privileges. Each connection and each file needs a
-    /// descriptor.
+    /// Raises the limit of descriptors as far as the kernel allows without privileges, because every connection needs a
+    /// socket and every file a descriptor.
     package static func raiseLimit() {
         var limit = rlimit()
         guard getrlimit(Int32(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }

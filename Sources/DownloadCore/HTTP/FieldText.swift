@@ -18,7 +18,7 @@ extension Collection<UInt8> {
         if isEmpty { return nil }
         var number: Int64 = 0
         for byte in self {
-            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+            guard byte.isDigit else { return nil }
             let (tenfold, overflow) = number.multipliedReportingOverflow(by: 10)
             let (sum, overflow2) = tenfold.addingReportingOverflow(Int64(byte - UInt8(ascii: "0")))
             if overflow || overflow2 { return nil }
@@ -74,13 +74,14 @@ extension UInt8 {
 
     /// Whether the byte is an ASCII letter or digit.
     package var isLetterOrDigit: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: false
-        }
+        isDigit || isLowercaseLetter || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self)
     }
+
+    /// Whether the byte is an ASCII digit.
+    package var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+
+    /// Whether the byte is a lower-case ASCII letter.
+    package var isLowercaseLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) }
 }
 
 extension BinaryInteger {
@@ -96,5 +97,12 @@ extension Sequence<UInt8> {
     package var hexadecimal: String {
         let digits = Array("0123456789abcdef".utf8)
         return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    /// Returns the bytes as text, with each byte percent-encoded for which the condition does not hold.
+    package func percentEncoded(except isKept: (UInt8) -> Bool) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        let bytes = flatMap { isKept($0) ? [$0] : [UInt8(ascii: "%"), digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

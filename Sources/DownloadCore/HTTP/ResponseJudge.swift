@@ -280,13 +280,13 @@ package struct ResponseJudge: Sendable, Equatable {
     package static func mediaType(_ head: ResponseHead) -> String? {
         head.fields.value(.contentType).map { value in
             // Most values already have the normal form.
-            if value.hasOnly({ $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "-") || isLowerCase($0) }) { return value }
+            if value.hasOnly({ $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "-") || $0.isLowercaseLetter }) {
+                return value
+            }
             let bytes = value.utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 != UInt8(ascii: " ") }
             return String(decoding: bytes, as: UTF8.self).lowercased()
         }
     }
-
-    private static func isLowerCase(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
 
     /// Returns the content coding of the delivered body, or nil for none (`identity`).
     package static func contentEncoding(_ head: ResponseHead) -> String? {

@@ -9,7 +9,7 @@ package enum RetryAfter {
     /// Parses a number of seconds or a date, and returns seconds from 0 to ``longest``. Returns nil for anything else.
     package static func seconds(_ fieldValue: String, now: Date) -> Double? {
         let value = fieldValue.utf8.trimmingWhitespace()
-        if !value.isEmpty, value.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+        if !value.isEmpty, value.allSatisfy(\.isDigit) {
             return min(value.decimal.map { Double($0) } ?? longest, longest)
         }
         return HTTPDate.parse(fieldValue, now: now).map { min(max($0.timeIntervalSince(now), 0), longest) }

@@ -84,9 +84,8 @@ package enum ServerDigest {
 
     /// Returns whether the text is a `key` (RFC 9651 section 3.1.2).
     private static func isKey(_ text: some Collection<UInt8>) -> Bool {
-        let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
-        guard let first = text.first, letters.contains(first) || first == UInt8(ascii: "*") else { return false }
-        return text.allSatisfy { letters.contains($0) || "0123456789_-.*".utf8.contains($0) }
+        guard let first = text.first, first.isLowercaseLetter || first == UInt8(ascii: "*") else { return false }
+        return text.allSatisfy { $0.isLowercaseLetter || $0.isDigit || "_-.*".utf8.contains($0) }
     }
 
     /// Parses `:BASE64:`. Parameters may follow. None are defined, so they are ignored; but one with a

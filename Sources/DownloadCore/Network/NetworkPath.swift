@@ -43,7 +43,8 @@ package struct NetworkPath: Sendable, Hashable {
         return family(bare) == nil ? nil : bare
     }
 
-    static func family(_ text: String) -> Int32? {
+    /// Returns the address family of a numeric address, or nil for any other text.
+    package static func family(_ text: String) -> Int32? {
         var address = in6_addr()
         return [AF_INET, AF_INET6].first { inet_pton($0, text, &address) == 1 }
     }

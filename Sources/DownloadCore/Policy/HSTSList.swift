@@ -55,7 +55,7 @@ package struct HSTSList: Sendable, Equatable {
             guard values.updateValue(pair.count > 1 ? pair[1] : "", forKey: name) == nil else { return nil }
         }
         guard let text = values["max-age"]?.trimmingCharacters(in: ["\""]), !text.isEmpty,
-            text.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+            text.utf8.allSatisfy(\.isDigit)
         else { return nil }
         // An age beyond a hundred years is cut to a hundred years.
         let age = min(Int64(text) ?? .max, 3_155_760_000)
@@ -64,7 +64,7 @@ package struct HSTSList: Sendable, Equatable {
 
     /// Returns whether the host is an IP address. HSTS applies to names only (RFC 6797 section 8.1.1).
     private static func isAddress(_ host: String) -> Bool {
-        host.hasPrefix("[") || host.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+        host.hasPrefix("[") || host.utf8.allSatisfy { $0.isDigit || $0 == UInt8(ascii: ".") }
     }
 
     // MARK: As text

@@ -9,7 +9,7 @@ package struct MediaRange: Sendable, Equatable {
     package init?(_ text: String) {
         let parts = text.utf8.lowercasedASCII.utf8.split(
             separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy(Self.isTokenCharacter) }) else {
+        guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy(RequestHeader.isTokenByte) }) else {
             return nil
         }
         (type, subtype) = (String(Substring(parts[0])), String(Substring(parts[1])))
@@ -25,14 +25,6 @@ package struct MediaRange: Sendable, Equatable {
         guard parts.count == 2 else { return false }
         return (type == "*" || parts[0].elementsEqual(type.utf8))
             && (subtype == "*" || parts[1].elementsEqual(subtype.utf8))
-    }
-
-    /// Returns whether the byte may occur in a token (RFC 9110 section 5.6.2).
-    private static func isTokenCharacter(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
     }
 }
 

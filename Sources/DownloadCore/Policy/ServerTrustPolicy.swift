@@ -67,11 +67,6 @@ public struct ServerTrustPolicy: Sendable, Equatable {
 }
 
 extension ServerTrustPolicy: Codable {
-    private enum Key: String, CodingKey {
-        case verifiesServer, authorities, revocations, certificate, privateKey, pinnedKey, minimumTLS
-        case knownHosts, sshKey, ftpTLS, refusesOwnLogins
-    }
-
     /// The single word that stands for each of the two simplest policies. The oldest versions stored only such words.
     private enum Word: String, Codable { case system, insecure }
 
@@ -80,18 +75,9 @@ extension ServerTrustPolicy: Codable {
             self.init(verifiesServer: word == .system)
             return
         }
-        let values = try decoder.container(keyedBy: Key.self)
-        self.init(verifiesServer: try values.decodeIfPresent(Bool.self, forKey: .verifiesServer) ?? true)
-        authorities = try values.decodeIfPresent(String.self, forKey: .authorities)
-        revocations = try values.decodeIfPresent(String.self, forKey: .revocations)
-        certificate = try values.decodeIfPresent(String.self, forKey: .certificate)
-        privateKey = try values.decodeIfPresent(String.self, forKey: .privateKey)
-        pinnedKey = try values.decodeIfPresent(String.self, forKey: .pinnedKey)
-        minimumTLS = try values.decodeIfPresent(TLSVersion.self, forKey: .minimumTLS)
-        knownHosts = try values.decodeIfPresent(String.self, forKey: .knownHosts)
-        sshKey = try values.decodeIfPresent(String.self, forKey: .sshKey)
-        ftpTLS = try values.decodeIfPresent(FTPEncryption.self, forKey: .ftpTLS)
-        refusesOwnLogins = try values.decodeIfPresent(Bool.self, forKey: .refusesOwnLogins)
+        self.init()
+        let values = try decoder.container(keyedBy: DocumentKey.self)
+        for field in Self.documentFields { try field.read(into: &self, from: values) }
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -99,17 +85,21 @@ extension ServerTrustPolicy: Codable {
             var container = encoder.singleValueContainer()
             return try container.encode(verifiesServer ? Word.system : .insecure)
         }
-        var values = encoder.container(keyedBy: Key.self)
-        if !verifiesServer { try values.encode(false, forKey: .verifiesServer) }
-        try values.encodeIfPresent(authorities, forKey: .authorities)
-        try values.encodeIfPresent(revocations, forKey: .revocations)
-        try values.encodeIfPresent(certificate, forKey: .certificate)
-        try values.encodeIfPresent(privateKey, forKey: .privateKey)
-        try values.encodeIfPresent(pinnedKey, forKey: .pinnedKey)
-        try values.encodeIfPresent(minimumTLS, forKey: .minimumTLS)
-        try values.encodeIfPresent(knownHosts, forKey: .knownHosts)
-        try values.encodeIfPresent(sshKey, forKey: .sshKey)
-        try values.encodeIfPresent(ftpTLS, forKey: .ftpTLS)
-        try values.encodeIfPresent(refusesOwnLogins, forKey: .refusesOwnLogins)
+        var values = encoder.container(keyedBy: DocumentKey.self)
+        for field in Self.documentFields { try field.write(self, unless: .system, to: &values) }
     }
+
+    private static let documentFields: [DocumentField<ServerTrustPolicy>] = [
+        DocumentField("verifiesServer", \.verifiesServer),
+        DocumentField("authorities", \.authorities),
+        DocumentField("revocations", \.revocations),
+        DocumentField("certificate", \.certificate),
+        DocumentField("privateKey", \.privateKey),
+        DocumentField("pinnedKey", \.pinnedKey),
+        DocumentField("minimumTLS", \.minimumTLS),
+        DocumentField("knownHosts", \.knownHosts),
+        DocumentField("sshKey", \.sshKey),
+        DocumentField("ftpTLS", \.ftpTLS),
+        DocumentField("refusesOwnLogins", \.refusesOwnLogins),
+    ]
 }

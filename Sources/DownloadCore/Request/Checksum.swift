@@ -58,9 +58,7 @@ public struct Checksum: Codable, Sendable, Equatable {
     /// Makes a checksum of the bytes of a digest. Nil if the number of bytes does not fit the algorithm.
     package init?(algorithm: Algorithm, bytes: some Collection<UInt8>) {
         guard bytes.count * 2 == algorithm.digits else { return nil }
-        let digits = Array("0123456789abcdef".utf8)
-        let hex = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        self.init(algorithm: algorithm, digest: String(decoding: hex, as: UTF8.self))
+        self.init(algorithm: algorithm, digest: bytes.hexadecimal)
     }
 
     /// Reads `ALGO:HEX`, and also `ALGO=HEX` and `sha-256`, which aria2 writes. Nil for any other text.

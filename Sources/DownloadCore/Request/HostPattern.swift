@@ -6,7 +6,7 @@ package struct HostPattern: Hashable, Sendable {
     /// Returns nil if the text cannot be a host, such as a URL or a name with a port.
     package init?(_ text: String) {
         let lower = text.lowercased()
-        if !lower.isEmpty, lower.utf8.allSatisfy(Self.isPlain) {
+        if !lower.isEmpty, lower.utf8.allSatisfy({ $0.isLetterOrDigit || "*.-_".utf8.contains($0) }) {
             self.text = lower
             return
         }
@@ -19,13 +19,6 @@ package struct HostPattern: Hashable, Sendable {
             parsed.url.host.utf8.last != UInt8(ascii: ":"), !name.hasSuffix(":443")
         else { return nil }
         self.text = prefix + parsed.url.host
-    }
-
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        default: "*.-_".utf8.contains(byte)
-        }
     }
 
     private var isExact: Bool { !text.utf8.contains(UInt8(ascii: "*")) }

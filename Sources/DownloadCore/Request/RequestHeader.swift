@@ -56,7 +56,8 @@ public struct RequestHeader: Sendable, Equatable {
             ].contains { lower.contains($0) }
     }
 
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
+    /// Returns whether the byte may occur in a token (RFC 9110 section 5.6.2).
+    static func isTokenByte(_ byte: UInt8) -> Bool {
         byte.isLetterOrDigit || "!#$%&'*+-.^_`|~".utf8.contains(byte)
     }
 }

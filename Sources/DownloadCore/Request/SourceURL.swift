@@ -49,6 +49,16 @@ public struct SourceURL: Sendable, Hashable {
         case missingScheme
         /// The URL ends in a slash and is not an HTTP URL. It is a folder, which cannot be fetched.
         case folder
+
+        /// Returns the error of a request with this text as its URL.
+        package func failure(of text: String) -> RequestFailure {
+            switch self {
+            case .malformed: .malformedURL(text)
+            case .unsupportedScheme: .unsupportedScheme(text)
+            case .missingScheme: .missingScheme(text)
+            case .folder: .folder(text)
+            }
+        }
     }
 
     /// Parses a text from a user or a server. User information is returned separately, so that it is never stored with
@@ -118,9 +128,8 @@ public struct SourceURL: Sendable, Hashable {
     /// Returns the scheme in lower case, or nil if it is not a scheme (RFC 3986 section 3.1).
     private static func scheme(_ text: Substring) -> String? {
         let lower = text.utf8.lowercasedASCII
-        let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
-        guard let first = lower.utf8.first, letters.contains(first),
-            lower.utf8.allSatisfy({ letters.contains($0) || "+-.0123456789".utf8.contains($0) })
+        guard let first = lower.utf8.first, first.isLowercaseLetter,
+            lower.utf8.allSatisfy({ $0.isLetterOrDigit || "+-.".utf8.contains($0) })
         else { return nil }
         return lower
     }
@@ -196,13 +205,7 @@ public struct SourceURL: Sendable, Hashable {
 extension SourceURL {
     /// Parses a URL, and returns its user information separately.
     static func parsed(_ text: String) throws(DownloadError) -> (url: SourceURL, credential: Credential?) {
-        switch parse(text) {
-        case .success(let parsed): return parsed
-        case .failure(.malformed): throw .requestInvalid(.malformedURL(text))
-        case .failure(.missingScheme): throw .requestInvalid(.missingScheme(text))
-        case .failure(.unsupportedScheme): throw .requestInvalid(.unsupportedScheme(text))
-        case .failure(.folder): throw .requestInvalid(.folder(text))
-        }
+        try parse(text).mapError { DownloadError.requestInvalid($0.failure(of: text)) }.get()
     }
 
     /// Makes the URL of a source, for ``DownloadRequest/mirrors`` and the like.

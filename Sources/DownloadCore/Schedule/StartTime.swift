@@ -76,7 +76,7 @@ package enum StartTime {
     }
 
     private static func number(_ text: some StringProtocol, digits: Int) -> Int? {
-        text.count == digits && text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
+        text.count == digits && text.utf8.allSatisfy(\.isDigit) ? Int(text) : nil
     }
 
     /// Returns the days since 1970-01-01 in the Gregorian calendar, or nil if the date does not exist.

@@ -31,7 +31,7 @@ extension Attempt {
     private func request(
         for segment: SegmentWriter, _ route: RequestRoute, conditionalOn candidate: CompletedFile?
     ) -> TransferRequest {
-        var request = context.request(
+        var request = context.requests.request(
             route, of: record.request, transfers.secrets, for: control,
             prefersMultiplexing: transfers.prefersMultiplexing)
         if let turned = request.options.network.turned(record.attempts.count - 1) { request.options.network = turned }
@@ -54,14 +54,14 @@ extension Attempt {
     func resume(in file: PartialFile, written: ByteRanges, durable: ByteRanges = ByteRanges()) {
         if context.watchesWriters { file.watchWriters() }
         file.trust(written: written, durable: durable)
-        local = LocalFile(file, inherited: written)
+        local = LocalFile(file: file, inherited: written)
         show(received: written.count)
     }
 
     /// Starts to hash the file, if a checksum is expected. Bytes are hashed shortly after they were written.
     func startDigest() {
         guard local.digest == nil, let file = local.file, let expected = record.expected else { return }
-        local.digest = FileDigest(of: file, checksum: expected.checksum, queue: context.disk.digests)
+        local.digest = try? FileDigest(of: file, checksum: expected.checksum, queue: context.disk.digests)
     }
 
     /// Starts the digest again from the first byte, because bytes that may have been hashed were given up.

@@ -41,16 +41,3 @@ package final class AttemptContext: Sendable {
         (self.transfersEnded, self.announce) = (transfersEnded, announce)
     }
 }
-
-extension AttemptContext {
-    /// Returns the cookies of a download.
-    func memory(of id: DownloadID, _ download: DownloadRequest) -> CookieMemory? { requests.memory(of: id, download) }
-
-    /// Returns a request for a download, without a range.
-    func request(
-        _ route: RequestRoute, of download: DownloadRequest, _ secrets: LoadedSecrets, for control: AttemptControl,
-        prefersMultiplexing: Bool
-    ) -> TransferRequest {
-        requests.request(route, of: download, secrets, for: control, prefersMultiplexing: prefersMultiplexing)
-    }
-}

@@ -153,7 +153,9 @@ package final class AttemptTask: AttemptPhase {
     }
 
     @inline(never)
-    private func rememberCookies() { attempt.transfers.secrets.remember(context.memory(of: record.id, record.request)) }
+    private func rememberCookies() {
+        attempt.transfers.secrets.remember(context.requests.memory(of: record.id, record.request))
+    }
 
     /// Returns true when all bytes are in the partial file, or false if there is nothing to fetch.
     private func fetch() async throws -> Bool {

@@ -149,7 +149,7 @@ extension DocumentFetch {
         self.init(
             asked, over: context.transport, userAgent: context.requests.userAgent, largest: Metalink.largest,
             strictHosts: context.strictHosts, sendsCredentials: sendsCredentials, time: context.time)
-        remember(context.memory(of: attempt.record.id, attempt.record.request))
+        remember(context.requests.memory(of: attempt.record.id, attempt.record.request))
     }
 }
 

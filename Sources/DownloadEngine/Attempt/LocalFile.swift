@@ -20,13 +20,6 @@ struct LocalFile {
         }
     }
 
-    init() {}
-
-    init(_ file: PartialFile, inherited: ByteRanges) {
-        self.file = file
-        self.inherited = inherited
-    }
-
     /// Unlocks the file, so that the next attempt can open it while this object still exists. Ends the digests.
     mutating func close() {
         file?.unlock()

@@ -289,6 +289,6 @@ final class Naming: AttemptPhase {
             }
             return made
         }
-        attempt.local = LocalFile(made, inherited: ByteRanges())
+        attempt.local = LocalFile(file: made)
     }
 }

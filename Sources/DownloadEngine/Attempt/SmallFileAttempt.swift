@@ -69,7 +69,7 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
         begun = lane.context.time.date
         let route = list.route(to: entry.url, upgradedBy: lane.context.strictHosts)
         self.route = route
-        memory = list.memory ?? lane.context.memory(of: id, list.request)
+        memory = list.memory ?? lane.context.requests.memory(of: id, list.request)
         var transfer = list.transfer
         transfer.url = route.url
         transfer.cookies = LoadedSecrets(memory: memory).cookieLines(for: route.url.host)

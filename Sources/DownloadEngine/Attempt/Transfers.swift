@@ -13,11 +13,6 @@ struct Transfers {
     /// when more downloads of the same origin wait. The probe sets it to false if the file is large.
     var prefersMultiplexing: Bool
 
-    init(sources: SourcePool, prefersMultiplexing: Bool) {
-        self.sources = sources
-        self.prefersMultiplexing = prefersMultiplexing
-    }
-
     /// The connections that have a request.
     var connections: [Int] { running.map(\.connection) }
 

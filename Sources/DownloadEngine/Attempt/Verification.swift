@@ -18,10 +18,7 @@ struct Verification: AttemptPhase {
             file.forgetOtherWriters()
         }
         let queue = context.disk.digests
-        guard let digest = attempt.local.digest ?? FileDigest(of: file, checksum: expected.checksum, queue: queue)
-        else {
-            throw DownloadError.unexpected("the OpenSSL library has no \(expected.checksum.algorithm.rawValue)")
-        }
+        let digest = try attempt.local.digest ?? FileDigest(of: file, checksum: expected.checksum, queue: queue)
         do throws(DownloadError) {
             let isDone = try await digest.verify(total: total) { [control] in control.isStopping }
             if isDone {
@@ -71,15 +68,9 @@ struct Verification: AttemptPhase {
     /// Returns the ranges of those pieces of a file that match their digests. Throws ``RoundEnd/stopped`` if the
     /// session stops the attempt meanwhile, because a piece that was not hashed is neither right nor wrong.
     func rightPieces(of path: String, _ pieces: PieceHashes, total: Int64) async throws -> ByteRanges {
-        let result: Result<ByteRanges, DownloadError> = await withCheckedContinuation { continuation in
-            context.disk.digests.async { [control] in
-                continuation.resume(
-                    returning: Result { () throws(DownloadError) in
-                        try PieceVerifier.right(in: path, pieces, total: total) { control.isStopping }
-                    })
-            }
+        let right = try await context.disk.digests.run { [control] () throws(DownloadError) in
+            try PieceVerifier.right(in: path, pieces, total: total) { control.isStopping }
         }
-        let right = try result.get()
         try attempt.obeyStop()
         return right
     }

@@ -1,4 +1,3 @@
-import CSystem
 import DownloadCore
 import Foundation
 import Synchronization
@@ -13,7 +12,7 @@ package final class FileDigest: @unchecked Sendable {
     private let isScheduled = Atomic(false)
     private let isAbandoned = Atomic(false)
     // The properties below are used on `queue` only.
-    private let context: OpaquePointer
+    private let digest: RunningDigest
     private var position: Int64 = 0
     private var failure: DownloadError?
 
@@ -22,16 +21,13 @@ package final class FileDigest: @unchecked Sendable {
     /// as the hashing.
     private static let bufferSize = 256 << 10
 
-    /// Returns nil if the installed OpenSSL does not have the digest.
-    package init?(of file: PartialFile, checksum: Checksum, queue: DispatchQueue) {
-        guard let context = dlm_digest_create(checksum.algorithm.rawValue) else { return nil }
-        self.context = context
+    /// - Throws: ``DownloadError/unexpected(_:)`` if the installed OpenSSL does not have the digest.
+    package init(of file: PartialFile, checksum: Checksum, queue: DispatchQueue) throws(DownloadError) {
+        digest = try RunningDigest(checksum.algorithm)
         self.file = file
         self.checksum = checksum
         self.queue = DispatchQueue(label: "dlm.digest.file", target: queue)
     }
-
-    deinit { dlm_digest_free(context) }
 
     /// Stops hashing, because the result is no longer needed.
     package func abandon() { isAbandoned.store(true, ordering: .relaxed) }
@@ -52,7 +48,7 @@ package final class FileDigest: @unchecked Sendable {
     ) async throws(DownloadError) -> Bool {
         try await queue.run { [self] () throws(DownloadError) in
             hash(to: total, unless: isUnwanted)
-            return try conclusion(total).get()
+            return try isRight(total)
         }
     }
 
@@ -63,9 +59,7 @@ package final class FileDigest: @unchecked Sendable {
             do throws(DownloadError) {
                 let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(clamping: end - position)))
                 try file.read(into: bytes, at: position)
-                if dlm_digest_update(context, bytes.baseAddress, bytes.count) != 0 {
-                    throw .unexpected("the digest failed")
-                }
+                try digest.add(UnsafeRawBufferPointer(bytes))
                 position += Int64(bytes.count)
             } catch {
                 failure = error
@@ -73,13 +67,11 @@ package final class FileDigest: @unchecked Sendable {
         }
     }
 
-    private func conclusion(_ total: Int64) -> Result<Bool, DownloadError> {
-        if let failure { return .failure(failure) }
-        if position < total { return .success(false) }
-        var out = [UInt8](repeating: 0, count: 64)
-        let count = dlm_digest_finish(context, &out)
-        let actual = out.prefix(count).map { String(format: "%02x", $0) }.joined()
-        if actual == checksum.digest { return .success(true) }
-        return .failure(.verificationFailed(.checksum(expected: checksum, actual: actual)))
+    private func isRight(_ total: Int64) throws(DownloadError) -> Bool {
+        if let failure { throw failure }
+        if position < total { return false }
+        let actual = try digest.checksum().digest
+        if actual == checksum.digest { return true }
+        throw .verificationFailed(.checksum(expected: checksum, actual: actual))
     }
 }

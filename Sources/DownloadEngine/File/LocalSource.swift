@@ -11,13 +11,7 @@ package final class LocalSource: Sendable {
     /// Opens the file. Symbolic links are followed. A pipe or a device is refused before any byte of it is read.
     package init(_ path: String) throws(DownloadError) {
         self.path = path
-        descriptor = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .givenFile(errno, "open", path) }
-        guard let status = FileStatus.of(descriptor: descriptor), status.isRegular else {
-            close(descriptor)
-            throw .fileFailed(.notRegular, path: path)
-        }
-        self.status = status
+        (descriptor, status) = try FileStatus.openRegular(path)
     }
 
     deinit { close(descriptor) }

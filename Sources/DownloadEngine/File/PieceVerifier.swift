@@ -1,4 +1,3 @@
-import CSystem
 import DownloadCore
 import Foundation
 import Synchronization
@@ -115,10 +114,7 @@ final class PieceVerifier: Sendable {
         _ digest: Substring, _ range: Range<Int64>, _ descriptor: Int32, _ path: String,
         _ algorithm: Checksum.Algorithm, unless isUnwanted: () -> Bool
     ) throws(DownloadError) -> Bool? {
-        guard let context = dlm_digest_create(algorithm.rawValue) else {
-            throw .unexpected("the OpenSSL library has no \(algorithm.rawValue)")
-        }
-        defer { dlm_digest_free(context) }
+        let running = try RunningDigest(algorithm)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bufferSize, alignment: 4096)
         defer { buffer.deallocate() }
         var position = range.lowerBound
@@ -128,12 +124,11 @@ final class PieceVerifier: Sendable {
             let count = pread(descriptor, buffer.baseAddress, wanted, off_t(position))
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw .file(count < 0 ? errno : EIO, "read", path: path) }
-            if dlm_digest_update(context, buffer.baseAddress, count) != 0 { throw .unexpected("the digest failed") }
+            try running.add(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             position += Int64(count)
         }
-        var out = [UInt8](repeating: 0, count: 64)
-        let count = dlm_digest_finish(context, &out)
+        let actual = try running.checksum().digest
         FaultPoint.reached("pieceHashed")
-        return Checksum(algorithm: algorithm, bytes: out.prefix(count))?.digest == String(digest)
+        return actual == digest
     }
 }

@@ -1,4 +1,3 @@
-import CSystem
 import DownloadCore
 import Glibc
 import Synchronization
@@ -24,18 +23,12 @@ package final class StreamOutput: SegmentTarget, @unchecked Sendable {
     // are in the write queue.
     private var tail: [UInt8] = []
     /// The digest of all bytes written so far.
-    private var digest: OpaquePointer?
-    private var algorithm: Checksum.Algorithm?
+    private var digest: RunningDigest?
     /// The digest of the bytes that are fetched again from the first byte on. Nil after these bytes have reached the
     /// end of the written bytes.
-    private var proof: (digest: OpaquePointer, position: Int64)?
+    private var proof: (digest: RunningDigest, position: Int64)?
 
     package init(descriptor: Int32) { self.descriptor = descriptor }
-
-    deinit {
-        dlm_digest_free(digest)
-        dlm_digest_free(proof?.digest)
-    }
 
     /// The number of bytes written.
     package var written: Int64 { state.withLock { $0.written } }
@@ -54,17 +47,11 @@ package final class StreamOutput: SegmentTarget, @unchecked Sendable {
 
     /// Starts to hash the bytes as they are written. Called before the first byte is written.
     package func beginDigest(_ algorithm: Checksum.Algorithm) throws(DownloadError) {
-        guard digest == nil else { return }
-        digest = dlm_digest_create(algorithm.rawValue)
-        self.algorithm = algorithm
-        if digest == nil { throw .unexpected("the OpenSSL library has no \(algorithm.rawValue)") }
+        if digest == nil { digest = try RunningDigest(algorithm) }
     }
 
     /// The checksum of all written bytes. Read after the last byte.
-    package var checksum: Checksum? {
-        guard let digest, let algorithm, let value = Self.value(digest) else { return nil }
-        return Checksum(algorithm: algorithm, bytes: value)
-    }
+    package var checksum: Checksum? { try? digest?.checksum() }
 
     /// Makes the output fail if its reader is gone, so that no more bytes are fetched for it. A pipe reports this to
     /// its writer by POLLERR (poll(2)).
@@ -99,28 +86,20 @@ package final class StreamOutput: SegmentTarget, @unchecked Sendable {
 
     private func prove(_ bytes: UnsafeRawBufferPointer, at offset: Int64, _ written: Int64) -> Bool {
         guard let digest else { return true }
-        if offset == 0 {
-            dlm_digest_free(proof?.digest)
-            proof = algorithm.flatMap { dlm_digest_create($0.rawValue) }.map { ($0, 0) }
-        }
+        if offset == 0 { proof = (try? RunningDigest(digest.algorithm)).map { ($0, 0) } }
         guard let begun = proof, begun.position == offset else { return true }
-        guard dlm_digest_update(begun.digest, bytes.baseAddress, bytes.count) == 0 else { return false }
+        guard (try? begun.digest.add(bytes)) != nil else { return false }
         proof?.position += Int64(bytes.count)
         if begun.position + Int64(bytes.count) < written { return true }
-        defer {
-            dlm_digest_free(begun.digest)
-            proof = nil
-        }
-        guard let now = Self.value(begun.digest), now == Self.value(digest) else { return false }
+        proof = nil
+        guard let now = try? begun.digest.checksum(), now == checksum else { return false }
         isDoubted = false
         return true
     }
 
     private func send(_ bytes: UnsafeRawBufferPointer) {
         guard FileBytes.write(bytes, to: descriptor) else { return fail(errno) }
-        if let digest, dlm_digest_update(digest, bytes.baseAddress, bytes.count) != 0 {
-            return state.withLock { $0.failure = .unexpected("the digest failed") }
-        }
+        do throws(DownloadError) { try digest?.add(bytes) } catch { return state.withLock { $0.failure = error } }
         keep(bytes)
         state.withLock { $0.written += Int64(bytes.count) }
     }
@@ -135,15 +114,5 @@ package final class StreamOutput: SegmentTarget, @unchecked Sendable {
     private func fail(_ code: Int32) {
         let error = DownloadError.file(code, "write", path: Self.description)
         state.withLock { if $0.failure == nil { $0.failure = error } }
-    }
-
-    /// Returns the value of the digest so far. This method finishes a copy of the digest, so that the digest itself can
-    /// continue.
-    private static func value(_ digest: OpaquePointer) -> [UInt8]? {
-        guard let copy = dlm_digest_copy(digest) else { return nil }
-        defer { dlm_digest_free(copy) }
-        var out = [UInt8](repeating: 0, count: 64)
-        let count = dlm_digest_finish(copy, &out)
-        return count > 0 ? Array(out.prefix(count)) : nil
     }
 }

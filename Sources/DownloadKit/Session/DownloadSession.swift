@@ -76,14 +76,7 @@ public final class DownloadSession: Sendable {
     }
 
     deinit {
-        let isEnding = state.withLock { state in
-            defer { state.isEnding = true }
-            return state.isEnding
-        }
-        if isEnding { return }
-        let end = SessionEnd(
-            local: local, observer: observer, directory: directory, joined: joined, monitoring: monitoring)
-        Task { await end.close() }
+        if beginEnd() { Task { [end] in await end.close() } }
     }
 
     // MARK: Tasks that live as long as the session
@@ -111,8 +104,6 @@ public final class DownloadSession: Sendable {
     }
 
     var service: any DownloadService { observer.service }
-
-    private var joined: [TaskObserver] { Array(state.withLock(\.joined).values) }
 
     /// Returns the observer of a session in another process whose download was joined.
     func observer(of session: String) async throws -> TaskObserver {
@@ -172,6 +163,8 @@ public final class DownloadSession: Sendable {
     }
 
     private var end: SessionEnd {
-        SessionEnd(local: local, observer: observer, directory: directory, joined: joined, monitoring: monitoring)
+        SessionEnd(
+            local: local, observer: observer, directory: directory, joined: Array(state.withLock(\.joined).values),
+            monitoring: monitoring)
     }
 }

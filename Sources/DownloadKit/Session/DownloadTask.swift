@@ -31,8 +31,11 @@ public final class DownloadTask: Sendable, Identifiable {
     public var value: DownloadedFile {
         get async throws {
             let events = observer.events(of: id)
-            if let end = Ending(try await snapshot) { return try end.file() }
-            for await event in events { if let end = Ending(event) { return try end.file() } }
+            if let file = try await snapshot.finishedFile() { return file }
+            for await event in events {
+                if case .didRemove = event { throw DownloadError.noSuchDownload(id) }
+                if let file = try event.snapshot.finishedFile() { return file }
+            }
             if Task.isCancelled {
                 // The current task is cancelled, so the call needs a new task.
                 _ = try await Task { try await self.cancel() }.value
@@ -124,33 +127,14 @@ public final class DownloadTask: Sendable, Identifiable {
     }
 }
 
-/// The end of a download.
-private enum Ending {
-    case completed(DownloadSnapshot)
-    case failed(DownloadError)
-
-    /// Returns nil if the download has not ended.
-    init?(_ snapshot: DownloadSnapshot) {
-        switch snapshot.record.state {
-        case .completed: self = .completed(snapshot)
-        case .failed(let error): self = .failed(error)
-        case .cancelled: self = .failed(.cancelled)
-        case .queued, .running, .waiting, .paused: return nil
-        }
-    }
-
-    init?(_ event: DownloadEvent) {
-        if case .didRemove(let snapshot) = event {
-            self = .failed(.noSuchDownload(snapshot.id))
-        } else {
-            self.init(event.snapshot)
-        }
-    }
-
-    func file() throws -> DownloadedFile {
-        switch self {
+extension DownloadSnapshot {
+    /// Returns the finished file, or nil if the download has not ended. Throws the error with which the download ended.
+    fileprivate func finishedFile() throws -> DownloadedFile? {
+        switch record.state {
+        case .completed: try DownloadedFile(record)
         case .failed(let error): throw error
-        case .completed(let snapshot): try DownloadedFile(snapshot.record)
+        case .cancelled: throw DownloadError.cancelled
+        case .queued, .running, .waiting, .paused: nil
         }
     }
 }

@@ -6,10 +6,8 @@ struct DaemonOptions: ParsableArguments {
     @OptionGroup var session: SessionOptions
 
     @Option(
-        help: ArgumentHelp(
-            "Limit all downloads together to this many bytes per second, such as 500k or 2M; none lifts the limit.",
-            valueName: "rate"),
-        transform: ByteRate.init(argument:))
+        "Limit all downloads together to this many bytes per second, such as 500k or 2M; none lifts the limit.",
+        value: "rate")
     var limitRate: ByteRate?
 
     @OptionGroup(title: "Network access") var rpc: RPCOptions

@@ -14,13 +14,8 @@ extension Daemon {
             let session = try BackgroundSession(environment: context.environment, time: context.time)
             defer { session.directory.close() }
             let status = try await session.connect { try await $0.status() }
-            let document =
-                status.map { DaemonDocument($0, socket: session.socket) } ?? DaemonDocument(socket: session.socket)
-            if output.json {
-                context.console.print(document.json)
-            } else if !output.quiet {
-                for line in DaemonText.lines(document, now: context.time.date) { context.console.print(line) }
-            }
+            let document = DaemonDocument(status, socket: session.socket)
+            context.console.print(document, output) { DaemonText.lines(document, now: context.time.date) }
             return status == nil ? 1 : 0
         }
     }

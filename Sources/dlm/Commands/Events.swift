@@ -14,8 +14,7 @@ struct Events: StoreCommand {
             """)
 
     @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Start with the events after this cursor; 0 means all stored events.", valueName: "cursor"))
+        "Start with the events after this cursor; 0 means all stored events.", value: "cursor", parsing: .unconditional)
     var since: EventCursor?
 
     @Flag(help: "End after the events that have already happened.")

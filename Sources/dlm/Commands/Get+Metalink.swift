@@ -61,25 +61,10 @@ struct MetalinkDocument: Sendable {
     /// Reads the document.
     /// - Parameter place: A path, a URL, or `-` for standard input.
     init(_ place: String, _ maker: RequestMaker, in context: Context) async throws {
-        guard let mark = place.range(of: "://"), !place[..<mark.lowerBound].contains("/") else {
-            let path = place == "-" ? nil : place
-            name = path ?? "standard input"
-            url = nil
-            metalink = try Metalink(try ChecksumFile.read(path, largest: Metalink.largest), name: name)
-            return
-        }
-        let (url, credential) = try RequestMaker.address(place).get()
-        var request = try maker.companion(of: [place])(url)
-        if let credential { request.credential = credential }
-        let bytes: [UInt8]
-        do {
-            bytes = try await context.fetch(request, Metalink.largest, context.environment, context.time)
-        } catch let error as DownloadError {
-            throw ChecksumFile.Failure(url: url, error: error)
-        }
-        metalink = try Metalink(bytes, name: url.string)
-        name = url.string
-        self.url = url
+        let found = try await ChecksumFile.document(
+            place, largest: Metalink.largest, in: context, like: maker.companion(of: [place]))
+        metalink = try Metalink(found.bytes, name: found.name)
+        (name, url) = (found.name, found.url)
     }
 }
 

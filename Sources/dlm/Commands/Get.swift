@@ -5,7 +5,6 @@ import Glibc
 
 /// `dlm get URL...`: downloads files.
 struct Get: ContextAction {
-    var urls: [String]
     var inputFile: String?
     var metalinkFile: String?
     var background: Bool
@@ -17,6 +16,7 @@ struct Get: ContextAction {
     var item: ItemOptions
     var progress: ProgressOptions
     var output: OutputOptions
+    var urls: [String]
 
     /// Whether the downloads are recorded, so that other commands can show and resume them.
     var isRecorded: Bool { !ephemeral && !streams }
@@ -132,31 +132,20 @@ struct Get: ContextAction {
 
 extension Get: ScannedOptions {
     init(_ arguments: GetCommand) {
-        urls = arguments.urls
-        inputFile = arguments.inputFile
-        metalinkFile = arguments.metalinkFile
-        background = arguments.background
-        ephemeral = arguments.ephemeral
-        literal = arguments.noGlob
-        session = arguments.session
-        worker = arguments.worker
-        item = ItemOptions(arguments.item)
-        progress = arguments.progress
-        output = arguments.output
+        self.init(
+            inputFile: arguments.inputFile, metalinkFile: arguments.metalinkFile, background: arguments.background,
+            ephemeral: arguments.ephemeral, literal: arguments.noGlob, session: arguments.session,
+            worker: arguments.worker, item: ItemOptions(arguments.item), progress: arguments.progress,
+            output: arguments.output, urls: arguments.urls)
     }
 
     init(_ words: inout ScannedWords) {
-        inputFile = words("input-file", letter: "i", .path)
-        metalinkFile = words("metalink-file", letter: "M", .path)
-        background = words("background", letter: "b", .flag)
-        ephemeral = words("ephemeral", .flag)
-        literal = words("no-glob", .flag)
-        session = words.group()
-        worker = words.group()
-        item = ItemOptions(&words)
-        progress = words.group()
-        output = words.group()
-        urls = words.rest()
+        self.init(
+            inputFile: words("input-file", letter: "i", .path),
+            metalinkFile: words("metalink-file", letter: "M", .path),
+            background: words("background", letter: "b", .flag), ephemeral: words("ephemeral", .flag),
+            literal: words("no-glob", .flag), session: words.group(), worker: words.group(), item: ItemOptions(&words),
+            progress: words.group(), output: words.group(), urls: words.rest())
     }
 }
 

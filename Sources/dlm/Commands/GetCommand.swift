@@ -17,20 +17,15 @@ struct GetCommand: ContextCommand {
     var urls: [String] = []
 
     @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp(
-            "Also download the URLs in this file, one in each line; # begins a comment, - is standard input. Indented "
-                + "lines below a URL are options for the URL, such as output=NAME. A line may also be a JSON object "
-                + "with url and options.", valueName: "file or url"),
-        completion: .file())
+        "Also download the URLs in this file, one in each line; # begins a comment, - is standard input. Indented "
+            + "lines below a URL are options for the URL, such as output=NAME. A line may also be a JSON object with "
+            + "url and options.", value: "file or url", name: .shortAndLong, completion: .file())
     var inputFile: String?
 
     @Option(
-        name: [.customShort("M"), .long],
-        help: ArgumentHelp(
-            "Also download the files of this Metalink document (RFC 5854); - is standard input. All sources in the "
-                + "document are used, and its digests are verified.", valueName: "file or url"),
-        completion: .file())
+        "Also download the files of this Metalink document (RFC 5854); - is standard input. All sources in the "
+            + "document are used, and its digests are verified.", value: "file or url",
+        name: [.customShort("M"), .long], completion: .file())
     var metalinkFile: String?
 
     @Flag(name: .shortAndLong, help: "Hand the downloads to the background session, print their numbers and return.")

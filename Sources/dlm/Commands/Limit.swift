@@ -46,7 +46,9 @@ struct Limit: ContextCommand {
             case .success(let found):
                 let limit = found.settings.rateLimit.flatMap { $0 > 0 ? $0 : nil }
                 let document = LimitDocument(event: "limit", session: session, rateLimit: limit)
-                tell("session \(session): limit \(ByteRate.text(limit))", document, console)
+                console.print(document, output) {
+                    [Escaping.line("session \(session): limit \(ByteRate.text(limit))")]
+                }
             case .failure(let error as DownloadError):
                 console.report("session \(session): \(Redaction.describe(error))")
                 status = error.exitStatus
@@ -58,19 +60,11 @@ struct Limit: ContextCommand {
                 guard let limit = snapshot.record.request.rateLimit else { continue }
                 isNothing = false
                 let text = "\(snapshot.id): \(snapshot.record.displayName): limit \(ByteRate.text(limit))"
-                tell(text, EventDocument("limit", snapshot), console)
+                console.print(EventDocument("limit", snapshot), output) { [Escaping.line(text)] }
             }
         }
         if isNothing, !output.quiet { console.report("no dlm is running, and no download has a limit") }
         return status
-    }
-
-    private func tell(_ text: String, _ document: some Document, _ console: Console) {
-        if output.json {
-            console.print(document.json)
-        } else if !output.quiet {
-            console.print(Escaping.line(text))
-        }
     }
 
     private func limitSessions(_ service: any SessionRouting, _ rate: ByteRate, _ context: Context) async throws

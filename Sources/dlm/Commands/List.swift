@@ -13,12 +13,10 @@ struct List: StoreCommand {
     /// The states of the downloads that are listed by default, and that `--all` selects in commands such as `resume`.
     static let unfinished = Set(DownloadState.Kind.allCases).subtracting([.completed, .cancelled])
 
-    @Option(
-        parsing: .singleValue,
-        help: ArgumentHelp("List only downloads in this state; repeatable.", valueName: "state"))
+    @Option("List only downloads in this state; repeatable.", value: "state", parsing: .singleValue)
     var state: [DownloadState.Kind] = []
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("List only the newest N downloads.", valueName: "n"))
+    @Option("List only the newest N downloads.", value: "n", parsing: .unconditional)
     var limit: Int?
 
     @Flag(help: "List completed and cancelled downloads, too.")
@@ -44,14 +42,7 @@ struct List: StoreCommand {
             if let limit {
                 printer.print(try await service.snapshots(DownloadSelection(which, limit: limit)), isLast: true)
             } else {
-                var last: DownloadID = 0
-                while !context.console.isOutputClosed {
-                    let page = try await service.snapshots(
-                        DownloadSelection(which, limit: Follower.chunk, after: last))
-                    guard let newest = page.last?.id else { break }
-                    last = newest
-                    printer.print(page, isLast: page.count < Follower.chunk)
-                }
+                try await printer.print(which, of: service)
             }
             if state.isEmpty, limit == nil, !output.quiet { printer.explainNothing() }
             return 0

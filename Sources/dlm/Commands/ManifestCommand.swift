@@ -46,11 +46,7 @@ extension ManifestCommand {
 
         func run(in context: Context) async throws -> Int32 {
             let summary = try ManifestSummary(ManifestCommand.index(manifests.files))
-            if output.json {
-                context.console.print(summary.document.json)
-            } else if !output.quiet {
-                for line in summary.lines { context.console.print(Escaping.line(line)) }
-            }
+            context.console.print(summary.document, output) { summary.lines.map(Escaping.line) }
             return 0
         }
     }
@@ -87,12 +83,11 @@ extension ManifestCommand {
 
         @OptionGroup var manifests: ManifestFiles
 
-        @Option(help: ArgumentHelp("Print only URLs of this host.", valueName: "name")) var host: String?
+        @Option("Print only URLs of this host.", value: "name") var host: String?
 
         @Option(
-            help: ArgumentHelp(
-                "Print only URLs with this kind of error, such as network, or kind and reason, such as "
-                    + "server/status404.", valueName: "kind"))
+            "Print only URLs with this kind of error, such as network, or kind and reason, such as server/status404.",
+            value: "kind")
         var kind: String?
 
         @Flag(help: "Print only URLs that may succeed in another run.") var retryable = false

@@ -16,15 +16,8 @@ struct Overview: ContextAction {
             var printer = ListPrinter(
                 console: context.console, style: context.style(output), isHistory: false, json: false,
                 fate: context.fate, time: context.time)
-            var last: DownloadID = 0
-            while !context.console.isOutputClosed {
-                let page = try await service.snapshots(
-                    DownloadSelection(.states(List.unfinished), limit: Follower.chunk, after: last))
-                guard let newest = page.last?.id else { break }
-                last = newest
-                printer.print(page, isLast: page.count < Follower.chunk)
-            }
-            if last == 0 { for line in Self.hint { context.console.note(line) } }
+            try await printer.print(.states(List.unfinished), of: service)
+            if printer.isEmpty { for line in Self.hint { context.console.note(line) } }
             return 0
         }
     }

@@ -17,9 +17,7 @@ struct Wait: StoreCommand {
     @Flag(help: "End when the first of the downloads is finished.")
     var any = false
 
-    @Option(
-        help: ArgumentHelp("Give up after this time, with status 1.", valueName: "time"),
-        transform: Seconds.init(argument:))
+    @Option("Give up after this time, with status 1.", value: "time")
     var timeout: Seconds?
 
     @OptionGroup(title: "Queue") var queue: QueueOptions

@@ -26,30 +26,21 @@ struct Work: ContextCommand {
     @Flag(help: "Stay when the queue is empty, and wait for more URLs.")
     var wait = false
 
-    @Option(
-        help: ArgumentHelp(
-            "Let at most N workers, on all machines together, download from the same host. Default: 1.",
-            valueName: "n"))
+    @Option("Let at most N workers, on all machines together, download from the same host. Default: 1.", value: "n")
     var workersPerHost: Int?
 
     @Option(
-        help: ArgumentHelp(
-            "Give the URLs of this worker to others if the database has not heard from it for this time. Default: 60s.",
-            valueName: "time"),
-        transform: Seconds.init(argument:))
+        "Give the URLs of this worker to others if the database has not heard from it for this time. Default: 60s.",
+        value: "time")
     var leaseTime: Seconds?
 
     @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp(
-            "Put the files below this folder instead of the folder of the dlm get that added them.", valueName: "dir"),
-        completion: .directory)
+        "Put the files below this folder instead of the folder of the dlm get that added them.", value: "dir",
+        name: .shortAndLong, completion: .directory)
     var directory: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Append a line of JSON to this file for each URL that ends, before the queue records the end.",
-            valueName: "file"),
+        "Append a line of JSON to this file for each URL that ends, before the queue records the end.", value: "file",
         completion: .file())
     var manifest: String?
 
@@ -60,17 +51,12 @@ struct Work: ContextCommand {
     var retryFailed = false
 
     @Option(
-        help: ArgumentHelp(
-            "Stop with status 69 after more than N failed downloads, or more than P% of at least 100.",
-            valueName: "n or p%"),
-        transform: FailureLimitArgument.init(argument:))
+        "Stop with status 69 after more than N failed downloads, or more than P% of at least 100.", value: "n or p%")
     var maxFailures: FailureLimitArgument?
 
     @Option(
-        help: ArgumentHelp(
-            "Keep the state of this worker in this folder instead of $XDG_STATE_HOME; it should be on a local disk.",
-            valueName: "dir"),
-        completion: .directory)
+        "Keep the state of this worker in this folder instead of $XDG_STATE_HOME; it should be on a local disk.",
+        value: "dir", completion: .directory)
     var state: String?
 
     @OptionGroup(title: "How") var session: SessionOptions

@@ -15,12 +15,11 @@ struct AddressChoice {
         var known: [String: Choice] = [:]
         var urls: [String] = []
         for text in texts {
+            try requireNoFile(text)
             guard let address = SchemelessAddress(text) else {
-                try requireNoFile(text)
                 urls.append(text)
                 continue
             }
-            try requireNoFile(text)
             let host = "\(address.host):\(address.port ?? 0)"
             let choice = if let choice = known[host] { choice } else { try await choice(for: address) }
             known[host] = choice

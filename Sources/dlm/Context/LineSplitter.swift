@@ -1,3 +1,5 @@
+import DownloadKit
+
 /// A splitter that cuts bytes into numbered lines, and drops blank lines and `#` comments.
 struct LineSplitter {
     private var rest: [UInt8] = []
@@ -39,7 +41,8 @@ struct LineSplitter {
 
     private mutating func append(_ bytes: ArraySlice<UInt8>, to lines: inout [InputList.Line]) {
         number += 1
-        if let first = bytes.first, Self.isLetter(first), bytes.allSatisfy(Self.isVisible) {
+        // Most lines begin with a letter and have only visible ASCII bytes. They are not comments and need no trimming.
+        if let first = bytes.first, first.isLowercaseLetter, bytes.allSatisfy(Self.isVisible) {
             return lines.append(InputList.Line(number: number, text: String(decoding: bytes, as: UTF8.self)))
         }
         let decoded = String(validating: bytes, as: UTF8.self)
@@ -51,10 +54,6 @@ struct LineSplitter {
             lines.append(InputList.Line(number: number, text: text, isReadable: decoded != nil))
         }
     }
-
-    /// Returns whether a byte is a lower-case letter. Lines that begin with a letter and have only visible ASCII bytes,
-    /// as most lines do, are not comments and need no trimming.
-    private static func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
 
     private static func isVisible(_ byte: UInt8) -> Bool { (0x21...0x7E).contains(byte) }
 }

@@ -136,13 +136,9 @@ struct RequestMaker: Sendable {
 
     /// Parses a URL as the user typed it, and returns its user name and password separately.
     static func address(_ text: String) -> Result<(SourceURL, Credential?), DownloadError> {
-        switch SourceURL.parse(text) {
-        case .success(let (url, credential)): .success((url, credential))
-        case .failure(.malformed):
-            .failure(.requestInvalid(.malformedURL(text.allSatisfy(\.isWhitespace) ? "'\(text)'" : text)))
-        case .failure(.missingScheme): .failure(.requestInvalid(.missingScheme(text)))
-        case .failure(.unsupportedScheme): .failure(.requestInvalid(.unsupportedScheme(text)))
-        case .failure(.folder): .failure(.requestInvalid(.folder(text)))
+        SourceURL.parse(text).map { ($0.url, $0.credential) }.mapError { error in
+            let isBlank = error == .malformed && text.allSatisfy(\.isWhitespace)
+            return DownloadError.requestInvalid(error.failure(of: isBlank ? "'\(text)'" : text))
         }
     }
 

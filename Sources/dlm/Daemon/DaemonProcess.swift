@@ -5,11 +5,9 @@ import Foundation
 /// `dlm daemon run` in a process of its own, without a terminal. The process inherits only the user's environment,
 /// umask and limits from its starter.
 enum DaemonProcess {
-    /// Variables that a service manager sets for a service of its own. They are not passed on.
-    private static let foreign = ["NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_USEC"]
-
-    /// Variables of proxies. They are not passed on, because downloads carry the proxies of the commands that add them.
-    private static let proxies = ProxyEnvironment.variables
+    /// The variables that are not passed on: those that a service manager sets for a service of its own, and those of
+    /// proxies, because downloads carry the proxies of the commands that add them.
+    private static let foreign = HookVariables.foreign + ProxyEnvironment.variables
 
     /// Starts the process, and returns its id when its session serves. A process that does not report in time is asked
     /// to end (SIGTERM). Its standard output and error are the log file.
@@ -29,7 +27,7 @@ enum DaemonProcess {
         let starting = Result {
             try DetachedProcess(
                 program, ["dlm", "daemon", "run"] + options + ["--report-descriptor", "\(DLM_REPORT_FD)"],
-                environment: environment.filter { !(foreign + proxies).contains($0.key) }, output: output,
+                environment: environment.filter { !foreign.contains($0.key) }, output: output,
                 report: pipe.writer)
         }
         close(pipe.writer)

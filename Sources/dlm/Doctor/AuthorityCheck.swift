@@ -24,7 +24,7 @@ struct AuthorityCheck: Equatable, Sendable {
         do {
             let text = try FileHandle(forReadingFrom: URL(fileURLWithPath: path)).readToEnd() ?? Data()
             let count = ["CERTIFICATE", "TRUSTED CERTIFICATE"].map {
-                occurrences(of: "-----BEGIN \($0)-----", in: text)
+                text.ranges(of: Data("-----BEGIN \($0)-----".utf8)).count
             }
             return AuthorityCheck(path: path, isFolder: false, count: count.reduce(0, +))
         } catch {
@@ -44,14 +44,5 @@ struct AuthorityCheck: Equatable, Sendable {
 
     private static func reason(_ path: String) -> String {
         access(path, R_OK) == 0 ? "cannot be read" : String(cString: strerror(errno))
-    }
-
-    private static func occurrences(of word: String, in text: Data) -> Int {
-        var (count, rest) = (0, text[...])
-        while let found = rest.firstRange(of: Data(word.utf8)) {
-            count += 1
-            rest = rest[found.upperBound...]
-        }
-        return count
     }
 }

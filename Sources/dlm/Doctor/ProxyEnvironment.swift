@@ -50,7 +50,7 @@ struct ProxyEnvironment: Equatable, Sendable {
     }
 
     private func first(_ names: [String]) -> Named? {
-        names.firstNonNil { name in environment[name].map { Named(variable: name, value: $0) } }
+        names.lazy.compactMap { name in environment[name].map { Named(variable: name, value: $0) } }.first
     }
 
     /// Returns the proxy through which a request for the URL is sent.
@@ -119,15 +119,6 @@ extension ProxyEnvironment {
             return .problem(.transfers, name, 2, "\(text): \(error.words)", advice: "correct \(proxy.variable)")
         }
         return .ok(.transfers, name, text)
-    }
-}
-
-extension Sequence {
-    fileprivate func firstNonNil<Value>(_ value: (Element) -> Value?) -> Value? {
-        for element in self {
-            if let found = value(element) { return found }
-        }
-        return nil
     }
 }
 

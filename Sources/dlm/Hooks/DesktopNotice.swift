@@ -43,19 +43,9 @@ struct DesktopNotice {
 
     /// Shows the notification. Returns the error, or nil on success.
     func show(_ time: any TimeSource) async -> String? {
-        switch HookProcess.start(
-            program, arguments, environment: environment, folder: "/", input: "", time: time)
-        {
-        case .failure(let failure): return "cannot be run: \(failure.text)"
-        case .success(let process):
-            switch await process.end(within: .seconds(Self.timeLimit)) {
-            case .exited(0): return nil
-            case .exited(let status): return "ended with status \(status)"
-            case .signalled(let signal): return "was ended by signal \(signal)"
-            case .timedOut: return "did not end in \(Int(Self.timeLimit)) s"
-            case .stopped: return "was ended with this session"
-            }
-        }
+        await HookProcess.run(
+            program, arguments, environment: environment, folder: "/", input: "", within: Self.timeLimit,
+            overdue: "did not end in \(Int(Self.timeLimit)) s", time: time)
     }
 }
 

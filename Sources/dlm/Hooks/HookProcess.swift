@@ -63,6 +63,33 @@ final class HookProcess: Sendable {
         return .success(HookProcess(pid, time))
     }
 
+    /// Runs a program to its end, as ``start(_:_:environment:folder:input:outputs:time:)`` and ``end(within:)`` do.
+    /// - Parameters:
+    ///   - limit: The time limit, in seconds.
+    ///   - overdue: The problem of a program that exceeds the time limit.
+    ///   - said: Returns the end of the text about a program that has failed.
+    /// - Returns: The problem as text for the user; nil if the program has succeeded.
+    static func run(
+        _ program: String, _ words: [String] = [], environment: [String: String], folder: String, input: String,
+        outputs: (Int32, Int32) = (STDERR_FILENO, STDERR_FILENO), within limit: Double, overdue: String,
+        said: () -> String = { "" }, time: any TimeSource
+    ) async -> String? {
+        let process: HookProcess
+        switch start(
+            program, words, environment: environment, folder: folder, input: input, outputs: outputs, time: time)
+        {
+        case .success(let started): process = started
+        case .failure(let failure): return "cannot be run: \(failure.text)"
+        }
+        switch await process.end(within: .seconds(limit)) {
+        case .exited(0): return nil
+        case .exited(let status): return "ended with status \(status)\(said())"
+        case .signalled(let signal): return "was ended by signal \(signal)\(said())"
+        case .timedOut: return overdue
+        case .stopped: return "was ended with this session"
+        }
+    }
+
     /// Waits until the program has ended. After `limit`, or when the task is cancelled, the program is ended. This
     /// method must be called only once.
     func end(within limit: Duration) async -> Ending {

@@ -28,22 +28,11 @@ extension HookProgram {
         }
 
         private func run(_ program: String, of hook: DueHook, _ document: FinishedDocument) async -> String? {
-            let variables = HookVariables(document, inherited: environment)
-            let process: HookProcess
-            switch HookProcess.start(
-                program, environment: variables.environment, folder: Self.folder(of: hook.record),
-                input: document.json + "\n", time: time)
-            {
-            case .success(let started): process = started
-            case .failure(let failure): return "cannot be run: \(failure.text)"
-            }
-            switch await process.end(within: .seconds(hook.timeLimit)) {
-            case .exited(0): return nil
-            case .exited(let status): return "ended with status \(status)"
-            case .signalled(let signal): return "was ended by signal \(signal)"
-            case .timedOut: return "was ended after \(Units.duration(hook.timeLimit)); allow more with --hook-timeout"
-            case .stopped: return "was ended with this session"
-            }
+            await HookProcess.run(
+                program, environment: HookVariables(document, inherited: environment).environment,
+                folder: Self.folder(of: hook.record), input: document.json + "\n", within: hook.timeLimit,
+                overdue: "was ended after \(Units.duration(hook.timeLimit)); allow more with --hook-timeout", time: time
+            )
         }
 
         /// Returns the folder of the file, or after a failure the folder of the download. Returns `/` if the folder
@@ -61,7 +50,7 @@ struct HookVariables {
     let environment: [String: String]
 
     /// The variables that a service manager has set for dlm itself.
-    private static let foreign = ["NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_USEC"]
+    static let foreign = SocketActivation.variables + [ServiceNotifier.variable, "WATCHDOG_USEC"]
     /// The variables that set hooks of dlm. They are not inherited. Otherwise a dlm that the program calls would run
     /// the same hook again, without end.
     private static let hooks = ["DLM_ON_COMPLETE", "DLM_ON_ERROR", "DLM_URL_COMMAND", "DLM_ON_COMPLETE_URL"]

@@ -25,27 +25,19 @@ extension HookProgram.Runner {
         variables["DLM_NAME"] = record.displayName.replacing("\0", with: " ")
         if let status { variables["DLM_HTTP_STATUS"] = "\(status)" }
         let folder = record.request.destination.folder
-        let process: HookProcess
-        switch HookProcess.start(
-            "/bin/sh", ["-c", command], environment: variables, folder: access(folder, X_OK) == 0 ? folder : "/",
-            input: record.request.url.string + "\n", outputs: (output, errors), time: time)
-        {
-        case .success(let started): process = started
-        case .failure(let failure): return .failure(LinkFailure("cannot be run: \(failure.text)"))
-        }
         let limit = record.request.hooks?.timeLimit ?? Self.standardTimeLimit
-        let ending = await process.end(within: .seconds(limit))
-        let said =
-            Self.text(errors).split(whereSeparator: \.isNewline).first.map {
-                ": \(Redaction.hidden(String($0.prefix(200))))"
-            } ?? ""
-        switch ending {
-        case .exited(0): return .success(Self.text(output))
-        case .exited(let status): return .failure(LinkFailure("ended with status \(status)\(said)"))
-        case .signalled(let signal): return .failure(LinkFailure("was ended by signal \(signal)\(said)"))
-        case .timedOut: return .failure(LinkFailure("was ended after \(Units.duration(limit)) (--hook-timeout)"))
-        case .stopped: return .failure(LinkFailure("was ended with this session"))
-        }
+        let problem = await HookProcess.run(
+            "/bin/sh", ["-c", command], environment: variables, folder: access(folder, X_OK) == 0 ? folder : "/",
+            input: record.request.url.string + "\n", outputs: (output, errors), within: limit,
+            overdue: "was ended after \(Units.duration(limit)) (--hook-timeout)", said: { Self.firstLine(errors) },
+            time: time)
+        return problem.map { .failure(LinkFailure($0)) } ?? .success(Self.text(output))
+    }
+
+    /// Returns the first line of an output after a colon; an empty text if there is no output.
+    private static func firstLine(_ box: Int32) -> String {
+        let line = text(box).split(whereSeparator: \.isNewline).first
+        return line.map { ": \(Redaction.hidden(String($0.prefix(200))))" } ?? ""
     }
 
     /// Returns the text of an output, up to the first zero byte.

@@ -33,9 +33,8 @@ struct FileNamer: Sendable {
     func place(of url: SourceURL, at position: Int) throws(DownloadError) -> Place {
         switch rule {
         case .number:
-            let digits = Self.padded(position, to: 9)
-            let folder = Self.padded(position / 1_000_000, to: 3) + "/" + Self.padded(position / 1000 % 1000, to: 3)
-            return Place(folder: spreads ? folder : "", name: digits + Self.ending(of: url))
+            let folder = (position / 1_000_000).padded(3) + "/" + (position / 1000 % 1000).padded(3)
+            return Place(folder: spreads ? folder : "", name: position.padded(9) + Self.ending(of: url))
         case .hash:
             let digest = try TextDigest(url.string).hexadecimal
             return Place(folder: spreads ? Self.levels(digest) : "", name: digest + Self.ending(of: url))
@@ -44,11 +43,6 @@ struct FileNamer: Sendable {
             let folder = Self.folder(of: url) + (spreads ? "/" + Self.levels(digest) : "")
             return Place(folder: folder, name: Self.name(of: url, digest))
         }
-    }
-
-    private static func padded(_ number: Int, to count: Int) -> String {
-        let text = String(number)
-        return String(repeating: "0", count: max(0, count - text.count)) + text
     }
 
     /// Returns the path of one of 65,536 folders.

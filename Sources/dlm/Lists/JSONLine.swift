@@ -10,20 +10,18 @@ enum JSONLine {
     /// Returns a JSON line in the form of a URL with indented options, and any other line without changes.
     static func plain(_ line: InputList.Line) throws(ListOptions.Failure) -> InputList.Line {
         guard line.isReadable, isObject(line.text) else { return line }
+        func failure(_ message: String) -> ListOptions.Failure {
+            ListOptions.Failure(line: line.number, message: message)
+        }
         let object: [String: Value]
         do {
             object = try JSONDecoder().decode([String: Value].self, from: Data(line.text.utf8))
         } catch {
-            throw ListOptions.Failure(
-                line: line.number,
-                message:
-                    "is not a JSON object of strings, numbers, true or false, and lists of these; give {\"url\": "
-                    + "...}")
+            throw failure(
+                "is not a JSON object of strings, numbers, true or false, and lists of these; give {\"url\": ...}")
         }
-        guard case .one(let url)? = object["url"], !url.isEmpty else {
-            throw ListOptions.Failure(
-                line: line.number,
-                message: "url: it is missing or not a string; give {\"url\": ...}")
+        guard let value = object["url"], !value.isList, let url = value.texts.first, !url.isEmpty else {
+            throw failure("url: it is missing or not a string; give {\"url\": ...}")
         }
         var plain = line
         plain.text = url
@@ -31,12 +29,9 @@ enum JSONLine {
         for (name, value) in object.sorted(by: { $0.key < $1.key }) where name != "url" {
             for text in value.texts {
                 // The option becomes a line `name=value`, so a name with `=` would move a part of it into the value.
-                if name.contains("=") {
-                    throw ListOptions.Failure(
-                        line: line.number, message: "\(name): unknown option; give {\"name\": \"value\"}")
-                }
+                if name.contains("=") { throw failure("\(name): unknown option; give {\"name\": \"value\"}") }
                 guard !(name + text).unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
-                    throw ListOptions.Failure(line: line.number, message: "\(name): contains a control character")
+                    throw failure("\(name): contains a control character")
                 }
                 options.append(InputList.Line(number: line.number, text: " \(name)=\(text)"))
             }
@@ -45,28 +40,19 @@ enum JSONLine {
         return plain
     }
 
-    /// The value of an option in JSON.
-    private enum Value: Decodable {
-        case none
-        case one(String)
-        case several([String])
-
-        var texts: [String] {
-            switch self {
-            case .none: []
-            case .one(let text): [text]
-            case .several(let texts): texts
-            }
-        }
+    /// The value of an option in JSON: null, a single value, or a list of values.
+    private struct Value: Decodable {
+        let texts: [String]
+        var isList = false
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.singleValueContainer()
             if container.decodeNil() {
-                self = .none
+                texts = []
             } else if let values = try? container.decode([Scalar].self) {
-                self = .several(values.map(\.text))
+                (texts, isList) = (values.map(\.text), true)
             } else {
-                self = .one(try container.decode(Scalar.self).text)
+                texts = [try container.decode(Scalar.self).text]
             }
         }
     }

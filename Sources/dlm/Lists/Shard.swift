@@ -33,7 +33,7 @@ enum ShardRule: String, ExpressibleByArgument, CaseIterable, Sendable {
 }
 
 /// The value of `--shard`: a shard, or `auto` to find the shard in the environment.
-enum ShardArgument: Equatable, Sendable {
+enum ShardArgument: ParsedArgument, Equatable {
     case fixed(Shard)
     /// `auto` or `auto/N`.
     /// - Parameter count: The number of shards; nil to find the number in the environment, too.
@@ -61,7 +61,7 @@ enum ShardArgument: Equatable, Sendable {
 
     /// Parses a number that consists only of digits, without a sign or a space.
     private static func number(_ text: Substring) -> Int? {
-        text.utf8.allSatisfy { (48...57).contains($0) } ? Int(text) : nil
+        text.utf8.allSatisfy(\.isDigit) ? Int(text) : nil
     }
 
     func shard(in environment: [String: String]) throws -> Shard {

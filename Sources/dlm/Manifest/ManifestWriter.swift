@@ -74,11 +74,12 @@ final class ManifestWriter: Sendable {
                 text += entry.json + "\n"
                 entries.append(entry)
             }
-            let failure = await write(Array(text.utf8))
-            if let failure {
-                state.withLock { ($0.failure, $0.pending) = (failure, []) }
-            } else {
+            do throws(DownloadError) {
+                let bytes = Array(text.utf8)
+                if !bytes.isEmpty { try await queue.run { [self] () throws(DownloadError) in try append(bytes) } }
                 written?(entries)
+            } catch {
+                state.withLock { ($0.failure, $0.pending) = (error, []) }
             }
         }
     }
@@ -97,16 +98,6 @@ final class ManifestWriter: Sendable {
             completed = entry.failed(error)
         }
         return completed
-    }
-
-    private func write(_ bytes: [UInt8]) async -> DownloadError? {
-        if bytes.isEmpty { return nil }
-        do throws(DownloadError) {
-            try await queue.run { [self] () throws(DownloadError) in try append(bytes) }
-            return nil
-        } catch {
-            return error
-        }
     }
 
     /// Locks the file while `body` runs, so that no other process mends the file or appends to it before a line is

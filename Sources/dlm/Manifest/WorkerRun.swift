@@ -8,7 +8,7 @@ final class WorkerRun: Sendable {
     private let rule: ManifestRule
     private let filter: ShardFilter?
     /// The shared queue of the run; nil if its URLs come from elsewhere.
-    private let receiver: (any WorkerReceiver)?
+    private let receiver: QueueWorker?
     private let time: any TimeSource
     private let outcome: Mutex<WorkerOutcome>
 
@@ -16,7 +16,7 @@ final class WorkerRun: Sendable {
     /// - Parameter hashes: whether the manifest gets the SHA-256 digests of all files.
     init(
         manifest path: String?, hashes: Bool, _ rule: ManifestRule, _ filter: ShardFilter? = nil,
-        limit: WorkerOutcome.FailureLimit?, receiver: (any WorkerReceiver)? = nil, time: any TimeSource
+        limit: WorkerOutcome.FailureLimit?, receiver: QueueWorker? = nil, time: any TimeSource
     ) throws {
         var index = ManifestIndex()
         manifest = try path.map { try ManifestWriter($0, hashes: hashes) { receiver?.ended($0) } }

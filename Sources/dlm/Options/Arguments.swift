@@ -3,7 +3,7 @@ import DownloadKit
 import Foundation
 
 /// A duration in seconds: `30`, `30s`, `5m`, `2h`, `30d`, `1.5`.
-struct Seconds: Equatable {
+struct Seconds: ParsedArgument, Equatable {
     let value: Double
 
     init(_ value: Double) { self.value = value }
@@ -31,7 +31,7 @@ extension Seconds: CustomStringConvertible {
 }
 
 /// A number of bytes: `500k`, `2M`, `1.5GiB` (1024-based, as in curl and wget).
-struct ByteSize: Equatable {
+struct ByteSize: ParsedArgument, Equatable {
     let bytes: Int64
 
     init(argument: String) throws {
@@ -55,7 +55,7 @@ struct ByteSize: Equatable {
 }
 
 /// A speed in bytes per second: `500k`, `2M`, `1.5GiB` (1024-based, as in curl and wget), or `none`.
-struct ByteRate: Equatable {
+struct ByteRate: ParsedArgument, Equatable {
     /// The greatest speed in bytes per second; nil for no limit.
     let limit: Int64?
 
@@ -96,7 +96,7 @@ struct IDRange: Equatable {
     private static let largest: DownloadID = 1_000_000
 
     private static func number(_ text: Substring) -> DownloadID? {
-        guard text.utf8.allSatisfy({ (48...57).contains($0) }), let number = DownloadID(text), number > 0 else {
+        guard text.utf8.allSatisfy(\.isDigit), let number = DownloadID(text), number > 0 else {
             return nil
         }
         return number

@@ -4,38 +4,25 @@ import Foundation
 
 /// The options that say when a download of `get` starts, when it is retried, and when it is given up.
 struct AttemptOptions: OptionTable {
-    @Option(
-        help: ArgumentHelp(
-            "Also retry after these status codes, such as 403 or 403,520-529.", valueName: "codes"),
-        transform: StatusCodes.init(argument:))
+    @Option("Also retry after these status codes, such as 403 or 403,520-529.", value: "codes")
     var retryOn: StatusCodes?
 
     @Option(
-        help: ArgumentHelp(
-            "Give up a download after this time, which includes retries, but not waiting in the queue. The fetched "
-                + "bytes are kept; the exit status is 4.", valueName: "time"),
-        transform: Seconds.init(argument:))
+        "Give up a download after this time, which includes retries, but not waiting in the queue. The fetched bytes "
+            + "are kept; the exit status is 4.", value: "time")
     var maxTime: Seconds?
 
     @Option(
-        help: ArgumentHelp(
-            "Start at this time: 18:00, 'tomorrow 06:00', '2026-12-24 18:00' or +2h30m. Times are local, unless Z or "
-                + "an offset such as +01:00 follows.", valueName: "time"),
-        transform: StartArgument.init(argument:))
+        "Start at this time: 18:00, 'tomorrow 06:00', '2026-12-24 18:00' or +2h30m. Times are local, unless Z or an "
+            + "offset such as +01:00 follows.", value: "time")
     var at: StartArgument?
 
     @Option(
-        help: ArgumentHelp(
-            "Run only in this window of local time, such as 01:00-06:00 or 'Mon-Fri 22:00-06:00'; repeatable. A "
-                + "download that is unfinished at the end of the window continues in the next window.",
-            valueName: "window"),
-        transform: TimeWindow.init(argument:))
+        "Run only in this window of local time, such as 01:00-06:00 or 'Mon-Fri 22:00-06:00'; repeatable. A download "
+            + "that is unfinished at the end of the window continues in the next window.", value: "window")
     var window: [TimeWindow] = []
 
-    @Option(
-        help: ArgumentHelp(
-            "Wait this long between the starts of two downloads from one host.", valueName: "time"),
-        transform: Seconds.init(argument:))
+    @Option("Wait this long between the starts of two downloads from one host.", value: "time")
     var wait: Seconds?
 
     @Flag(
@@ -51,12 +38,12 @@ struct AttemptOptions: OptionTable {
     }
 
     mutating func rows(_ row: inout OptionRows) {
-        retryOn = row("retry-on", .value(StatusCodes.init(argument:)), retryOn, .field(\.retry.statuses))
-        maxTime = row("max-time", .seconds, maxTime, .seconds(\.timeouts.total.inSeconds))
+        retryOn = row("retry-on", .value(), retryOn, .field(\.retry.statuses))
+        maxTime = row("max-time", .value(), maxTime, .seconds(\.timeouts.total.inSeconds))
         at = row(
-            "at", .value(StartArgument.init(argument:)), at,
+            "at", .value(), at,
             .sets({ $0.ownSchedule.start = $1.moment }, shows: { $0.schedule?.start.map { ShowText.text($0) } }))
-        window = row("window", .values(TimeWindow.init(argument:)), window, .sets { $0.ownSchedule.windows = $1 })
+        window = row("window", .values(), window, .sets { $0.ownSchedule.windows = $1 })
         row.show(
             "window",
             each: { request in
@@ -65,7 +52,7 @@ struct AttemptOptions: OptionTable {
                 return schedule.windows.map { isElsewhere ? "\($0) (\(schedule.timeZone))" : "\($0)" }
             })
         wait = row(
-            "wait", .seconds, wait,
+            "wait", .value(), wait,
             .sets({ $0.pacing = $1.value > 0 ? $1.value : nil }, shows: { $0.pacing.map(GivenOptions.seconds) }))
         paused = row("paused", .flag, paused, .sets { $0.startsPaused = $1 })
     }

@@ -5,15 +5,13 @@ import Foundation
 /// The options for the body of the request. The body may be secret and is never stored; `resume` accepts it again.
 struct BodyOptions: OptionTable {
     @Option(
-        help: ArgumentHelp(
-            "Send this form data by POST; repeatable, joined with &. Change the method with -X, and the type with -H. "
-                + "@FILE sends a file without its line breaks, @- standard input.", valueName: "data"))
+        "Send this form data by POST; repeatable, joined with &. Change the method with -X, and the type with -H. "
+            + "@FILE sends a file without its line breaks, @- standard input.", value: "data")
     var data: [String] = []
 
     @Option(
-        help: ArgumentHelp(
-            "Send this form data percent-encoded, after the data of --data; repeatable. Give VALUE, NAME=VALUE, @FILE "
-                + "or NAME@FILE.", valueName: "data"))
+        "Send this form data percent-encoded, after the data of --data; repeatable. Give VALUE, NAME=VALUE, @FILE or "
+            + "NAME@FILE.", value: "data")
     var dataUrlencode: [String] = []
 
     /// The body that ``prepare()`` has read. This property is not an option.

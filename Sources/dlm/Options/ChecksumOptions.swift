@@ -6,7 +6,7 @@ import Glibc
 /// The options for the checksums that files must match, for `get` and `verify`.
 struct ChecksumOptions: OptionTable {
     @Option(
-        help: ArgumentHelp("Require the file to have this digest, such as sha256:HEX.", valueName: "algo:hex"),
+        "Require the file to have this digest, such as sha256:HEX.", value: "algo:hex",
         completion: .list(Self.beginnings))
     var checksum: String?
 
@@ -18,9 +18,8 @@ struct ChecksumOptions: OptionTable {
     }
 
     @Option(
-        help: ArgumentHelp(
-            "Look up the digest by file name in this list, such as SHA256SUMS; - is standard input. If you give a URL, "
-                + "prefer https: others can change a list that is sent over http.", valueName: "file or url"),
+        "Look up the digest by file name in this list, such as SHA256SUMS; - is standard input. If you give a URL, "
+            + "prefer https: others can change a list that is sent over http.", value: "file or url",
         completion: .file())
     var checksumFile: String?
 
@@ -50,20 +49,9 @@ struct ChecksumOptions: OptionTable {
         in context: Context, like template: (SourceURL) throws -> DownloadRequest
     ) async throws -> ChecksumList? {
         guard let checksumFile else { return nil }
-        guard let mark = checksumFile.range(of: "://"), !checksumFile[..<mark.lowerBound].contains("/") else {
-            let path = checksumFile == "-" ? nil : checksumFile
-            return try ChecksumList(try ChecksumFile.read(path), source: path ?? "standard input")
-        }
-        let (url, credential) = try RequestMaker.address(checksumFile).get()
-        var request = try template(url)
-        if let credential { request.credential = credential }
-        do {
-            let bytes = try await context.fetch(
-                request, ChecksumList.largest, context.environment, context.time)
-            return try ChecksumList(bytes, source: url.string)
-        } catch let error as DownloadError {
-            throw ChecksumFile.Failure(url: url, error: error)
-        }
+        let found = try await ChecksumFile.document(
+            checksumFile, largest: ChecksumList.largest, in: context, like: template)
+        return try ChecksumList(found.bytes, source: found.name)
     }
 }
 
@@ -80,6 +68,27 @@ enum ChecksumFile {
             case .verificationFailed, .requestInvalid: Redaction.describe(error)
             default: "\(url): \(Redaction.describe(error))"
             }
+        }
+    }
+
+    /// Reads a document.
+    /// - Parameters:
+    ///   - place: A path, a URL, or `-` for standard input.
+    ///   - template: Makes the request for a URL.
+    /// - Returns: The bytes, the name for messages, and the URL, if the document has one.
+    static func document(
+        _ place: String, largest: Int, in context: Context, like template: (SourceURL) throws -> DownloadRequest
+    ) async throws -> (bytes: [UInt8], name: String, url: SourceURL?) {
+        guard ListDownload.isURL(place) else {
+            return (try read(place == "-" ? nil : place, largest: largest), InputList.name(place), nil)
+        }
+        let (url, credential) = try RequestMaker.address(place).get()
+        var request = try template(url)
+        if let credential { request.credential = credential }
+        do {
+            return (try await context.fetch(request, largest, context.environment, context.time), url.string, url)
+        } catch let error as DownloadError {
+            throw Failure(url: url, error: error)
         }
     }
 

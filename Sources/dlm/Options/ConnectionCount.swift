@@ -1,7 +1,7 @@
 import ArgumentParser
 import DownloadKit
 
-extension DownloadRequest.Connections {
+extension DownloadRequest.Connections: ParsedArgument {
     /// Reads the value of `-x`: `1` to `64`, `auto`, or `auto:N` for at most N.
     init(argument: String) throws {
         let words = argument.lowercased().split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)

@@ -5,15 +5,12 @@ import DownloadKit
 /// redirects. Without these options, the cookies that servers set are kept in memory until the command ends.
 struct CookieOptions: OptionTable {
     @Option(
-        help: ArgumentHelp(
-            "Send the cookies from this file (Netscape format), which is read at each attempt.", valueName: "file"),
+        "Send the cookies from this file (Netscape format), which is read at each attempt.", value: "file",
         completion: .file())
     var cookieFile: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Save all cookies to this file when a download ends. It may be the file of --cookie-file.",
-            valueName: "file"),
+        "Save all cookies to this file when a download ends. It may be the file of --cookie-file.", value: "file",
         completion: .file())
     var cookieJar: String?
 

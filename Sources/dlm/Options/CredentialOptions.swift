@@ -5,10 +5,8 @@ import Foundation
 /// The options for the user's identity. Passwords are never stored. Files are read at each attempt.
 struct CredentialOptions: OptionTable {
     @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp(
-            "Log in with this name and password, unless the URL has its own. If the password is missing, dlm asks for "
-                + "it on the terminal.", valueName: "name[:password]"))
+        "Log in with this name and password, unless the URL has its own. If the password is missing, dlm asks for it "
+            + "on the terminal.", value: "name[:password]", name: .shortAndLong)
     var user: String?
 
     @Flag(
@@ -31,31 +29,24 @@ struct CredentialOptions: OptionTable {
     var anyAuth = false
 
     @Option(
-        name: .customLong("aws-sigv4"),
-        help: ArgumentHelp(
-            "Sign each request with AWS Signature Version 4. Example of a value: aws:amz:eu-central-1:s3. Parts at the "
-                + "end of the value may be omitted. Give the key and the secret as -u KEY:SECRET.",
-            valueName: "provider1:provider2:region:service"))
+        "Sign each request with AWS Signature Version 4. Example of a value: aws:amz:eu-central-1:s3. Parts at the end "
+            + "of the value may be omitted. Give the key and the secret as -u KEY:SECRET.",
+        value: "provider1:provider2:region:service", name: .customLong("aws-sigv4"))
     var awsSigv4: String?
 
     @Flag(help: "Look up names and passwords by host in ~/.netrc.")
     var netrc = false
 
-    @Option(
-        help: ArgumentHelp("Look up names and passwords by host in this file.", valueName: "file"), completion: .file())
+    @Option("Look up names and passwords by host in this file.", value: "file", completion: .file())
     var netrcFile: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Send the token from this file (Authorization: Bearer). The file is read at each attempt, so the token may "
-                + "change.", valueName: "file"),
-        completion: .file())
+        "Send the token from this file (Authorization: Bearer). The file is read at each attempt, so the token may "
+            + "change.", value: "file", completion: .file())
     var bearerFile: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Run this program without arguments at each attempt, and send the token that it prints.",
-            valueName: "program"),
+        "Run this program without arguments at each attempt, and send the token that it prints.", value: "program",
         completion: .file())
     var bearerCommand: String?
 
@@ -76,22 +67,14 @@ struct CredentialOptions: OptionTable {
         }
         if let awsSigv4 {
             let parts = awsSigv4.split(separator: ":", omittingEmptySubsequences: false)
-            guard (1...4).contains(parts.count), parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(Self.isWord) })
+            guard (1...4).contains(parts.count),
+                parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { $0.isLetterOrDigit || "-_".utf8.contains($0) } })
             else {
                 throw ValidationError("--aws-sigv4: not of the form PROVIDER1[:PROVIDER2[:REGION[:SERVICE]]]")
             }
         }
         for (name, path) in [("--netrc-file", netrcFile), ("--bearer-file", bearerFile)] where path == "" {
             throw ValidationError("\(name): no file given")
-        }
-    }
-
-    private static func isWord(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-            true
-        default: false
         }
     }
 

@@ -5,26 +5,20 @@ import Foundation
 /// The options for the folders and names of the files of `get`.
 struct DestinationOptions: OptionTable {
     @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp(
-            "Write to this file; missing folders are created. With - the file goes to standard output: it is verified "
-                + "only at the end (status 9), and the download is not recorded.", valueName: "file"),
+        "Write to this file; missing folders are created. With - the file goes to standard output: it is verified only "
+            + "at the end (status 9), and the download is not recorded.", value: "file", name: .shortAndLong,
         completion: .file())
     var output: String?
 
     @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp(
-            "Put the files into this folder, which is created if missing. Default: the current folder.",
-            valueName: "dir"),
-        completion: .directory)
+        "Put the files into this folder, which is created if missing. Default: the current folder.", value: "dir",
+        name: .shortAndLong, completion: .directory)
     var directory: String?
 
     @Option(
-        help: ArgumentHelp(
-            "If the file already exists: fail with status 3, overwrite it when the new file is complete, rename the "
-                + "new file, skip the download, or overwrite it only if the server has a newer file. Default: fail.",
-            valueName: "what"))
+        "If the file already exists: fail with status 3, overwrite it when the new file is complete, rename the new "
+            + "file, skip the download, or overwrite it only if the server has a newer file. Default: fail.",
+        value: "what")
     var ifExists: Destination.IfExists?
 
     @Flag(

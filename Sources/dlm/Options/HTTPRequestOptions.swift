@@ -5,19 +5,14 @@ import Foundation
 /// The options that change the HTTP requests of `get`.
 struct HTTPRequestOptions: OptionTable {
     @Option(
-        name: [.customShort("A"), .long],
-        help: ArgumentHelp("Send this as User-Agent; '' sends none. Default: dlm/VERSION.", valueName: "name"))
+        "Send this as User-Agent; '' sends none. Default: dlm/VERSION.", value: "name",
+        name: [.customShort("A"), .long])
     var userAgent: String?
 
-    @Option(
-        name: [.customShort("e"), .long],
-        help: ArgumentHelp("Send this as Referer: the page that links to the URL.", valueName: "url"))
+    @Option("Send this as Referer: the page that links to the URL.", value: "url", name: [.customShort("e"), .long])
     var referer: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Percent-encode this parameter and add it to the query of each URL; repeatable.",
-            valueName: "name=value"))
+    @Option("Percent-encode this parameter and add it to the query of each URL; repeatable.", value: "name=value")
     var query: [String] = []
 
     @Flag(
@@ -28,12 +23,9 @@ struct HTTPRequestOptions: OptionTable {
     var compressed = false
 
     @Option(
-        name: [.customShort("X"), .long],
-        help: ArgumentHelp(
-            "Use this method instead of GET (or of POST with --data). The file is fetched over a single connection, "
-                + "and starts over after an interruption. POST and PATCH are not retried if the server may have "
-                + "received them.",
-            valueName: "method"))
+        "Use this method instead of GET (or of POST with --data). The file is fetched over a single connection, and "
+            + "starts over after an interruption. POST and PATCH are not retried if the server may have received them.",
+        value: "method", name: [.customShort("X"), .long])
     var method: String?
 
     @Flag(exclusivity: .chooseLast) var hsts: HSTSFlag?

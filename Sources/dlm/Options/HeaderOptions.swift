@@ -3,9 +3,7 @@ import DownloadKit
 
 /// The options for header fields of the request. Fields that may be secret are never stored.
 struct HeaderOptions: OptionTable {
-    @Option(
-        name: [.customShort("H"), .long],
-        help: ArgumentHelp("Send this header field, 'Name: value'; repeatable.", valueName: "header"))
+    @Option("Send this header field, 'Name: value'; repeatable.", value: "header", name: [.customShort("H"), .long])
     var header: [String] = []
 
     func validate() throws {

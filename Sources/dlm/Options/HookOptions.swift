@@ -4,44 +4,35 @@ import DownloadKit
 /// The options for the programs that run, and the messages that are sent, when a download has ended.
 struct HookOptions: OptionTable {
     @Option(
-        help: ArgumentHelp(
-            "When a download is complete, run this program (a path, or a name in PATH) without a shell or arguments. "
-                + "It gets DLM_* variables, and JSON on standard input.", valueName: "program"),
-        completion: .file())
+        "When a download is complete, run this program (a path, or a name in PATH) without a shell or arguments. It "
+            + "gets DLM_* variables, and JSON on standard input.", value: "program", completion: .file())
     var onComplete: String?
 
     @Option(
-        help: ArgumentHelp(
-            "When a download has failed for good, run this program in the same way.", valueName: "program"),
-        completion: .file())
+        "When a download has failed for good, run this program in the same way.", value: "program", completion: .file())
     var onError: String?
 
     @Option(
-        help: ArgumentHelp(
-            "For links that expire: run this shell command after status 401, 403 or 410, or before an attempt if the "
-                + "URL shows that it has expired. The download continues from the URL that the command prints.",
-            valueName: "command"))
+        "For links that expire: run this shell command after status 401, 403 or 410, or before an attempt if the URL "
+            + "shows that it has expired. The download continues from the URL that the command prints.",
+        value: "command")
     var urlCommand: String?
 
     @Option(
-        help: ArgumentHelp(
-            "When a download is complete, send its JSON by POST to this http or https URL, such as a webhook or an "
-                + "ntfy topic. At most three attempts are made.", valueName: "url"))
+        "When a download is complete, send its JSON by POST to this http or https URL, such as a webhook or an ntfy "
+            + "topic. At most three attempts are made.", value: "url")
     var onCompleteUrl: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Send the token from this file (Authorization: Bearer) with --on-complete-url.", valueName: "file"),
+        "Send the token from this file (Authorization: Bearer) with --on-complete-url.", value: "file",
         completion: .file())
     var onCompleteBearerFile: String?
 
     @Flag(exclusivity: .chooseLast) var notify: NotifyFlag?
 
     @Option(
-        help: ArgumentHelp(
-            "End a hook that runs longer than this. Default: \(Seconds(Hooks.standardTimeLimit)), and 60 for "
-                + "--url-command.", valueName: "time"),
-        transform: Seconds.init(argument:))
+        "End a hook that runs longer than this. Default: \(Seconds(Hooks.standardTimeLimit)), and 60 for --url-command.",
+        value: "time")
     var hookTimeout: Seconds?
 
     func validate() throws {
@@ -64,7 +55,7 @@ struct HookOptions: OptionTable {
             "notify", notify,
             .sets(
                 { $0.ownHooks.notifies = $1.isOn }, shows: { GivenOptions.flag($0.hooks?.notifies ?? false) }))
-        hookTimeout = row("hook-timeout", .seconds, hookTimeout, .seconds(\.ownHooks.timeLimit))
+        hookTimeout = row("hook-timeout", .value(), hookTimeout, .seconds(\.ownHooks.timeLimit))
     }
 
     /// Returns the effect of an option that names a program. The program is searched for when the option is applied

@@ -37,39 +37,20 @@ struct ItemOptions: RenewableOptions {
 
 extension ItemOptions: ScannedOptions {
     init(_ arguments: ItemArguments) {
-        place = arguments.place
-        transfer = arguments.transfer
-        attempts = arguments.attempts
-        checksums = arguments.checksums
-        validation = arguments.validation
-        http = arguments.http
-        count = arguments.count
-        fields = arguments.fields
-        body = arguments.body
-        credentials = arguments.credentials
-        cookies = arguments.cookies
-        trust = arguments.trust
-        network = arguments.network
-        mirrors = arguments.mirrors
-        hooks = arguments.hooks
+        self.init(
+            place: arguments.place, transfer: arguments.transfer, attempts: arguments.attempts,
+            checksums: arguments.checksums, validation: arguments.validation, http: arguments.http,
+            count: arguments.count, fields: arguments.fields, body: arguments.body,
+            credentials: arguments.credentials, cookies: arguments.cookies, trust: arguments.trust,
+            network: arguments.network, mirrors: arguments.mirrors, hooks: arguments.hooks)
     }
 
     init(_ words: inout ScannedWords) {
-        place = words.group()
-        transfer = words.group()
-        attempts = words.group()
-        checksums = words.group()
-        validation = words.group()
-        http = words.group()
-        count = words.group()
-        fields = words.group()
-        body = words.group()
-        credentials = words.group()
-        cookies = words.group()
-        trust = words.group()
-        network = words.group()
-        mirrors = words.group()
-        hooks = words.group()
+        self.init(
+            place: words.group(), transfer: words.group(), attempts: words.group(), checksums: words.group(),
+            validation: words.group(), http: words.group(), count: words.group(), fields: words.group(),
+            body: words.group(), credentials: words.group(), cookies: words.group(), trust: words.group(),
+            network: words.group(), mirrors: words.group(), hooks: words.group())
     }
 }
 

@@ -4,16 +4,14 @@ import DownloadKit
 /// The options for further sources of a file, and for Metalink documents.
 struct MirrorOptions: OptionTable {
     @Option(
-        help: ArgumentHelp(
-            "Add another source of the same file; repeatable. Large files come from all sources together if possible. "
-                + "Otherwise the sources are tried in order when the URL fails. Passwords and header fields are sent "
-                + "only to the server of the URL.", valueName: "url"))
+        "Add another source of the same file; repeatable. Large files come from all sources together if possible. "
+            + "Otherwise the sources are tried in order when the URL fails. Passwords and header fields are sent only "
+            + "to the server of the URL.", value: "url")
     var mirror: [String] = []
 
     @Option(
-        help: ArgumentHelp(
-            "Prefer the sources in this country, such as de or us, if a Metalink document names several sources.",
-            valueName: "cc"))
+        "Prefer the sources in this country, such as de or us, if a Metalink document names several sources.",
+        value: "cc")
     var metalinkLocation: String?
 
     @Flag(exclusivity: .chooseLast) var followMetalink: FollowMetalinkFlag?

@@ -6,18 +6,15 @@ import Glibc
 /// The options for the connection to the server.
 struct NetworkOptions: OptionTable {
     @Option(
-        help: ArgumentHelp(
-            "Use this proxy instead of the one in the environment; '' uses none. Form: "
-                + "[SCHEME://][NAME:PASSWORD@]HOST[:PORT], with http, https, socks4, socks4a, socks5 or socks5h as "
-                + "SCHEME.", valueName: "url"))
+        "Use this proxy instead of the one in the environment; '' uses none. Form: "
+            + "[SCHEME://][NAME:PASSWORD@]HOST[:PORT], with http, https, socks4, socks4a, socks5 or socks5h as SCHEME.",
+        value: "url")
     var proxy: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Use no proxy for these hosts, separated by commas; * means all.", valueName: "hosts"))
+    @Option("Use no proxy for these hosts, separated by commas; * means all.", value: "hosts")
     var noProxy: String?
 
-    @Option(help: ArgumentHelp("Send from this network interface or local address.", valueName: "name"))
+    @Option("Send from this network interface or local address.", value: "name")
     var interface: String?
 
     @Flag(name: [.customShort("4"), .customLong("ipv4")], help: "Use only IPv4.")
@@ -33,20 +30,16 @@ struct NetworkOptions: OptionTable {
     var http2 = false
 
     @Option(
-        help: ArgumentHelp(
-            "Connect to this address instead of looking up the host; repeatable. Separate several addresses with "
-                + "commas: the next address is tried after a failure, or if one is slow.", valueName: "host:port:addr"))
+        "Connect to this address instead of looking up the host; repeatable. Separate several addresses with commas: "
+            + "the next address is tried after a failure, or if one is slow.", value: "host:port:addr")
     var resolve: [String] = []
 
-    @Option(
-        help: ArgumentHelp("Look up addresses at this server (DNS over HTTPS).", valueName: "url"))
+    @Option("Look up addresses at this server (DNS over HTTPS).", value: "url")
     var dohUrl: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Cache addresses for this long, and failed lookups for 1 s, then 2 s and so on, up to this long. Default: "
-                + "cache addresses for 60 s, and failed lookups not at all.", valueName: "time"),
-        transform: Seconds.init(argument:))
+        "Cache addresses for this long, and failed lookups for 1 s, then 2 s and so on, up to this long. Default: "
+            + "cache addresses for 60 s, and failed lookups not at all.", value: "time")
     var dnsCacheTime: Seconds?
 
     func validate() throws {
@@ -78,7 +71,7 @@ struct NetworkOptions: OptionTable {
         resolve = row(
             "resolve", .texts, resolve, .sets { $0.network.addresses = try $1.flatMap(PinnedAddress.list(argument:)) })
         dohUrl = row("doh-url", .text, dohUrl, .field(\.network.nameServer))
-        dnsCacheTime = row("dns-cache-time", .seconds, dnsCacheTime, .seconds(\.network.dnsCacheTime))
+        dnsCacheTime = row("dns-cache-time", .value(), dnsCacheTime, .seconds(\.network.dnsCacheTime))
         row.show("resolve", each: { ($0.network.addresses ?? []).map { "\($0.host):\($0.port):\($0.address)" } })
     }
 }

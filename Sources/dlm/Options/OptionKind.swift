@@ -16,8 +16,10 @@ struct OptionKind<Value> {
         Self(none: nil) { try $0.map(read).last }
     }
 
-    static func values<V>(_ read: @escaping (String) throws -> V) -> Self where Value == [V] {
-        Self(isRepeatable: true, none: []) { try $0.map(read) }
+    static func value<V: ParsedArgument>() -> Self where Value == V? { value(V.init(argument:)) }
+
+    static func values<V: ParsedArgument>() -> Self where Value == [V] {
+        Self(isRepeatable: true, none: []) { try $0.map(V.init(argument:)) }
     }
 
     static func word<V: ExpressibleByArgument>() -> Self where Value == V? {
@@ -36,10 +38,6 @@ extension OptionKind<String?> {
 extension OptionKind<[String]> {
     static var texts: Self { Self(isRepeatable: true, none: []) { $0 } }
     static var paths: Self { Self(isRepeatable: true, isPath: true, none: []) { $0 } }
-}
-
-extension OptionKind<Seconds?> {
-    static var seconds: Self { value(Seconds.init(argument:)) }
 }
 
 extension OptionKind<Bool> {

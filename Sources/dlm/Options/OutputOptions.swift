@@ -16,8 +16,7 @@ struct OutputOptions: ScannedGroup {
     @Flag(name: .shortAndLong, help: "Print more details on stderr; repeatable. Secrets are never shown.")
     var verbose: Int
 
-    @Option(
-        help: ArgumentHelp("Colour the output; auto means on a terminal. Default: auto.", valueName: "when"))
+    @Option("Colour the output; auto means on a terminal. Default: auto.", value: "when")
     var color: ColorChoice?
 
     mutating func read(_ words: inout ScannedWords) {
@@ -31,10 +30,8 @@ struct OutputOptions: ScannedGroup {
 /// The option for the progress display of the commands that show running downloads.
 struct ProgressOptions: ScannedGroup {
     @Option(
-        help: ArgumentHelp(
-            "Show progress on stderr: bars (bar), a line every few seconds (plain), JSON (json) or nothing (none). "
-                + "Default: auto, which is bar on a terminal. Elsewhere it is none, but plain for dlm watch.",
-            valueName: "how"))
+        "Show progress on stderr: bars (bar), a line every few seconds (plain), JSON (json) or nothing (none). "
+            + "Default: auto, which is bar on a terminal. Elsewhere it is none, but plain for dlm watch.", value: "how")
     var progress: ProgressChoice?
 
     mutating func read(_ words: inout ScannedWords) {

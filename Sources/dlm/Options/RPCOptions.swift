@@ -8,32 +8,24 @@ struct RPCOptions: ScannedGroup {
     @Flag(exclusivity: .chooseLast) var rpc: RPCFlag?
 
     @Option(
-        help: ArgumentHelp(
-            "Serve at this numeric address and port. Default: 127.0.0.1:6800. There is no encryption: for access from "
-                + "elsewhere, use ssh -L or a reverse proxy.", valueName: "address"),
-        transform: RPCAddress.init(argument:))
+        "Serve at this numeric address and port. Default: 127.0.0.1:6800. There is no encryption: for access from "
+            + "elsewhere, use ssh -L or a reverse proxy.", value: "address")
     var rpcListen: RPCAddress?
 
     @Option(
-        help: ArgumentHelp(
-            "Let network clients save files in this folder and its subfolders; repeatable. If a client names no "
-                + "folder, the first one is used. Default: $XDG_DOWNLOAD_DIR, else the setting directory, else "
-                + "~/Downloads.", valueName: "dir"),
-        completion: .directory)
+        "Let network clients save files in this folder and its subfolders; repeatable. If a client names no folder, "
+            + "the first one is used. Default: $XDG_DOWNLOAD_DIR, else the setting directory, else ~/Downloads.",
+        value: "dir", completion: .directory)
     var rpcFolders: [String] = []
 
     @Option(
-        help: ArgumentHelp(
-            "Also answer requests with this host name, for example behind a reverse proxy; repeatable. localhost is "
-                + "always answered.",
-            valueName: "name"))
+        "Also answer requests with this host name, for example behind a reverse proxy; repeatable. localhost is always "
+            + "answered.", value: "name")
     var rpcHosts: [String] = []
 
     @Option(
-        help: ArgumentHelp(
-            "Also answer web pages of this origin, such as https://example.org; repeatable. null means pages opened "
-                + "from files. The server's own page and browser extensions are always answered.",
-            valueName: "origin"))
+        "Also answer web pages of this origin, such as https://example.org; repeatable. null means pages opened from "
+            + "files. The server's own page and browser extensions are always answered.", value: "origin")
     var rpcOrigins: [String] = []
 
     @Flag(exclusivity: .chooseLast) var rpcPrivateHosts: RPCPrivateHostsFlag?
@@ -114,7 +106,7 @@ struct RPCOptions: ScannedGroup {
 
     mutating func read(_ words: inout ScannedWords) {
         rpc = words.pair("rpc")
-        rpcListen = words("rpc-listen", .value(RPCAddress.init(argument:)))
+        rpcListen = words("rpc-listen", .value())
         rpcFolders = words("rpc-folders", .paths)
         rpcHosts = words("rpc-hosts", .texts)
         rpcOrigins = words("rpc-origins", .texts)
@@ -149,7 +141,7 @@ enum RPCPrivateHostsFlag: FlagPair {
 }
 
 /// A numeric address with a port.
-struct RPCAddress: Equatable, CustomStringConvertible {
+struct RPCAddress: ParsedArgument, Equatable, CustomStringConvertible {
     let host: String
     let port: Int
 

@@ -74,19 +74,15 @@ extension RenewableOptions {
 /// The option for the number of connections.
 struct ConnectionOptions: ParsableArguments {
     @Option(
-        name: [.customShort("x"), .long],
-        help: ArgumentHelp(
-            "Use N connections for each file, 1 to 64. auto adds connections while they make the download faster, at "
-                + "most \(SegmentPlanner.automaticLimit), and auto:N at most N. Over FTP and SSH, auto uses 1. "
-                + "Default: auto.",
-            valueName: "n"),
-        completion: .list(["auto", "1", "2", "4", "8", "16"]), transform: DownloadRequest.Connections.init(argument:))
+        "Use N connections for each file, 1 to 64. auto adds connections while they make the download faster, at most "
+            + "\(SegmentPlanner.automaticLimit), and auto:N at most N. Over FTP and SSH, auto uses 1. Default: auto.",
+        value: "n", name: [.customShort("x"), .long], completion: .list(["auto", "1", "2", "4", "8", "16"]))
     var connections: DownloadRequest.Connections?
 }
 
 extension ConnectionOptions: ScannedGroup {
     mutating func read(_ words: inout ScannedWords) {
-        connections = words("connections", letter: "x", .value(DownloadRequest.Connections.init(argument:)))
+        connections = words("connections", letter: "x", .value())
     }
 }
 
@@ -99,56 +95,34 @@ struct TransferOptions: OptionTable {
     private static let stall = Seconds(DownloadRequest.Timeouts().stall.inSeconds)
 
     @Option(
-        help: ArgumentHelp(
-            "Limit each download to this many bytes per second, such as 500k, 2M or 1.5GiB. Default: none.",
-            valueName: "rate"),
-        transform: ByteRate.init(argument:))
+        "Limit each download to this many bytes per second, such as 500k, 2M or 1.5GiB. Default: none.", value: "rate")
     var limitRate: ByteRate?
 
-    @Option(
-        help: ArgumentHelp(
-            "Retry at most N times; the count starts anew after progress. Default: \(RetryPolicy().limit).",
-            valueName: "n"))
+    @Option("Retry at most N times; the count starts anew after progress. Default: \(RetryPolicy().limit).", value: "n")
     var retries: Int?
 
     @Option(
-        help: ArgumentHelp(
-            "Wait this long before the first retry. Each further wait is twice as long as the one before it, up to "
-                + "60 s. Default: \(Self.delay).",
-            valueName: "time"),
-        transform: Seconds.init(argument:))
+        "Wait this long before the first retry. Each further wait is twice as long as the one before it, up to 60 s. "
+            + "Default: \(Self.delay).", value: "time")
     var retryDelay: Seconds?
 
     @Option(
-        help: ArgumentHelp(
-            "Keep other downloads from the same server waiting for at most this long when the server asks for a pause "
-                + "(Retry-After). Default: \(Self.hostPause).",
-            valueName: "time"),
-        transform: Seconds.init(argument:))
+        "Keep other downloads from the same server waiting for at most this long when the server asks for a pause "
+            + "(Retry-After). Default: \(Self.hostPause).", value: "time")
     var maxRetryAfter: Seconds?
 
     @Option(
-        help: ArgumentHelp(
-            "Give up a connection attempt after this long, including name lookup and TLS. Default: \(Self.connect).",
-            valueName: "time"),
-        transform: Seconds.init(argument:))
+        "Give up a connection attempt after this long, including name lookup and TLS. Default: \(Self.connect).",
+        value: "time")
     var connectTimeout: Seconds?
 
-    @Option(
-        help: ArgumentHelp(
-            "Cut a connection that receives no bytes for this long, and retry. Default: \(Self.stall).",
-            valueName: "time"),
-        transform: Seconds.init(argument:))
+    @Option("Cut a connection that receives no bytes for this long, and retry. Default: \(Self.stall).", value: "time")
     var stallTimeout: Seconds?
 
-    @Option(
-        help: ArgumentHelp(
-            "Follow at most N redirects. Default: \(RedirectPolicy().limit).", valueName: "n"))
+    @Option("Follow at most N redirects. Default: \(RedirectPolicy().limit).", value: "n")
     var maxRedirects: Int?
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Start before downloads with a lower number. Default: 0.", valueName: "n"))
+    @Option("Start before downloads with a lower number. Default: 0.", value: "n", parsing: .unconditional)
     var priority: Int?
 
     func validate() throws {
@@ -164,19 +138,19 @@ struct TransferOptions: OptionTable {
 
     mutating func rows(_ row: inout OptionRows) {
         let (retry, times) = (RetryPolicy(), DownloadRequest.Timeouts())
-        limitRate = row("limit-rate", .value(ByteRate.init(argument:)), limitRate, .sets { $0.rateLimit = $1.limit })
+        limitRate = row("limit-rate", .value(), limitRate, .sets { $0.rateLimit = $1.limit })
         retries = row("retries", .word(), retries, .field(\.retry.limit, unless: retry.limit))
         retryDelay = row(
-            "retry-delay", .seconds, retryDelay, .seconds(\.retry.delay.inSeconds, unless: retry.delay.inSeconds))
+            "retry-delay", .value(), retryDelay, .seconds(\.retry.delay.inSeconds, unless: retry.delay.inSeconds))
         row.change { if retryDelay != nil { $0.retry.maximumDelay = max($0.retry.maximumDelay, $0.retry.delay) } }
         maxRetryAfter = row(
-            "max-retry-after", .seconds, maxRetryAfter,
+            "max-retry-after", .value(), maxRetryAfter,
             .seconds(\.retry.maximumHostPause.inSeconds, unless: retry.maximumHostPause.inSeconds))
         connectTimeout = row(
-            "connect-timeout", .seconds, connectTimeout,
+            "connect-timeout", .value(), connectTimeout,
             .seconds(\.timeouts.connect.inSeconds, unless: times.connect.inSeconds))
         stallTimeout = row(
-            "stall-timeout", .seconds, stallTimeout, .seconds(\.timeouts.stall.inSeconds, unless: times.stall.inSeconds)
+            "stall-timeout", .value(), stallTimeout, .seconds(\.timeouts.stall.inSeconds, unless: times.stall.inSeconds)
         )
         maxRedirects = row(
             "max-redirects", .word(), maxRedirects, .field(\.redirect.limit, unless: RedirectPolicy().limit))

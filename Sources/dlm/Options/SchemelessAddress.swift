@@ -1,3 +1,4 @@
+import DownloadKit
 import Foundation
 
 /// A URL without a scheme, as users type it for curl and wget: `example.org/x`, `127.0.0.1:8080/x`.
@@ -50,7 +51,7 @@ struct SchemelessAddress: Equatable {
     /// Returns the port, 0 if none is written, or nil if the text is not a port.
     private static func port(_ text: Substring) -> Int? {
         if text.isEmpty { return 0 }
-        guard text.first == ":", text.dropFirst().utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
+        guard text.first == ":", text.dropFirst().utf8.allSatisfy(\.isDigit) else { return nil }
         return UInt16(text.dropFirst()).flatMap { $0 > 0 ? Int($0) : nil }
     }
 
@@ -60,7 +61,7 @@ struct SchemelessAddress: Equatable {
         if text.first == "[" {
             return text.dropFirst().dropLast().contains(":")
                 && text.dropFirst().dropLast().utf8.allSatisfy {
-                    ":.%".utf8.contains($0) || (48...57).contains($0) || (65...70).contains($0 & 0xDF)
+                    ":.%".utf8.contains($0) || $0.isDigit || (65...70).contains($0 & 0xDF)
                 }
         }
         if isIPv4(text) || text.lowercased() == "localhost" { return true }
@@ -76,7 +77,7 @@ struct SchemelessAddress: Equatable {
     private static func isIPv4(_ text: some StringProtocol) -> Bool {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4
-            && parts.allSatisfy { $0.utf8.allSatisfy { (48...57).contains($0) } && UInt8($0) != nil }
+            && parts.allSatisfy { $0.utf8.allSatisfy(\.isDigit) && UInt8($0) != nil }
     }
 
     /// Returns whether the first word of a command line can only be a URL, because it has a scheme, a port or a path.

@@ -36,9 +36,7 @@ struct GroupOptions: ParsableArguments {
     @Flag(help: "Select all downloads that this command can change or follow.")
     var all = false
 
-    @Option(
-        parsing: .singleValue,
-        help: ArgumentHelp("Select all downloads in this state; repeatable.", valueName: "state"))
+    @Option("Select all downloads in this state; repeatable.", value: "state", parsing: .singleValue)
     var state: [DownloadState.Kind] = []
 
     var isEmpty: Bool { !all && state.isEmpty }

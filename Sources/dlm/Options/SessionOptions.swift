@@ -4,14 +4,11 @@ import DownloadKit
 /// The options that apply to the whole session instead of one download.
 struct SessionOptions: ScannedGroup {
     @Option(
-        name: [.customShort("j"), .long],
-        help: ArgumentHelp("Run at most N downloads at the same time, 1 to 1000. Default: 16.", valueName: "n"))
+        "Run at most N downloads at the same time, 1 to 1000. Default: 16.", value: "n",
+        name: [.customShort("j"), .long])
     var maxConcurrent: Int?
 
-    @Option(
-        help: ArgumentHelp(
-            "Run at most N downloads from one host, 1 to 1000. Default: the value of --max-concurrent.",
-            valueName: "n"))
+    @Option("Run at most N downloads from one host, 1 to 1000. Default: the value of --max-concurrent.", value: "n")
     var maxPerHost: Int?
 
     func validate() throws {

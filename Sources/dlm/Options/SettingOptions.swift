@@ -25,39 +25,28 @@ struct SettingOptions {
 
 extension SettingOptions: ScannedOptions {
     init(_ arguments: SettingArguments) {
-        historyAge = arguments.historyAge
-        limitWindow = arguments.limitWindow
-        rpc = arguments.rpc
-        session = arguments.session
-        item = ItemOptions(arguments.item)
-        progress = arguments.progress
-        output = arguments.output
+        self.init(
+            historyAge: arguments.historyAge, limitWindow: arguments.limitWindow, rpc: arguments.rpc,
+            session: arguments.session, item: ItemOptions(arguments.item), progress: arguments.progress,
+            output: arguments.output)
     }
 
     init(_ words: inout ScannedWords) {
-        historyAge = words("history-age", .value(HistoryAge.init(argument:)))
-        limitWindow = words("limit-window", .values(LimitWindow.init(argument:)))
-        rpc = words.group()
-        session = words.group()
-        item = ItemOptions(&words)
-        progress = words.group()
-        output = words.group()
+        self.init(
+            historyAge: words("history-age", .value()), limitWindow: words("limit-window", .values()),
+            rpc: words.group(), session: words.group(), item: ItemOptions(&words), progress: words.group(),
+            output: words.group())
     }
 }
 
 /// ``SettingOptions`` for the argument parser.
 struct SettingArguments: ParsableArguments {
-    @Option(
-        help: "Keep ended downloads in the history for this long, such as 30d. Default: none (forever).",
-        transform: HistoryAge.init(argument:))
+    @Option("Keep ended downloads in the history for this long, such as 30d. Default: none (forever).")
     var historyAge: HistoryAge?
 
     @Option(
-        help: """
-            Limit the speed in a window of local time, such as 'Mon-Fri 08:00-18:00 1M'; repeatable. If several \
-            windows are open, the first one applies. Default: none.
-            """,
-        transform: LimitWindow.init(argument:))
+        "Limit the speed in a window of local time, such as 'Mon-Fri 08:00-18:00 1M'; repeatable. If several windows "
+            + "are open, the first one applies. Default: none.")
     var limitWindow: [LimitWindow] = []
 
     @OptionGroup(title: "Network access") var rpc: RPCOptions
@@ -68,7 +57,7 @@ struct SettingArguments: ParsableArguments {
 }
 
 /// The time that a download stays in the history, or `none` if it stays without limit.
-struct HistoryAge: Equatable {
+struct HistoryAge: ParsedArgument, Equatable {
     let seconds: Double?
 
     /// Reads an argument. 0 is refused, because it could mean "without limit" or "not at all".

@@ -3,7 +3,7 @@ import DownloadKit
 import Foundation
 
 /// The time when a download is to start. For a time without a day, it is the next such time after the argument is read.
-struct StartArgument: Equatable {
+struct StartArgument: ParsedArgument, Equatable {
     let moment: Date
 
     init(argument: String) throws {
@@ -15,7 +15,7 @@ struct StartArgument: Equatable {
     }
 }
 
-extension TimeWindow {
+extension TimeWindow: ParsedArgument {
     init(argument: String) throws {
         guard let window = TimeWindow(argument) else {
             throw ValidationError("give a window such as 01:00-06:00 or 'Mon-Fri 22:00-06:00'")
@@ -25,7 +25,7 @@ extension TimeWindow {
 }
 
 /// A speed limit for a window of time, such as `Mon-Fri 08:00-18:00 1M`; or `none`.
-struct LimitWindow: Equatable {
+struct LimitWindow: ParsedArgument, Equatable {
     let entry: RateTimetable.Entry?
 
     init(argument: String) throws {

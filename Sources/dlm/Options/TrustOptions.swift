@@ -14,51 +14,38 @@ struct TrustOptions: OptionTable {
             """)
     var allowUnverified = false
 
-    @Option(
-        help: ArgumentHelp(
-            "Trust only the certificate authorities in this file (PEM).", valueName: "file"), completion: .file())
+    @Option("Trust only the certificate authorities in this file (PEM).", value: "file", completion: .file())
     var caCertificate: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Refuse certificates that this file (PEM) lists as revoked. The file must have a list for each authority.",
-            valueName: "file"), completion: .file())
+        "Refuse certificates that this file (PEM) lists as revoked. The file must have a list for each authority.",
+        value: "file", completion: .file())
     var crlFile: String?
 
-    @Option(
-        help: ArgumentHelp("Present this client certificate (PEM) to the server.", valueName: "file"),
-        completion: .file())
+    @Option("Present this client certificate (PEM) to the server.", value: "file", completion: .file())
     var certificate: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Use this key for --certificate if the key is in a separate file; the key must have no passphrase.",
-            valueName: "file"),
-        completion: .file())
+        "Use this key for --certificate if the key is in a separate file; the key must have no passphrase.",
+        value: "file", completion: .file())
     var privateKey: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Accept only a server with this public key: sha256//BASE64 (several separated by ;), or a file with the "
-                + "key. This works only with https URLs.", valueName: "key"), completion: .file())
+        "Accept only a server with this public key: sha256//BASE64 (several separated by ;), or a file with the key. "
+            + "This works only with https URLs.", value: "key", completion: .file())
     var pinnedPublicKey: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Accept this version of TLS and newer ones. Default: 1.2.", valueName: "version"))
+    @Option("Accept this version of TLS and newer ones. Default: 1.2.", value: "version")
     var tlsMin: ServerTrustPolicy.TLSVersion?
 
     @Option(
-        help: ArgumentHelp(
-            "Check the keys of SSH servers against this file (OpenSSH format). Default: ~/.ssh/known_hosts.",
-            valueName: "file"),
+        "Check the keys of SSH servers against this file (OpenSSH format). Default: ~/.ssh/known_hosts.", value: "file",
         completion: .file())
     var knownHosts: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Log in over SSH (sftp, scp) with this key, which must have no passphrase. Default: the keys of ssh-agent, "
-                + "then id_ed25519, id_ecdsa or id_rsa in ~/.ssh.", valueName: "file"), completion: .file())
+        "Log in over SSH (sftp, scp) with this key, which must have no passphrase. Default: the keys of ssh-agent, "
+            + "then id_ed25519, id_ecdsa or id_rsa in ~/.ssh.", value: "file", completion: .file())
     var sshKey: String?
 
     @Flag(help: "Encrypt ftp with TLS if the server supports it; ftps is always encrypted.")
@@ -67,10 +54,7 @@ struct TrustOptions: OptionTable {
     @Flag(help: "Encrypt ftp with TLS, and fail if the server does not support it.")
     var sslReqd = false
 
-    @Option(
-        help: ArgumentHelp(
-            "Allow only these schemes, also after redirects, such as =https.", valueName: "schemes"),
-        transform: Schemes.init(argument:))
+    @Option("Allow only these schemes, also after redirects, such as =https.", value: "schemes")
     var proto: Schemes?
 
     func validate() throws {
@@ -113,7 +97,7 @@ struct TrustOptions: OptionTable {
         ssl = row("ssl", .flag, ssl, .choice(\.trust.ftpTLS, .attempted))
         sslReqd = row("ssl-reqd", .flag, sslReqd, .choice(\.trust.ftpTLS, .required))
         proto = row(
-            "proto", .value(Schemes.init(argument:)), proto,
+            "proto", .value(), proto,
             .sets({ $0.redirect.schemes = $1.names }, shows: { $0.redirect.schemes?.joined(separator: ",") }))
     }
 
@@ -147,7 +131,7 @@ struct TrustOptions: OptionTable {
 extension ServerTrustPolicy.TLSVersion: ExpressibleByArgument {}
 
 /// The schemes that `--proto` allows, read as in curl: `https`, `=https`, `-http`, `-all,https`.
-struct Schemes: Equatable {
+struct Schemes: ParsedArgument, Equatable {
     let names: [String]
 
     /// Reads an argument. The parser calls this initializer as `transform`, and puts the thrown text at the end of its

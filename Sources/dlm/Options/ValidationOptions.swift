@@ -5,11 +5,9 @@ import Foundation
 /// The options for the conditions under which an answer is accepted as the file.
 struct ValidationOptions: OptionTable {
     @Option(
-        parsing: .singleValue,
-        help: ArgumentHelp(
-            "Accept only this media type, such as application/zip or image/*; repeatable, or several with commas. With "
-                + "another type, such as the type of a login page, nothing is written, and the exit status is 9.",
-            valueName: "type"))
+        "Accept only this media type, such as application/zip or image/*; repeatable, or several with commas. With "
+            + "another type, such as the type of a login page, nothing is written, and the exit status is 9.",
+        value: "type", parsing: .singleValue)
     var expectType: [String] = []
 
     @Option(
@@ -20,10 +18,8 @@ struct ValidationOptions: OptionTable {
     var expectStatus: StatusCodes?
 
     @Option(
-        help: ArgumentHelp(
-            "Refuse a file larger than this, such as 500M. If the server sends no size, the download stops at the "
-                + "limit. Its partial file is kept, and can be continued with a larger limit.", valueName: "size"),
-        transform: ByteSize.init(argument:))
+        "Refuse a file larger than this, such as 500M. If the server sends no size, the download stops at the limit. "
+            + "Its partial file is kept, and can be continued with a larger limit.", value: "size")
     var maxSize: ByteSize?
 
     func validate() throws {
@@ -49,12 +45,12 @@ struct ValidationOptions: OptionTable {
         expectStatus = row(
             "expect-status", .value(StatusCodes.expected(argument:)), expectStatus, .field(\.validation.statuses))
         maxSize = row(
-            "max-size", .value(ByteSize.init(argument:)), maxSize,
+            "max-size", .value(), maxSize,
             .sets({ $0.validation.maximumSize = $1.bytes }, shows: { $0.validation.maximumSize.map(String.init) }))
     }
 }
 
-extension StatusCodes {
+extension StatusCodes: ParsedArgument {
     /// Reads an argument such as `403,520-529`.
     init(argument: String) throws {
         guard let codes = StatusCodes(argument) else {

@@ -5,25 +5,18 @@ import DownloadKit
 /// and they record the results for the workflow engine.
 struct WorkerOptions: ScannedGroup {
     @Option(
-        help: ArgumentHelp(
-            "Download only part I of N of the list: I/N with I from 0. auto takes both numbers from Slurm or "
-                + "Kubernetes; auto/N takes only I from them, or from GNU parallel.", valueName: "i/n"),
-        transform: ShardArgument.init(argument:))
+        "Download only part I of N of the list: I/N with I from 0. auto takes both numbers from Slurm or Kubernetes; "
+            + "auto/N takes only I from them, or from GNU parallel.", value: "i/n")
     var shard: ShardArgument?
 
     @Option(
-        help: ArgumentHelp(
-            "Divide the list by host (all URLs of a host in one part), by line or by url. Default: host.",
-            valueName: "what"))
+        "Divide the list by host (all URLs of a host in one part), by line or by url. Default: host.", value: "what")
     var shardBy: ShardRule?
 
     @Option(
-        help: ArgumentHelp(
-            "Append a line of JSON to this file for each URL that ends. Skip URLs that the file records as done, if "
-                + "their files still exist. The exit status is 75 if another run may get more, 65 if the rest has "
-                + "failed for good.",
-            valueName: "file"),
-        completion: .file())
+        "Append a line of JSON to this file for each URL that ends. Skip URLs that the file records as done, if their "
+            + "files still exist. The exit status is 75 if another run may get more, 65 if the rest has failed for "
+            + "good.", value: "file", completion: .file())
     var manifest: String?
 
     @Flag(help: "Record the SHA-256 digest of each file in the manifest, also of files without a checksum.")
@@ -33,40 +26,31 @@ struct WorkerOptions: ScannedGroup {
     var retryFailed = false
 
     @Option(
-        help: ArgumentHelp(
-            "Stop with status 69 after more than N failed downloads, or if more than P% of at least 100 downloads "
-                + "failed.",
-            valueName: "n or p%"),
-        transform: FailureLimitArgument.init(argument:))
+        "Stop with status 69 after more than N failed downloads, or if more than P% of at least 100 downloads failed.",
+        value: "n or p%")
     var maxFailures: FailureLimitArgument?
 
     @Option(
-        help: ArgumentHelp(
-            "Name files after the URL (url, in a folder for each host), after its hash (hash), or after their number "
-                + "in the list (number). No two URLs get the same name.", valueName: "what"))
+        "Name files after the URL (url, in a folder for each host), after its hash (hash), or after their number in "
+            + "the list (number). No two URLs get the same name.", value: "what")
     var nameBy: FileNameRule?
 
     @Option(
-        help: ArgumentHelp(
-            "Start at most this many downloads per second from one host, such as 10 or 0.5. If the list is not divided "
-                + "by host, all workers share this rate.", valueName: "n"))
+        "Start at most this many downloads per second from one host, such as 10 or 0.5. If the list is not divided by "
+            + "host, all workers share this rate.", value: "n")
     var perHostRate: Double?
 
     @Flag(help: "Spread the files over two levels of folders; needs --name-by.")
     var spread = false
 
     @Option(
-        help: ArgumentHelp(
-            "Keep the state of this worker in this folder instead of $XDG_STATE_HOME. Use a folder on a local disk.",
-            valueName: "dir"),
-        completion: .directory)
+        "Keep the state of this worker in this folder instead of $XDG_STATE_HOME. Use a folder on a local disk.",
+        value: "dir", completion: .directory)
     var state: String?
 
     @Option(
-        help: ArgumentHelp(
-            "With -b: add the URLs to the shared queue in this PostgreSQL database, and return. dlm work downloads them "
-                + "on any number of machines.", valueName: "url"),
-        transform: QueueArgument.init(argument:))
+        "With -b: add the URLs to the shared queue in this PostgreSQL database, and return. dlm work downloads them on "
+            + "any number of machines.", value: "url")
     var store: QueueArgument?
 
     /// The option about failures, if it is given.
@@ -110,22 +94,22 @@ struct WorkerOptions: ScannedGroup {
     }
 
     mutating func read(_ words: inout ScannedWords) {
-        shard = words("shard", .value(ShardArgument.init(argument:)))
+        shard = words("shard", .value())
         shardBy = words("shard-by", .word())
         manifest = words("manifest", .path)
         manifestDigest = words("manifest-digest", .flag)
         retryFailed = words("retry-failed", .flag)
-        maxFailures = words("max-failures", .value(FailureLimitArgument.init(argument:)))
+        maxFailures = words("max-failures", .value())
         nameBy = words("name-by", .word())
         perHostRate = words("per-host-rate", .word())
         spread = words("spread", .flag)
         state = words("state", .path)
-        store = words("store", .value(QueueArgument.init(argument:)))
+        store = words("store", .value())
     }
 }
 
 /// The value of `--max-failures`.
-struct FailureLimitArgument: Equatable, Sendable {
+struct FailureLimitArgument: ParsedArgument, Equatable {
     let limit: WorkerOutcome.FailureLimit
 
     init(argument: String) throws {

@@ -7,20 +7,22 @@ struct ListPrinter {
     let isHistory: Bool
     let json: Bool
     let fate: Context.FateOfFile
-    private let time: any TimeSource
-    private var layout: ListTable.Layout?
+    let time: any TimeSource
+    private(set) var layout: ListTable.Layout?
 
-    init(
-        console: Console, style: Style, isHistory: Bool, json: Bool, fate: @escaping Context.FateOfFile,
-        time: any TimeSource
-    ) {
-        self.fate = fate
-        self.time = time
-        self.console = console
-        self.style = style
-        self.isHistory = isHistory
-        self.json = json
+    /// Prints the downloads of a selection.
+    mutating func print(_ which: DownloadSelection.Which, of service: any DownloadService) async throws {
+        var last: DownloadID = 0
+        while !console.isOutputClosed {
+            let page = try await service.snapshots(DownloadSelection(which, limit: Follower.chunk, after: last))
+            guard let newest = page.last?.id else { break }
+            last = newest
+            print(page, isLast: page.count < Follower.chunk)
+        }
     }
+
+    /// Whether nothing was printed as text.
+    var isEmpty: Bool { layout == nil }
 
     /// Prints a page.
     /// - Parameter isLast: Whether this is the last page.
@@ -36,7 +38,7 @@ struct ListPrinter {
 
     /// Reports that there was nothing to print, if both output streams are terminals.
     func explainNothing() {
-        guard layout == nil, !json, console.outputIsTerminal, console.errorsAreTerminal else { return }
+        guard isEmpty, !json, console.outputIsTerminal, console.errorsAreTerminal else { return }
         console.report(isHistory ? "there are no downloads" : "there are no unfinished downloads; see: dlm list --all")
     }
 }

@@ -4,7 +4,7 @@ import DownloadStoragePostgres
 
 /// The value of `--store`: the place of a shared queue. The value is checked after it was read, because the parser's
 /// own messages repeat a wrong value, and the value may contain a password.
-struct QueueArgument: Equatable, Sendable {
+struct QueueArgument: ParsedArgument, Equatable {
     private let text: String
 
     init(argument: String) { text = argument }
@@ -46,7 +46,7 @@ extension StoreCommand {
 
 /// The option of commands that pause and resume.
 struct QueueHostOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("With --store: only the URLs of this host.", valueName: "name"))
+    @Option("With --store: only the URLs of this host.", value: "name")
     var host: String?
 
     /// Checks what a command is about.
@@ -67,10 +67,8 @@ struct QueueHostOptions: ParsableArguments {
 /// The options of commands that show or change either the downloads of this machine or a shared queue.
 struct QueueOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "Use the shared queue in this PostgreSQL database instead of the downloads of this machine; see dlm work.",
-            valueName: "url"),
-        transform: QueueArgument.init(argument:))
+        "Use the shared queue in this PostgreSQL database instead of the downloads of this machine; see dlm work.",
+        value: "url")
     var store: QueueArgument?
 
     func validate() throws { _ = try store?.location }

@@ -28,7 +28,7 @@ struct QueueCommands {
             guard let newest = items.last?.id else { break }
             for item in items {
                 let document = QueueItemDocument(item)
-                tell(document, [document.line])
+                context.console.print(document, output) { [Escaping.line(document.line)] }
             }
             (last, left) = (newest, left - items.count)
         }
@@ -52,7 +52,7 @@ struct QueueCommands {
         for id in ids where !items.contains(where: { $0.id == id }) { throw DownloadError.noSuchDownload(id) }
         for item in items {
             let document = QueueItemDocument(item)
-            tell(document, document.lines)
+            context.console.print(document, output) { document.lines.map(Escaping.line) }
         }
         return 0
     }
@@ -133,12 +133,7 @@ struct QueueCommands {
 
     private func tellCounts() async throws -> QueueDocument {
         let document = QueueDocument(try await queue.counts())
-        tell(document, document.lines)
+        context.console.print(document, output) { document.lines.map(Escaping.line) }
         return document
-    }
-
-    private func tell(_ document: some Document, _ lines: [String]) {
-        if output.json { return context.console.print(document.json) }
-        if !output.quiet { for line in lines { context.console.print(Escaping.line(line)) } }
     }
 }

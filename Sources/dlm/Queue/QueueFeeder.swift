@@ -94,12 +94,8 @@ struct QueueFeeder {
             }
         }
         for part in requests.parts(of: Follower.chunk) {
-            do {
-                try await follower.add(RequestList(part))
-            } catch let error as DownloadError {
-                throw error
-            } catch {
-                throw .unexpected("\(error)")
+            do { try await follower.add(RequestList(part)) } catch {
+                throw error as? DownloadError ?? .unexpected("\(error)")
             }
         }
     }

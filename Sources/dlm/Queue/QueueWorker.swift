@@ -3,9 +3,9 @@ import DownloadStoragePostgres
 import Foundation
 import Synchronization
 
-/// The URLs that this process has leased from a shared queue, and the reports about them. Reports that come while a
-/// batch of reports is being sent form the next batch.
-final class QueueWorker: WorkerReceiver {
+/// The URLs that this process has leased from a shared queue, and the reports about them. A ``WorkerRun`` tells it the
+/// results of its downloads. Reports that come while a batch of reports is being sent form the next batch.
+final class QueueWorker: Sendable {
     private struct Held {
         let item: LeasedItem
         var hasEnded = false
@@ -100,11 +100,18 @@ final class QueueWorker: WorkerReceiver {
 
     // MARK: Reports
 
+    /// The reason why the run must stop; nil while it may continue.
     var stopReason: String? { state.withLock { $0.end?.reason } }
+    /// The exit status that the end of the work requires; nil for none.
     var exitStatus: Int32? { state.withLock { $0.end?.status } }
 
+    /// Returns whether the end of a URL is still expected. One process may download a URL again after the URL was put
+    /// back into the queue.
     func awaits(_ url: String) -> Bool { state.withLock { $0.held[url].map { !$0.hasEnded } ?? false } }
 
+    /// Decides whether a URL whose download has just ended is downloaded again. If it is not, records its end, before
+    /// its entry comes through the manifest.
+    /// - Returns: whether the URL is downloaded again.
     func restarts(_ url: String, after error: DownloadError?) -> Bool {
         if let path = Self.obstacle(error),
             let held = state.withLock({ $0.held[url] }), !held.wasRestarted, held.item.attempts > 1,
@@ -129,13 +136,16 @@ final class QueueWorker: WorkerReceiver {
         return failure == .partialExists || failure == .replaced ? path : nil
     }
 
+    /// Records the id and the URL of a download that has begun. ``lost(_:_:)`` needs the URL.
     func began(_ id: DownloadID, _ url: String) { state.withLock { $0.urls[id] = url } }
 
+    /// Handles the end of a download that has no record any more.
     func lost(_ id: DownloadID, _ error: DownloadError) {
         guard let url = state.withLock({ $0.urls[id] }) else { return }
         ended([ManifestEntry(rejected: url, error: ManifestEntry.Failure(error), of: nil, at: time.date)])
     }
 
+    /// Handles the ends of downloads. If there is a manifest, the lines of these downloads are already on the disk.
     func ended(_ entries: [ManifestEntry]) {
         state.withLock { state in
             for entry in entries {
@@ -175,6 +185,8 @@ final class QueueWorker: WorkerReceiver {
     /// worker ends without telling the queue.
     private static let lastPatience = 30.0
 
+    /// Returns when everything has been reported.
+    /// - Parameter isHurried: whether a signal is about to end the process.
     func finish(isHurried: Bool) async {
         let isFirst = state.withLock { state in
             defer { state.isFinished = true }

@@ -23,7 +23,7 @@ struct FileDigestTests {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let file = try PartialFile.open(folder: folder.path, name: "a", mode: .create, followsLinks: true)
-        let digest = try #require(FileDigest(of: file, checksum: Self.right, queue: queue))
+        let digest = try FileDigest(of: file, checksum: Self.right, queue: queue)
         if looksOften { file.notifyWrites { [weak digest] in digest?.advance() } }
         for start in [3, 0, 4, 1, 2] as [Int64] { write(start * 1_000_000..<(start + 1) * 1_000_000, file) }
         #expect(try await digest.verify(total: 5_000_000))
@@ -36,7 +36,7 @@ struct FileDigestTests {
         let file = try PartialFile.open(folder: folder.path, name: "a", mode: .create, followsLinks: true)
         write(0..<4_999_999, file)
         [UInt8](arrayLiteral: 1).withUnsafeBytes { file.write($0, at: 4_999_999) }
-        let digest = try #require(FileDigest(of: file, checksum: Self.right, queue: queue))
+        let digest = try FileDigest(of: file, checksum: Self.right, queue: queue)
         do {
             _ = try await digest.verify(total: 5_000_000)
             Issue.record("the checksum matched")
@@ -65,7 +65,7 @@ struct FileDigestTests {
         let file = try PartialFile.open(folder: folder.path, name: "a", mode: .create, followsLinks: true)
         Array("abc".utf8).withUnsafeBytes { file.write($0, at: 0) }
         let checksum = try #require(Checksum(text))
-        let digest = try #require(FileDigest(of: file, checksum: checksum, queue: queue))
+        let digest = try FileDigest(of: file, checksum: checksum, queue: queue)
         #expect(try await digest.verify(total: 3))
     }
 
@@ -75,7 +75,7 @@ struct FileDigestTests {
         defer { folder.remove() }
         let file = try PartialFile.open(folder: folder.path, name: "a", mode: .create, followsLinks: true)
         let checksum = Checksum(algorithm: .sha256, digest: Content.empty.sha256)
-        let digest = try #require(FileDigest(of: file, checksum: checksum, queue: queue))
+        let digest = try FileDigest(of: file, checksum: checksum, queue: queue)
         #expect(try await digest.verify(total: 0))
     }
 
@@ -85,7 +85,7 @@ struct FileDigestTests {
         defer { folder.remove() }
         let file = try PartialFile.open(folder: folder.path, name: "a", mode: .create, followsLinks: true)
         write(0..<5_000_000, file)
-        let digest = try #require(FileDigest(of: file, checksum: Self.right, queue: queue))
+        let digest = try FileDigest(of: file, checksum: Self.right, queue: queue)
         let asked = Observed(0)
         let isDone = try await digest.verify(total: 5_000_000) {
             asked.update { count in
@@ -95,7 +95,7 @@ struct FileDigestTests {
         }
         #expect(!isDone)
         #expect(asked.value == 3)
-        let other = try #require(FileDigest(of: file, checksum: Self.right, queue: queue))
+        let other = try FileDigest(of: file, checksum: Self.right, queue: queue)
         other.abandon()
         #expect(try await !other.verify(total: 5_000_000))
     }
@@ -106,7 +106,7 @@ struct FileDigestTests {
         defer { folder.remove() }
         let file = try PartialFile.open(folder: folder.path, name: "a", mode: .create, followsLinks: true)
         write(0..<1000, file)
-        let digest = try #require(FileDigest(of: file, checksum: Self.right, queue: queue))
+        let digest = try FileDigest(of: file, checksum: Self.right, queue: queue)
         await #expect(throws: DownloadError.self) { try await digest.verify(total: 5_000_000) }
     }
 }

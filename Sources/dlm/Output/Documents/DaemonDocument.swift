@@ -21,26 +21,19 @@ struct DaemonDocument: Document, Equatable {
     let rateLimit: Int64?
     let isFinishing: Bool
 
-    init(_ status: SessionStatus, socket: String) {
-        identifier = status.identifier
-        pid = status.pid
+    /// - Parameter status: The status of the session; nil if it is not running.
+    init(_ status: SessionStatus? = nil, socket: String) {
+        identifier = status?.identifier ?? SessionIdentifier.background
+        pid = status?.pid
         self.socket = socket
-        program = status.version
-        started = status.started
-        running = status.running
-        waiting = status.waiting
-        queued = status.queued
-        maxConcurrent = status.settings.maxConcurrent
-        maxPerHost = status.settings.maxPerHost
-        rateLimit = status.settings.rateLimit.flatMap { $0 > 0 ? $0 : nil }
-        isFinishing = status.isFinishing
-    }
-
-    /// Creates the document for a session that is not running.
-    init(socket: String) {
-        identifier = SessionIdentifier.background
-        self.socket = socket
-        (pid, program, started, queued, maxConcurrent, maxPerHost, rateLimit) = (nil, nil, nil, nil, nil, nil, nil)
-        (running, waiting, isFinishing) = (0, 0, false)
+        program = status?.version
+        started = status?.started
+        running = status?.running ?? 0
+        waiting = status?.waiting ?? 0
+        queued = status?.queued
+        maxConcurrent = status?.settings.maxConcurrent
+        maxPerHost = status?.settings.maxPerHost
+        rateLimit = status?.settings.rateLimit.flatMap { $0 > 0 ? $0 : nil }
+        isFinishing = status?.isFinishing ?? false
     }
 }
