@@ -244,15 +244,14 @@ final class Naming: AttemptPhase {
     /// to another store, or to another download that the store still has.
     @inline(never)
     private func described(_ name: String) async throws(DownloadError) -> ResumeData? {
-        guard record.request.asksRanges, let own = PartialDescription(record, in: context.store.path) else {
-            return nil
-        }
+        guard let own = PartialDescription(record, in: context.store.path) else { return nil }
         let found = try await context.disk.onWriter { [folder = folder] () throws(DownloadError) in
             PartialDescription.read(in: folder, name: name)
         }
-        guard var found, found.url == own.url, found.store == own.store, !found.resume.durable.isEmpty,
-            try await !isOwned(found)
-        else { return nil }
+        guard var found, found.url == own.url, found.store == own.store, try await !isOwned(found, name) else {
+            return nil
+        }
+        if found.resume.durable.isEmpty || !record.request.asksRanges { found.forgetRanges() }
         if let total = found.resume.total {
             // Something must be left to ask for, so that the server's version is compared.
             found.resume.durable.remove(max(0, total - 1)..<total)
@@ -262,11 +261,12 @@ final class Naming: AttemptPhase {
     }
 
     /// Returns whether another download of the store has the partial file.
-    private func isOwned(_ found: PartialDescription) async throws(DownloadError) -> Bool {
+    private func isOwned(_ found: PartialDescription, _ name: String) async throws(DownloadError) -> Bool {
         if found.id == record.id { return false }
         do {
             let others = try await context.store.records(DownloadSelection(.ids([found.id])))
-            return others.contains { $0.resume.file == found.resume.file }
+            // A download that was killed early does not know the identity of its file yet.
+            return others.contains { $0.resume.file.map { $0 == found.resume.file } ?? ($0.fileName == name) }
         } catch DownloadError.noSuchDownload {
             return false
         } catch {
@@ -277,8 +277,9 @@ final class Naming: AttemptPhase {
     @inline(never)
     private func open(_ name: String) async throws(DownloadError) {
         let made = try await context.disk.onWriter {
-            [folder = folder, followsLinks = followsLinks, renames = renames, time = context.time]
+            [record = record, store = context.store.path, renames = renames, time = context.time]
             () throws(DownloadError) in
+            let (folder, followsLinks) = (record.request.destination.folder, record.request.destination.followsLinks)
             defer { FaultPoint.reached("afterCreate") }
             let made = try PartialFile.open(
                 folder: folder, name: name, mode: .create, followsLinks: followsLinks, time: time)
@@ -287,6 +288,7 @@ final class Naming: AttemptPhase {
                 made.remove()
                 throw .fileFailed(.partialExists, path: made.path)
             }
+            made.describe(PartialDescription(record, in: store), version: made.version)
             return made
         }
         attempt.local = LocalFile(file: made)

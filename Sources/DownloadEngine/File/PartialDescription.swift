@@ -4,7 +4,7 @@ import Foundation
 
 /// The description of a partial file, in an extended attribute of the file (xattr(7)). If the store is lost, a new
 /// download of the same URL in the store that took its place continues the file by its description. Only ranges that a
-/// sync has made durable are in it.
+/// sync has made durable are in it: none in the description of a new file, which then only tells whose the file is.
 package struct PartialDescription: Codable, Sendable, Equatable {
     /// The download that wrote the description.
     package let id: DownloadID
@@ -36,9 +36,16 @@ package struct PartialDescription: Codable, Sendable, Equatable {
         resume.digest = record.resume.digest
     }
 
+    /// Keeps only what the file is, for a download that begins again in it.
+    mutating func forgetRanges() {
+        let (file, device) = (resume.file, resume.device)
+        resume = ResumeData()
+        (resume.file, resume.device) = (file, device)
+    }
+
     // MARK: The attribute
 
-    private static let attribute = "user.dlm.download"
+    static let attribute = "user.dlm.download"
     /// The limit in bytes. Linux allows no more (xattr(7)), and most file systems much less.
     private static let longest = 65_536
 

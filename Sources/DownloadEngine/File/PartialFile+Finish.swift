@@ -68,7 +68,7 @@ extension PartialFile {
     /// Writes what is durable to the file itself, for the case that the store is lost.
     /// - Parameter version: ``version`` at the time when the described ranges were read.
     package func describe(_ description: PartialDescription?, version: Int) {
-        guard let description, !description.resume.durable.isEmpty else { return }
+        guard let description else { return }
         description.write(to: descriptor)
         // Only now, so that the removal below, or one by another thread from now on, finds the description.
         mayBeDescribed.store(true, ordering: .sequentiallyConsistent)

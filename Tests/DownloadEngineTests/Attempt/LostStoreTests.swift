@@ -1,4 +1,6 @@
+import CSystem
 import DownloadTestSupport
+import Foundation
 import Testing
 
 @testable import DownloadCore
@@ -17,14 +19,21 @@ struct LostStoreTests {
     }
 
     /// Pauses a download after 700,001 bytes, and adds `path` to a session with the store.
+    /// - Parameter isDurable: Whether the disk has the bytes before the store is lost.
     private func end(
-        _ path: String = "/file.bin", in store: any DownloadStore
+        _ path: String = "/file.bin", in store: any DownloadStore, isDurable: Bool = true
     ) async throws -> (DownloadRecord, SessionBench, SessionBench) {
         let first = try await SessionBench(serving: Self.reply.with { $0.cut = .stall(after: 700_001) })
         try await first.add()
         #expect(await first.transport.taken.wait { $0 == 700_001 })
         await first.manager.pauseAll(.user)
         await first.manager.close()
+        if !isDurable {
+            var description = try #require(PartialDescription.read(in: first.folder.path, name: "file.bin"))
+            description.resume.durable = ByteRanges()
+            let file = try FileHandle(forWritingTo: URL(fileURLWithPath: first.folder("file.bin.part")))
+            description.write(to: file.fileDescriptor)
+        }
         let second = try await SessionBench(after: first, store: store, session: "second", serving: Self.reply)
         return (try await second.ending(of: try await second.add(path)), first, second)
     }
@@ -36,6 +45,42 @@ struct LostStoreTests {
         #expect(record.state == .completed)
         #expect(bench.ranges.last == rest(from: 700_001), "\(bench.ranges)")
         #expect(try bench.holds("file.bin", Self.content))
+    }
+
+    @Test("A file without durable bytes begins again")
+    func nothingDurable() async throws {
+        let (record, first, bench) = try await end(in: InMemoryDownloadStore(isAlive: { _ in false }), isDurable: false)
+        defer { withExtendedLifetime(first) {} }
+        #expect(record.state == .completed)
+        #expect(bench.ranges.allSatisfy { $0 == "0-" }, "\(bench.ranges)")
+        #expect(try bench.holds("file.bin", Self.content))
+        #expect(bench.folder.names() == ["file.bin"])
+    }
+
+    @Test("A partial file describes itself from its beginning")
+    func describedFromTheBeginning() async throws {
+        let bench = try await SessionBench(serving: Self.reply.with { $0.cut = .stall(after: 1) })
+        let id = try await bench.add()
+        #expect(await bench.events.wait { $0.contains { $0.word == "start 0" } }, "\(bench.words(id))")
+        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: bench.folder("file.bin.part")))
+        #expect(dlm_get_attribute(file.fileDescriptor, PartialDescription.attribute, nil, 0) > 0)
+        await bench.manager.close()
+    }
+
+    @Test("Another download does not take the file of one that was killed before the store knew the file")
+    func killedEarly() async throws {
+        let bench = try await SessionBench(serving: Self.reply)
+        var killed = try #require(
+            try await bench.store.add([try bench.request()], session: "foreground-dead").first).record
+        killed.fileName = "file.bin"
+        #expect(try await bench.store.save([killed], session: "foreground-dead").isEmpty)
+        let file = try PartialFile.open(
+            folder: bench.folder.path, name: "file.bin", mode: .create, followsLinks: true)
+        file.describe(PartialDescription(killed, in: bench.store.path), version: file.version)
+        file.unlock()
+        let record = try await bench.ending(of: try await bench.add { $0.destination.fileName = "file.bin" })
+        #expect(record.id != killed.id)
+        #expect(record.failure == .fileFailed(.partialExists, path: file.path))
     }
 
     @Test("Another store does not take the file")

@@ -48,15 +48,6 @@ struct PartialDescriptionTests {
         #expect(!String(decoding: json, as: UTF8.self).contains("secret"))
     }
 
-    @Test("A file without durable bytes gets no description")
-    func nothingDurable() throws {
-        var record = try record()
-        record.resume.durable = ByteRanges()
-        file.describe(PartialDescription(record, in: "/s"), version: file.version)
-        file.unlock()
-        #expect(found == nil)
-    }
-
     @Test("Bytes of several sources, or of an earlier URL that is not proved, are not described")
     func mixed() throws {
         var mixed = try record()
