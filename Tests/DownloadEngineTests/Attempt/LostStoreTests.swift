@@ -71,7 +71,8 @@ struct LostStoreTests {
     func killedEarly() async throws {
         let bench = try await SessionBench(serving: Self.reply)
         var killed = try #require(
-            try await bench.store.add([try bench.request()], session: "foreground-dead").first).record
+            try await bench.store.add([try bench.request()], session: "foreground-dead").first
+        ).record
         killed.fileName = "file.bin"
         #expect(try await bench.store.save([killed], session: "foreground-dead").isEmpty)
         let file = try PartialFile.open(
