@@ -124,6 +124,9 @@ struct AccessTests {
         await bench.end()
     }
 
+    @Test("The page has less than 90 kB")
+    func pageSize() { #expect(PageFile.all.reduce(0) { $0 + $1.bytes.count } < 90_000) }
+
     @Test("HEAD is answered as GET, without the body")
     func head() async throws {
         let bench = try await RPCBench()

@@ -1,12 +1,11 @@
 // The details of one download: actions, numbers, speed, parts, addresses and attempts.
 
 import { call } from "./api.js";
-import { bytes, element, percent, rate, recordTime, shape, span, stateText, time, timeLeft } from "./format.js";
+import { bytes, count, element, percent, rate, recordTime, shape, span, stateText, time, timeLeft } from "./format.js";
 
 let parts = [];
 
 const section = (title, ...children) => element("div", {}, element("h3", { text: title }), ...children);
-const count = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
 const spans = (...texts) => texts.map((text) => element("span", { text }));
 
 function facts(pairs) {

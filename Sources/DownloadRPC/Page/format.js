@@ -2,6 +2,8 @@
 
 const units = ["B", "KiB", "MiB", "GiB", "TiB"];
 
+export const count = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
+
 export function bytes(count) {
   if (count == null) return "";
   let unit = 0;

@@ -1,12 +1,14 @@
 import { add, badLines, hasAddress, prepare, takeFiles } from "./add.js";
 import { Busy, call, Downloads, Refused, setSecret, takeSecret } from "./api.js";
 import { show as showDetails } from "./details.js";
-import { clockTime, element, icon, parseRate, rate, recall, remember, span, timeLeft } from "./format.js";
+import { clockTime, count, element, icon, parseRate, rate, recall, remember, span, timeLeft } from "./format.js";
 import { List } from "./list.js";
 import { copy, openMenu } from "./menu.js";
 
 const $ = (id) => document.getElementById(id);
+const one = (selector) => document.querySelector(selector);
 const each = (selector) => document.querySelectorAll(selector);
+const mark = (node, name, value) => (value ? node.setAttribute(name, value) : node.removeAttribute(name));
 const put = (id, text) => { if ($(id).textContent !== text) $(id).textContent = text; };
 const downloads = new Downloads();
 const known = downloads.rows;
@@ -19,7 +21,8 @@ const groups = {
   all: null, running: ["running"], waiting: ["queued", "waiting", "paused"], finished: ["completed"], failed: ["failed"], cancelled: ["cancelled"],
 };
 const order = { running: 0, waiting: 1, queued: 2, paused: 3, failed: 4, cancelled: 5, completed: 6 };
-const isQueued = (row) => ["queued", "waiting", "paused"].includes(row.state);
+const isQueued = (row) => groups.waiting.includes(row.state);
+const isDone = (row) => row.state === "completed";
 const isActive = (row) => ["running", "queued", "waiting"].includes(row.state);
 
 // The filter is part of the page's address, so that users can save and share it.
@@ -67,8 +70,7 @@ function turnSort(name) {
 
 function drawSort() {
   for (const head of each("[data-sort]")) {
-    if (head.dataset.sort === sortName) head.setAttribute("aria-sort", sortSign > 0 ? "ascending" : "descending");
-    else head.removeAttribute("aria-sort");
+    mark(head, "aria-sort", head.dataset.sort === sortName && (sortSign > 0 ? "ascending" : "descending"));
   }
   $("order").value = sortName;
 }
@@ -101,11 +103,9 @@ function draw() {
 }
 
 function drawViews(counts) {
-  for (const name in counts) document.querySelector(`[data-count=${name}]`).textContent = counts[name] + (downloads.isLoading ? "+" : "");
-  for (const link of each("nav a")) {
-    if (link.hash === `#state=${filter()}`) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
-  }
-  document.querySelector("nav a[href$=cancelled]").hidden = !counts.cancelled && filter() !== "cancelled";
+  for (const name in counts) one(`[data-count=${name}]`).textContent = counts[name] + (downloads.isLoading ? "+" : "");
+  for (const link of each("nav a")) mark(link, "aria-current", link.hash === `#state=${filter()}` && "page");
+  one("nav a[href$=cancelled]").hidden = !counts.cancelled && filter() !== "cancelled";
   $("retry").hidden = !counts.failed || !["all", "failed"].includes(filter());
   $("retry").lastChild.textContent = `Retry all failed (${counts.failed})`;
   $("clear").hidden = !counts.finished || !["all", "finished"].includes(filter());
@@ -152,7 +152,7 @@ function tell(text) {
 async function run(body) {
   try { return await body(); } catch (error) {
     if (error instanceof Refused) return login(error.message);
-    tell(error instanceof Busy ? busyText(error) : error.message);
+    tell(textOf(error));
   }
 }
 
@@ -174,11 +174,11 @@ const retryAll = () => act("resume", rowsIn("failed"));
 
 function clearFinished() {
   const rows = rowsIn("completed");
-  askToRemove(rows, `Clear ${rows.length} finished ${rows.length === 1 ? "download" : "downloads"} from the list?`);
+  askToRemove(rows, `Clear ${count(rows.length, "finished download")} from the list?`);
 }
 
 function askToRemove(rows, title) {
-  const files = rows.filter((row) => row.state === "completed");
+  const files = rows.filter(isDone);
   put("removing-title", title);
   const doomed = rows.slice(0, 20).map((row) => row.name).concat(rows[20] ? "…" : []);
   $("doomed").replaceChildren(...doomed.map((text) => element("li", { text })));
@@ -230,15 +230,15 @@ function openRowMenu(id, x, y) {
   const isGroup = list.chosen.has(id) && list.chosen.size > 1;
   const rows = isGroup ? targets() : [known.get(id)];
   const paths = rows.map((row) => row.path).filter(Boolean);
-  const isDone = rows.every((row) => row.state === "completed");
+  const areDone = rows.every(isDone);
   const item = (text, run, disabled, key) => ({ text, run, disabled, key });
   const verb = (name, text, key) => item(text, () => act(name, rows), !rows.some(fits[name]), key);
   openMenu([
     item("Details", () => open(id), isGroup, "Enter"), verb("pause", "Pause", "p"),
     verb("resume", rows.some((row) => ["failed", "cancelled"].includes(row.state)) ? "Retry" : "Resume", "r"), null,
     item("Copy link", () => copyLines(rows.map((row) => row.url))), item("Copy path", () => copyLines(paths), !paths.length), null,
-    item("Speed limit…", () => askForLimit(rows), isDone), item("Priority…", () => askForPriority(rows), isDone),
-    item("New URL…", () => askForURL(rows[0]), isGroup || isDone), null, verb("cancel", "Cancel", "c"), verb("remove", "Remove…", "Delete"),
+    item("Speed limit…", () => askForLimit(rows), areDone), item("Priority…", () => askForPriority(rows), areDone),
+    item("New URL…", () => askForURL(rows[0]), isGroup || areDone), null, verb("cancel", "Cancel", "c"), verb("remove", "Remove…", "Delete"),
   ], x, y, `Menu of ${names(rows)}`);
 }
 
@@ -310,7 +310,7 @@ function openDialog(dialog, submit) {
     problem.textContent = "";
     const buttons = form.querySelectorAll("button");
     for (const button of buttons) button.disabled = true;
-    try { if (!await body()) dialog.close(); } catch (error) { problem.textContent = error instanceof Busy ? busyText(error) : error.message; }
+    try { if (!await body()) dialog.close(); } catch (error) { problem.textContent = textOf(error); }
     for (const button of buttons) button.disabled = false;
   };
   form.onsubmit = (event) => {
@@ -323,7 +323,7 @@ function openDialog(dialog, submit) {
 for (const button of each("[data-close]")) button.onclick = () => button.closest("dialog").close();
 
 async function openAdd(text = "") {
-  if (document.querySelector("dialog[open]")) return;
+  if (one("dialog[open]")) return;
   openDialog($("adding"), () => submitAdd());
   const byURL = new Map([...known.values()].map((row) => [row.url, row]));
   await run(() => prepare(text, (url) => byURL.get(url)));
@@ -368,7 +368,7 @@ const pressed = {
 Object.keys(groups).forEach((name, index) => { pressed[index + 1] = () => { location.hash = `state=${name}`; }; });
 
 document.addEventListener("keydown", (event) => {
-  if (document.querySelector("dialog[open]")) return;
+  if (one("dialog[open]")) return;
   const isField = event.target.matches("input:not([type=checkbox]), textarea, select");
   if (isField) {
     if (event.key === "Enter") event.target.blur();
@@ -453,10 +453,10 @@ function totals() {
   const active = [...known.values()].filter(isActive);
   if (!active.length) batch.clear();
   for (const { id } of active) batch.add(id);
-  const counted = [...batch].map((id) => known.get(id)).filter((row) => row?.total && (isActive(row) || row.state === "completed"));
+  const counted = [...batch].map((id) => known.get(id)).filter((row) => row?.total && (isActive(row) || isDone(row)));
   const sum = (value) => counted.reduce((all, row) => all + value(row), 0);
   return {
-    running: rowsIn("running").length, total: sum((row) => row.total), received: sum((row) => (row.state === "completed" ? row.total : row.received)),
+    running: rowsIn("running").length, total: sum((row) => row.total), received: sum((row) => (isDone(row) ? row.total : row.received)),
   };
 }
 
@@ -500,6 +500,7 @@ async function tick() {
 
 let isOffline = false;
 
+const textOf = (error) => (error instanceof Busy ? busyText(error) : error.message);
 const busyText = ({ message, after }) => `The server is busy (${message}). The page tries again at ${clockTime(new Date(Date.now() + after * 1000))}.`;
 
 function showProblem(text) {
