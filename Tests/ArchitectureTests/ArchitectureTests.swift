@@ -57,6 +57,21 @@ import Testing
             ]))
     }
 
+    @Test("The program uses DownloadKit's public types, and of the others those that have a reason")
+    func innerTypes() throws {
+        let used = InnerTypes.used(in: try SourceTree.files())
+        let listed = InnerTypes.exceptions.flatMap(\.types)
+        #expect(used.subtracting(listed).isEmpty, "use a public type, or list it with its reason")
+        #expect(Set(listed).subtracting(used).isEmpty, "not needed any more")
+        #expect(listed.count == Set(listed).count && InnerTypes.exceptions.allSatisfy { !$0.reason.isEmpty })
+        let own = SourceFile(
+            path: "Sources/DownloadCore/A.swift", text: "package final class Inner {}\npublic enum Outer {}")
+        let user = SourceFile(path: "Sources/dlm/B.swift", text: "let a: Inner? = Outer.Inner()")
+        #expect(InnerTypes.used(in: [own, user]) == ["Inner"])
+        let other = SourceFile(path: "Sources/dlm/B.swift", text: "let a = Outer.Inner() // Inner")
+        #expect(InnerTypes.used(in: [own, other]).isEmpty)
+    }
+
     @Test("No type in Sources is spread over more than four files of its module")
     func scatteredTypes() throws {
         let scattered = Rule.scatteredTypes(in: try SourceTree.files())
