@@ -30,18 +30,21 @@ enum InnerTypes {
             reason: "What command lines and settings files are read into. An app builds a DownloadRequest.",
             types: [
                 "FileNaming", "Form", "HostPattern", "LoadedSecrets", "MediaRange", "PlainFallback", "RateTimetable",
-                "RequestOverrides", "ResponseValidation", "SecretFiles", "SourceScheme", "StartTime", "TransferOptions",
+                "RequestOverrides", "ResponseValidation", "SecretFiles", "SegmentPlanner", "SourceScheme", "StartTime",
+                "TransferOptions",
                 "UserInformation",
             ]),
         Exception(
             reason: "What `dlm doctor` finds out.",
             types: [
-                "ProbedRequest", "ResponseHead", "ServerAbilities", "SessionTrace", "StoreHealth", "TransportFeatures",
+                "ProbedRequest", "ResponseHead", "ServerAbilities", "SessionTrace", "StoreHealth",
+                "TransportFeatures",
             ]),
         Exception(
             reason: "Files, processes and time. They are not about downloads, and all modules share them.",
             types: [
-                "FileBytes", "FileHash", "FileStatus", "FreeDescriptors", "PrivateFolder", "ProcessStart", "Signal",
+                "FileBytes", "FileHash", "FileStatus", "FreeDescriptors", "PrivateFolder", "ProcessStart", "ShellWord",
+                "Signal",
                 "SpeedMeter", "StreamOutput", "SystemTime", "TextDigest", "TimeLeftMeter", "TimeSource",
             ]),
     ]
