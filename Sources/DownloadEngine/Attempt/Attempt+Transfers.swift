@@ -61,6 +61,7 @@ extension Attempt {
     /// Starts to hash the file, if a checksum is expected. Bytes are hashed shortly after they were written.
     func startDigest() {
         guard local.digest == nil, let file = local.file, let expected = record.expected else { return }
+        // If OpenSSL lacks the algorithm, `Verification` makes the digest again and reports the error.
         local.digest = try? FileDigest(of: file, checksum: expected.checksum, queue: context.disk.digests)
     }
 

@@ -279,12 +279,13 @@ final class Naming: AttemptPhase {
         let made = try await context.disk.onWriter {
             [record = record, store = context.store.path, renames = renames, time = context.time]
             () throws(DownloadError) in
-            let (folder, followsLinks) = (record.request.destination.folder, record.request.destination.followsLinks)
+            let destination = record.request.destination
             defer { FaultPoint.reached("afterCreate") }
             let made = try PartialFile.open(
-                folder: folder, name: name, mode: .create, followsLinks: followsLinks, time: time)
+                folder: destination.folder, name: name, mode: .create, followsLinks: destination.followsLinks,
+                time: time)
             // Another download may have got the name since the name was found free. From now on none can get it.
-            if renames, FileStatus.of(FileNaming.path(folder, name)) != nil {
+            if renames, FileStatus.of(FileNaming.path(destination.folder, name)) != nil {
                 made.remove()
                 throw .fileFailed(.partialExists, path: made.path)
             }
