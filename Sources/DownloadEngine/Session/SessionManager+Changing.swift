@@ -199,10 +199,17 @@ extension SessionManager {
     /// Saves the records that the store could not save before. Otherwise the store would show downloads as running
     /// although no session runs them.
     func saveUnsaved() async throws {
-        let records = book.unsaved
+        while let waiter = book.waitForUnsaved() { await wait(waiter) }
+        let records = book.beginSavingUnsaved()
         if records.isEmpty { return }
-        _ = try await store.save(records, session: identifier)
-        report { $0.saved(records) }
+        let ids = records.map(\.id)
+        do {
+            _ = try await store.save(records, session: identifier)
+        } catch {
+            report { $0.endClaim(of: ids) }
+            throw error
+        }
+        report { $0.forget(ids) }
         if records.contains(where: { DueHook($0) != nil }) { hooks.look() }
     }
 

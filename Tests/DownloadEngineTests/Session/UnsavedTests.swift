@@ -16,7 +16,7 @@ struct UnsavedTests {
         let readGate = Mutex<StoreGate?>(nil)
         /// Whether another session owns the downloads of all small files.
         let hasLost = Atomic(false)
-        /// Passed before the end of a small file is saved.
+        /// Passed before the end of a download is saved.
         let saveGate = Mutex<StoreGate?>(nil)
 
         init(_ inner: any DownloadStore, refusals: Int) {
@@ -46,7 +46,10 @@ struct UnsavedTests {
         }
 
         func save(_ records: [DownloadRecord], session: String, durably: Bool) async throws -> Set<DownloadID> {
-            if records.contains(where: { $0.state.kind.isEnded }) { try refuse() }
+            if records.contains(where: { $0.state.kind.isEnded }) {
+                await saveGate.withLock { $0 }?.pass()
+                try refuse()
+            }
             return try await inner.save(records, session: session, durably: durably)
         }
 
@@ -139,6 +142,33 @@ struct UnsavedTests {
         let (bench, _, _) = try await duringEnd { try await $0.remove([$1], deletesFile: true) }
         #expect(bench.folder.names().isEmpty)
         #expect(try await bench.store.records(.all).isEmpty)
+    }
+
+    @Test("The old record of a download that is added again is not saved after the download has begun again")
+    func addedAgain() async throws {
+        let (store, gate) = (try RefusingStore(refusals: 1), StoreGate())
+        let bench = try await SessionBench(store: store, time: ManualTime()) { _, request in
+            .reply(request.number == 1 ? FaultReply(status: 404) : Self.reply)
+        }
+        let id = try await bench.add()
+        #expect(await bench.ends.wait { $0[id] == 1 })
+        store.saveGate.withLock { $0 = gate }
+        async let saving: Void = bench.manager.saveUnsaved()
+        #expect(await gate.isReached())
+        store.saveGate.withLock { $0 = nil }
+        let isAdded = Atomic(false)
+        async let again = {
+            defer { isAdded.store(true, ordering: .relaxed) }
+            return try await bench.add()
+        }()
+        while await bench.manager.book.waiters.changes.isEmpty, !isAdded.load(ordering: .relaxed) { await Task.yield() }
+        gate.open()
+        try await saving
+        #expect(try await again == id)
+        #expect(await bench.ends.wait { $0[id] == 2 })
+        #expect(try await bench.record(id).state == .completed)
+        #expect(try bench.holds("file.bin", Self.content))
+        #expect(await bench.manager.book.places.isEmpty)
     }
 
     @Test("If another session owns the download when its bytes have come, the file is not requested once more")

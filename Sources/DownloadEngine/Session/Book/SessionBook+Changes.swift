@@ -147,10 +147,19 @@ extension SessionBook {
 
     // MARK: Records that the store could not save
 
-    /// Removes the places of records that the store has saved now.
-    mutating func saved(_ records: [DownloadRecord]) {
-        for record in records where self[unsaved: record.id]?.updated == record.updated { move(record.id, to: nil) }
+    /// Reserves the downloads with unsaved records, and returns the records. The caller saves them, and then reports
+    /// ``forget(_:)``, or ``endClaim(of:)`` if the store failed again. A download that was not reserved could be queued
+    /// and run again before its old record is saved.
+    mutating func beginSavingUnsaved() -> [DownloadRecord] {
+        let records = unsaved
+        if records.isEmpty { return [] }
+        savedAgain = records.map(\.id)
+        beginChange(of: savedAgain)
+        return records
     }
+
+    /// Adds a waiter for the end of the save of unsaved records. Returns nil if none is being saved.
+    mutating func waitForUnsaved() -> Waiter? { waitForChanges(of: savedAgain) }
 
     /// Keeps the record of a complete file that the store could not save as completed. The caller tries the save again
     /// later.

@@ -38,6 +38,8 @@ struct SessionBook {
     /// The number of active places at the stage ``ActiveDownload/Stage/finishing``. Each of them has open descriptors.
     private(set) var finishingCount = 0
     private(set) var unsavedCount = 0
+    /// The downloads whose unsaved records a caller saves, or was the last to save.
+    var savedAgain: [DownloadID] = []
     var scheduler: Scheduler
     var queue = StoreQueue()
     /// The maximum number of queued downloads in memory. To read one of them back from the store takes a few thousand

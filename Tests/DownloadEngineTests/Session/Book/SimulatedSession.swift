@@ -255,10 +255,9 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
     private mutating func begin(_ call: Call) {
         if store[call.id] == nil { return }
         if let waiter = book.waitForChanges(of: [call.id]) { return wait(waiter, for: call) }
-        if let record = book[unsaved: call.id] {
-            store[call.id] = record
-            report { $0.saved([record]) }
-        }
+        let unsaved = book.beginSavingUnsaved()
+        for record in unsaved { store[record.id] = record }
+        report { $0.forget(unsaved.map(\.id)) }
         if let active = book[active: call.id] {
             let reason: StopReason
             switch call.verb {
