@@ -5,6 +5,8 @@ struct ConnectionRenewal: Sendable {
     /// begin again when no connection was renewed for a while.
     private var patience = Self.leastPatience
     private var last = -Double.infinity
+    /// The same for the only connection, which others have left alone without an answer.
+    private var patienceAlone = Self.leastPatience
 
     private static let leastPatience = 1.5
     private static let mostPatience = 24.0
@@ -16,10 +18,13 @@ struct ConnectionRenewal: Sendable {
     private static let leastLeft = 3.0
 
     /// Returns the index of the connection to close, if there is one.
-    /// - Parameter slowestAnswer: The longest time to the first byte of an answer, in seconds.
-    mutating func choose(_ connections: [PlannedConnection], slowestAnswer: Double, at now: Double) -> Int? {
-        guard now >= last + 0.5 else { return nil }
+    /// - Parameter slowestAnswer: The longest time to the first byte of an answer, in seconds. Nil if none has come: then
+    ///   nothing says that the server is not slow, and only the stall timeout ends a request.
+    mutating func choose(_ connections: [PlannedConnection], slowestAnswer: Double?, at now: Double) -> Int? {
+        guard let slowestAnswer, now >= last + 0.5 else { return nil }
         if now > last + 4 * patience { patience = Self.leastPatience }
+        let isAlone = connections.count == 1 && connections[0].pace.firstAnswer == nil
+        if !isAlone { patienceAlone = Self.leastPatience }
         guard
             let chosen = connections.indices.first(where: {
                 isSilent(connections[$0], slowestAnswer, connections, now)
@@ -28,6 +33,7 @@ struct ConnectionRenewal: Sendable {
         else { return nil }
         last = now
         patience = min(2 * patience, Self.mostPatience)
+        if isAlone { patienceAlone = min(2 * patienceAlone, Self.mostPatience) }
         return chosen
     }
 
@@ -37,7 +43,7 @@ struct ConnectionRenewal: Sendable {
     ) -> Bool {
         let isAlone = all.count == 1 && connection.pace.firstAnswer == nil
         guard isCandidate(connection, least: isAlone ? 1 : SegmentPlanner.crumb) else { return false }
-        let wait = max(2 * (isAlone ? Self.leastPatience : patience), 4 * slowestAnswer)
+        let wait = max(2 * (isAlone ? patienceAlone : patience), 4 * slowestAnswer)
         guard now - connection.pace.moved >= (connection.pace.answer == nil ? wait : patience) else { return false }
         return isAlone
             || all.contains { $0.id != connection.id && $0.pace.answer != nil && now - $0.pace.moved < 0.5 * patience }

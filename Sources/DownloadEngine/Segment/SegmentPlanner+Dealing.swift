@@ -159,7 +159,7 @@ extension SegmentPlanner {
     /// Returns whether the connection is stalled: no byte came for the given time. A connection that waits for its
     /// first byte may wait longer if other answers were slow.
     private func isStill(_ connection: PlannedConnection, for time: Double) -> Bool {
-        let time = connection.pace.answer == nil ? max(time, min(2 * latency.longest, replacedTime)) : time
+        let time = connection.pace.answer == nil ? max(time, min(2 * (latency.longest ?? 0), replacedTime)) : time
         return connection.isAsked && connection.left > 0 && now - connection.pace.moved >= time
     }
 

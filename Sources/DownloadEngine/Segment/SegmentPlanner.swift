@@ -46,7 +46,7 @@ package struct SegmentPlanner: Sendable {
     var now: Double
     /// The shortest measured time in seconds from a request to the first byte of its answer, on a new connection and on
     /// an open one, and the longest of these times.
-    var latency: (fresh: Double?, kept: Double?, longest: Double) = (nil, nil, 0)
+    var latency: (fresh: Double?, kept: Double?, longest: Double?) = (nil, nil, nil)
     private var nextConnection: Int
     /// Open connections without work. They are used before new ones are opened.
     private var parked: [PlannedConnection] = []
@@ -127,7 +127,7 @@ package struct SegmentPlanner: Sendable {
     /// - Parameter after: The seconds since the request.
     package mutating func answered(_ id: Int, after: Double, at time: Double) {
         guard let index = index(of: id) else { return }
-        latency.longest = max(latency.longest, after)
+        latency.longest = max(latency.longest ?? 0, after)
         if connections[index].isFresh {
             latency.fresh = min(latency.fresh ?? after, after)
         } else {

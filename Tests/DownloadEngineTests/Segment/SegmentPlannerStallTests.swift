@@ -45,6 +45,37 @@ struct SegmentPlannerStallTests {
         return planner
     }
 
+    @Test("Until the first byte of an answer comes, only the stall timeout ends a request", arguments: [1, 4, nil])
+    func firstAnswer(wish: Int?) {
+        var planner = SegmentPlanner(
+            missing: ByteRanges([0..<64 * Self.mib]), first: (0, 0..<64 * Self.mib), wish: wish, mayChooseAddress: true,
+            now: 0)
+        for time in stride(from: 0, through: 100, by: 0.5) {
+            for case .cut(0, let end) in planner.handle(.tick, at: time) {
+                #expect(end > 0, "the first connection is closed after \(time) s")
+            }
+        }
+    }
+
+    @Test("The only connection is given more and more time for its answer")
+    func patient() {
+        var planner = SegmentPlanner(
+            missing: ByteRanges([0..<64 * Self.mib]), first: (0, 0..<64 * Self.mib), wish: 1, mayChooseAddress: true,
+            now: 0)
+        planner.answered(0, after: 0.01, at: 0)
+        planner.progress([(0, Self.mib)], at: 1)
+        var decisions = planner.handle(.ended(0, position: Self.mib, .lost), at: 1)
+        var asked: [Double] = []
+        for time in stride(from: 1, through: 100, by: 0.5) {
+            if case .ask? = decisions.first { asked.append(time) }
+            decisions = planner.handle(.tick, at: time)
+            if case .cut(let connection, let end)? = decisions.first {
+                decisions = planner.handle(.ended(connection, position: end, .cut), at: time)
+            }
+        }
+        #expect(asked.count > 1 && asked.count <= 6, "\(asked)")
+    }
+
     @Test("A stalled connection keeps a few bytes; when it continues, it takes bytes from the others again")
     func goesOn() {
         var planner = standing()
