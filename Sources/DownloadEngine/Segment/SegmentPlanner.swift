@@ -239,7 +239,8 @@ package struct SegmentPlanner: Sendable {
     private var window: Double { max(0.2, 8 * (latency.kept ?? latency.fresh.map { $0 / 2 } ?? 0)) }
 
     private mutating func observe() {
-        guard ramp.observes else { return }
+        // Before the first byte of an answer, all speeds are 0, and say nothing about the number of connections.
+        guard ramp.observes, latency.longest != nil else { return }
         let running = connections.filter { $0.isAsked && !$0.isClosing }
         ramp.observe(
             ConnectionRamp.Observation(
