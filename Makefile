@@ -36,7 +36,7 @@ BUILD_TESTS = $(SWIFT) build --build-tests $(TEST_FLAGS)
 TESTS = $(TEST_FOLDER)/release/dlmPackageTests.xctest --testing-library swift-testing
 
 .PHONY: all get build test docs examples public-interface check coverage deploy-test fault-test torture disk-test heads protocol-test web-test \
-	pictures release-test scale-test drop-in-test package-test mutate fuzz sanitize bench lint generate install install-files \
+	pictures release-test scale-test drop-in-test package-test debian-test mutate fuzz sanitize bench lint generate install install-files \
 	uninstall clean deb dist
 
 all: build
@@ -90,7 +90,7 @@ public-interface:
 # Runs all parts, which takes hours. If a part fails, the other parts still run, and the failed parts are named at the end.
 check:
 	@failed=; \
-	for part in test release-test docs examples deploy-test scale-test fault-test protocol-test web-test drop-in-test package-test fuzz sanitize mutate; do \
+	for part in test release-test docs examples deploy-test scale-test fault-test protocol-test web-test drop-in-test package-test debian-test fuzz sanitize mutate; do \
 		echo "== make $$part"; $(MAKE) --no-print-directory $$part || failed="$$failed $$part"; \
 	done; \
 	if [ -n "$$failed" ]; then echo "make check: failed:$$failed" >&2; exit 1; fi
@@ -272,6 +272,13 @@ dist: $(BINARY)
 package-test: $(BINARY)
 	@scripts/need package
 	scripts/package-test $(BINARY)
+
+# Runs the tests on Debian 13 (or DLM_DEBIAN_SUITE), whose libcurl, OpenSSL and servers are newer. FILTER selects tests. Needs root.
+debian-test:
+	@scripts/need test
+	@scripts/need package
+	$(BUILD_TESTS)
+	scripts/debian-test $(TEST_FOLDER)/release/dlmPackageTests.xctest $(if $(FILTER),--filter '$(FILTER)')
 
 # Tests yt-dlp from PyPI with dlm in the place of aria2c and wget, with a page on this machine.
 YT_DLP = $(CURDIR)/.build/yt-dlp

@@ -14,7 +14,8 @@ extension DownloadError {
             return .networkFailed(.connect, diagnosis)
         case CURLE_OPERATION_TIMEDOUT:
             return .networkFailed(.timedOut, diagnosis)
-        case CURLE_RECV_ERROR where message.hasSuffix("in chunked-encoding"):
+        // "... in chunked-encoding" in libcurl 7.88, "chunk hex-length ..." and others in 8.14.
+        case CURLE_RECV_ERROR where message.contains("chunk"):
             return .protocolViolated(.malformedReply(message))
         case CURLE_RECV_ERROR where isRefusalOfClient(message), CURLE_SEND_ERROR where isRefusalOfClient(message):
             return .trustFailed(diagnosis)
