@@ -13,6 +13,7 @@ struct DoneRow: Sendable {
     /// Returns nil if the download has something for which there is no column, or a hook, or has not ended.
     init?(_ file: SmallFile) {
         guard let completed = file.completed, let ended = file.ended, completed.bytes == file.size,
+            completed.checksum == nil,
             completed.identity.inode <= UInt64(Int64.max), file.entry.common.request.hooks == nil,
             FileNaming.isPath(completed.path, of: file.name, in: file.entry.common.request.destination.folder)
         else { return nil }

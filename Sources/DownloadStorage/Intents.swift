@@ -11,10 +11,10 @@ struct Intent: Sendable {
 
     var id: DownloadID { file.id }
 
-    /// Returns nil if the row of the download must be written instead, because the download has no bytes, or because the
-    /// inode does not fit in SQLite's 64-bit integers.
+    /// Returns nil if the row of the download must be written instead, because the download has no bytes or a digest, or
+    /// because the inode does not fit in SQLite's 64-bit integers.
     init?(_ file: SmallFile) {
-        if file.size == 0 || file.identity.inode > UInt64(Int64.max) { return nil }
+        if file.size == 0 || file.answer.digest != nil || file.identity.inode > UInt64(Int64.max) { return nil }
         self.file = file
     }
 

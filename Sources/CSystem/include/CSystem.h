@@ -163,14 +163,22 @@ void dlm_gzip_give(dlm_gzip *gzip, const void *bytes, size_t count);
 /// Stores compressed bytes, and returns their number. With `is_end`, all bytes have been given.
 size_t dlm_gzip_take(dlm_gzip *gzip, void *bytes, size_t room, int is_end);
 
-/// A message digest that OpenSSL computes (EVP).
+/// Returns the kind of the CRC `name` (crc32, crc32c, crc64nvme); -1 for any other name.
+int dlm_crc_kind(const char *name);
+/// Returns the number of bytes of a CRC of this kind.
+int dlm_crc_width(int kind);
+/// Returns the CRC of the bytes before, whose CRC is `crc` (0 if there are none), and of these bytes.
+uint64_t dlm_crc_update(int kind, uint64_t crc, const void *bytes, size_t count);
+
+/// A message digest that OpenSSL computes (EVP), or a CRC.
 struct dlm_digest;
-/// Returns NULL if OpenSSL does not know the name, or cannot be loaded.
+/// Returns NULL if the name is no CRC and OpenSSL does not know it, or cannot be loaded.
 struct dlm_digest *dlm_digest_create(const char *name);
 /// Returns a copy that has hashed the same bytes so far; NULL if there is no memory.
 struct dlm_digest *dlm_digest_copy(const struct dlm_digest *digest);
 int dlm_digest_update(struct dlm_digest *digest, const void *bytes, size_t count);
-/// Stores the value of the digest (at most 64 bytes) in `out`, and returns its length; 0 on failure.
+/// Stores the value of the digest (at most 64 bytes, the highest byte of a CRC first) in `out`, and returns its length; 0
+/// on failure.
 size_t dlm_digest_finish(struct dlm_digest *digest, uint8_t *out);
 void dlm_digest_free(struct dlm_digest *digest);
 

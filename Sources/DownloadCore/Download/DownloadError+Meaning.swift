@@ -286,8 +286,8 @@ extension VerificationFailure: CustomStringConvertible {
         case .serverDigest(let expected, let actual):
             row(
                 "serverDigest",
-                "does not match the digest that the server sent: expected \(expected), got \(actual); the next attempt "
-                    + "fetches the file again", isMismatch: true)
+                "does not match the digest that the server sent\(expected.field.map { " in \($0)" } ?? ""): expected "
+                    + "\(expected), got \(actual); the next attempt fetches the file again", isMismatch: true)
         case .endUnproved:
             row(
                 "unverifiable",

@@ -12,11 +12,14 @@ package final class SmallFile: @unchecked Sendable {
         package let contentType: String?
         /// Whether the server answered a range request with 206.
         package let acceptsRanges: Bool
+        /// The digest of the file, which its bytes have; nil if the answer states none.
+        package let digest: Checksum?
 
-        package init(validators: Validators, contentType: String?, acceptsRanges: Bool) {
+        package init(validators: Validators, contentType: String?, acceptsRanges: Bool, digest: Checksum? = nil) {
             self.validators = validators
             self.contentType = contentType
             self.acceptsRanges = acceptsRanges
+            self.digest = digest
         }
     }
 
@@ -58,7 +61,8 @@ package final class SmallFile: @unchecked Sendable {
     /// Records that the file has its final name.
     package func take(path: String, bytes: Int64, identity: FileIdentity, modified: Int64) {
         completed = CompletedFile(
-            path: path, bytes: bytes, identity: identity, modified: modified, validators: answer.validators)
+            path: path, bytes: bytes, identity: identity, modified: modified, validators: answer.validators,
+            checksum: answer.digest, verifiedBy: answer.digest.map { _ in .server })
     }
 
     /// Records that the download is complete.
@@ -113,6 +117,8 @@ package final class SmallFile: @unchecked Sendable {
         resume.finalURL = showsURL ? entry.url : nil
         resume.acceptsRanges = answer.acceptsRanges
         resume.file = identity
+        resume.digest = answer.digest
+        resume.verified = answer.digest.map { VerifiedChecksum($0, by: .server) }
         return resume
     }
 

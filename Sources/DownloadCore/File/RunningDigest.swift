@@ -1,6 +1,6 @@
 import CSystem
 
-/// The digest of bytes that come one after the other, which OpenSSL computes. Only one thread may use it at a time.
+/// The digest or CRC of bytes that come one after the other. Only one thread may use it at a time.
 package final class RunningDigest {
     package let algorithm: Checksum.Algorithm
     private let context: OpaquePointer

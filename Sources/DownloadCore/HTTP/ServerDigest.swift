@@ -2,8 +2,8 @@ import Foundation
 import HTTPTypes
 
 /// The digests that a server states for the whole file: `Repr-Digest` and `Content-Digest` (RFC 9530), the older
-/// `Digest` (RFC 3230) and `Content-MD5` (RFC 1864), in the head or the trailer of an answer. Malformed fields and
-/// unknown algorithms are ignored.
+/// `Digest` (RFC 3230) and `Content-MD5` (RFC 1864), in the head or the trailer of an answer, and the fields of storage
+/// services (``StorageDigest``) in the head. Malformed fields and unknown algorithms are ignored.
 package enum ServerDigest {
     /// The value of `Want-Repr-Digest`, with the algorithms in the order of ``Checksum/Algorithm/preferred``.
     package static let wanted = "sha-256=10, sha-512=3"
@@ -17,20 +17,23 @@ package enum ServerDigest {
     package static func checksums(of head: ResponseHead, in trailers: HTTPFields? = nil) -> [Checksum] {
         let stated = trailers ?? head.fields
         // The digests are of the encoded file. If the content was decoded, the digests cannot be compared with it.
-        if head.isDecoded || !fields.contains(where: stated.has) { return [] }
+        if head.isDecoded { return [] }
+        let stored = trailers == nil ? StorageDigest.checksums(of: head) : []
+        if stored.isEmpty, !fields.contains(where: stated.has) { return [] }
         var found: [Checksum.Algorithm: Checksum] = [:]
-        func add(_ checksums: [Checksum]) {
+        func add(_ checksums: [Checksum], in field: HTTPField.Name?) {
             for checksum in checksums where found[checksum.algorithm] == nil {
-                found[checksum.algorithm] = checksum
+                found[checksum.algorithm] = field == nil ? checksum : checksum.stated(in: field)
             }
         }
-        add(representation(value(.reprDigest, stated)))
-        if coversWhole(head) { add(representation(value(.contentDigest, stated))) }
+        add(representation(value(.reprDigest, stated)), in: .reprDigest)
+        if coversWhole(head) { add(representation(value(.contentDigest, stated)), in: .contentDigest) }
         // There was never an agreement on what `Digest` and `Content-MD5` mean for an encoded file.
         if ResponseJudge.contentEncoding(head) == nil {
-            add(instance(value(.digest, stated)))
-            if coversWhole(head) { add(contentMD5(value(.contentMD5, stated))) }
+            add(instance(value(.digest, stated)) { Checksum.Algorithm(name: $0) }, in: .digest)
+            if coversWhole(head) { add(plain(value(.contentMD5, stated), .md5), in: .contentMD5) }
         }
+        add(stored, in: nil)
         return Checksum.Algorithm.preferred.compactMap { found[$0] }
     }
 
@@ -41,7 +44,7 @@ package enum ServerDigest {
 
     /// Returns whether the content of the answer is the whole file: a 200, or a 206 with all bytes. `Content-Digest` and
     /// `Content-MD5` cover the content of their own answer, so any other 206 says nothing about the whole file.
-    private static func coversWhole(_ head: ResponseHead) -> Bool {
+    static func coversWhole(_ head: ResponseHead) -> Bool {
         guard head.status == 206 else { return head.status == 200 }
         guard let value = head.fields.value(.contentRange),
             case .satisfied(let range, let total?)? = ContentRange(fieldValue: value)
@@ -51,11 +54,9 @@ package enum ServerDigest {
 
     /// Returns all lines of the field as one list. Nil if there is no such field, or if the list is longer than
     /// `longest` bytes.
-    private static func value(_ name: HTTPField.Name?, _ fields: HTTPFields) -> [UInt8]? {
-        guard let name else { return nil }
-        let values = fields.values(name)
-        let joined = values.joined(separator: ", ")
-        return values.isEmpty || joined.utf8.count > longest ? nil : Array(joined.utf8)
+    static func value(_ name: HTTPField.Name?, _ fields: HTTPFields) -> [UInt8]? {
+        guard let joined = name.flatMap({ fields.value($0) }), joined.utf8.count <= longest else { return nil }
+        return Array(joined.utf8)
     }
 
     private static let longest = 8192
@@ -99,21 +100,25 @@ package enum ServerDigest {
     }
 
     /// Parses `SHA-256=BASE64,MD5=BASE64`. A malformed member is skipped.
-    private static func instance(_ value: [UInt8]?) -> [Checksum] {
+    /// - Parameter algorithm: Returns the algorithm with a name; nil if it is unknown.
+    static func instance(
+        _ value: [UInt8]?, _ algorithm: (ArraySlice<UInt8>) -> Checksum.Algorithm?
+    ) -> [Checksum] {
         guard let value else { return [] }
         return value.split(separator: UInt8(ascii: ",")).compactMap { member in
             let text = member.trimmingWhitespace()
             guard let equals = text.firstIndex(of: UInt8(ascii: "=")),
-                let algorithm = Checksum.Algorithm(name: text[..<equals]),
+                let algorithm = algorithm(text[..<equals]),
                 let bytes = Data(base64Encoded: Data(text[text.index(after: equals)...]))
             else { return nil }
             return Checksum(algorithm: algorithm, bytes: bytes)
         }
     }
 
-    private static func contentMD5(_ value: [UInt8]?) -> [Checksum] {
+    /// Parses `BASE64`.
+    static func plain(_ value: [UInt8]?, _ algorithm: Checksum.Algorithm) -> [Checksum] {
         guard let value, let bytes = Data(base64Encoded: Data(value.trimmingWhitespace())),
-            let checksum = Checksum(algorithm: .md5, bytes: bytes)
+            let checksum = Checksum(algorithm: algorithm, bytes: bytes)
         else { return [] }
         return [checksum]
     }

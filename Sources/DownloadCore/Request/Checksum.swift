@@ -4,10 +4,15 @@ public struct Checksum: Codable, Sendable, Equatable {
     public enum Algorithm: String, Codable, Sendable, CaseIterable {
         /// An algorithm that OpenSSL has.
         case md5, sha1, sha224, sha256, sha384, sha512
+        /// A cyclic redundancy check, which storage services state. It finds accidental changes, but anyone can make
+        /// another file with the same value.
+        case crc32, crc32c, crc64nvme
 
         /// The number of hexadecimal digits of a digest.
         var digits: Int {
             switch self {
+            case .crc32, .crc32c: 8
+            case .crc64nvme: 16
             case .md5: 32
             case .sha1: 40
             case .sha224: 56
@@ -17,15 +22,20 @@ public struct Checksum: Codable, Sendable, Equatable {
             }
         }
 
+        /// Whether the algorithm is a cyclic redundancy check, and no proof against a forger.
+        package var isCRC: Bool { digits < 32 }
+
         /// The order in which one of several digests is chosen. Strong algorithms come first. SHA-256 comes before
         /// SHA-512, because processors have instructions for SHA-256 (measured: four times as fast).
-        package static let preferred: [Algorithm] = [.sha256, .sha512, .sha384, .sha224, .sha1, .md5]
+        package static let preferred: [Algorithm] = [
+            .sha256, .sha512, .sha384, .sha224, .sha1, .md5, .crc64nvme, .crc32c, .crc32,
+        ]
 
         /// Finds the algorithm by a name that programs or servers use, such as `SHA-256`, `sha2-256` or `SHA`. Nil if
-        /// the name is unknown.
+        /// the name is unknown, and for a CRC, because lists and documents are made as proof.
         init?(name: some Collection<UInt8>) {
             let plain = name.lowercasedASCII.replacing("-", with: "")
-            guard let known = Self.aliases[plain] ?? Self(rawValue: plain) else { return nil }
+            guard let known = Self.aliases[plain] ?? Self(rawValue: plain), !known.isCRC else { return nil }
             self = known
         }
 
@@ -38,6 +48,8 @@ public struct Checksum: Codable, Sendable, Equatable {
     public let algorithm: Algorithm
     /// The digest in lower-case hexadecimal.
     public let digest: String
+    /// The field of the answer that stated the checksum, such as `x-goog-hash`. Nil for any other source.
+    package var field: String?
 
     /// Makes a checksum from hexadecimal digits.
     public init(algorithm: Algorithm, digest: String) {
@@ -45,11 +57,11 @@ public struct Checksum: Codable, Sendable, Equatable {
         self.digest = digest.lowercased()
     }
 
-    /// Makes a checksum of hexadecimal digits alone. Nil if no algorithm has this number of digits, or if a character
-    /// is not a digit.
+    /// Makes a checksum of hexadecimal digits alone. Nil if no algorithm but a CRC has this number of digits, or if
+    /// a character is not a digit.
     init?(hex: some Collection<UInt8>) {
         let count = hex.count
-        guard let algorithm = Algorithm.allCases.first(where: { $0.digits == count }),
+        guard let algorithm = Algorithm.allCases.first(where: { $0.digits == count && !$0.isCRC }),
             hex.allSatisfy({ $0.hexadecimalDigit != nil })
         else { return nil }
         self.init(algorithm: algorithm, digest: hex.lowercasedASCII)
@@ -59,6 +71,11 @@ public struct Checksum: Codable, Sendable, Equatable {
     package init?(algorithm: Algorithm, bytes: some Collection<UInt8>) {
         guard bytes.count * 2 == algorithm.digits else { return nil }
         self.init(algorithm: algorithm, digest: bytes.hexadecimal)
+    }
+
+    /// Compares the algorithms and digests. The fields that stated them do not matter.
+    public static func == (left: Checksum, right: Checksum) -> Bool {
+        left.algorithm == right.algorithm && left.digest == right.digest
     }
 
     /// Reads `ALGO:HEX`, and also `ALGO=HEX` and `sha-256`, which aria2 writes. Nil for any other text.

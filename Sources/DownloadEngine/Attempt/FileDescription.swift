@@ -1,18 +1,20 @@
 import DownloadCore
 
 /// The description of the file in the server's `Link` fields: its mirrors, and the Metalink document about it (RFC
-/// 6249).
+/// 6249). Also the digest in a redirect that leads to the file.
 final class FileDescription: AttemptPhase {
     let attempt: Attempt
     private var links: MirrorLinks?
+    private var linked: StorageDigest.Linked?
     /// A document that was read and not applied yet.
     private var document: (metalink: Metalink, url: SourceURL)?
 
     init(_ attempt: Attempt) { self.attempt = attempt }
 
     /// Records the mirrors and the document that a head names. The head of a redirect may name them, too, if the server
-    /// redirects to a mirror.
+    /// redirects to a mirror. It may also state the digest of the file.
     func observe(_ head: ResponseHead, from url: SourceURL) {
+        linked = StorageDigest.linked(by: head, from: url) ?? linked
         guard record.request.mirrors.isEmpty || record.request.describedBy != nil, record.request.asksRanges,
             context.stream == nil
         else { return }
@@ -80,12 +82,24 @@ final class FileDescription: AttemptPhase {
 
     /// Enters what the document and the links say into the record, as far as they are about this file.
     func apply() {
+        if let linked, linked.size == record.resume.total, record.resume.written.isEmpty, !record.isMirror {
+            use(linked.checksum)
+        }
         if let (metalink, url) = document {
             document = nil
             apply(metalink, url)
         }
         applyLinks()
     }
+
+    /// Uses the digest as that of the server, unless a digest that is preferred to it is known.
+    private func use(_ digest: Checksum) {
+        guard record.asksForDigest, record.resume.digest.map({ digest.isPreferred(to: $0) }) ?? true else { return }
+        record.resume.digest = digest
+    }
+
+    /// Whether a digest will prove the file, so that it can come from mirrors. A CRC is no proof against a mirror.
+    private var isProved: Bool { record.expected?.checksum.algorithm.isCRC == false }
 
     /// Applies a document if it describes the file of the answer. The document is trusted like the answer, so its
     /// digest counts as the server's digest.
@@ -98,14 +112,10 @@ final class FileDescription: AttemptPhase {
         if let digest = file.checksum, known.contains(where: { $0.algorithm == digest.algorithm && $0 != digest }) {
             return refuse("\(document): it describes another version of the file")
         }
-        if record.asksForDigest, let digest = file.checksum,
-            record.resume.digest.map({ digest.isPreferred(to: $0) }) ?? true
-        {
-            record.resume.digest = digest
-        }
+        if let digest = file.checksum { use(digest) }
         guard let total = record.resume.total else { return }
         let pieces = file.pieces.flatMap { $0.fits(size: total) ? $0 : nil }
-        guard record.expected != nil || pieces != nil else { return }
+        guard isProved || pieces != nil else { return }
         record.resume.sources?.documentFailure = nil
         record.request.describedBy = document
         record.request.size = total
@@ -116,10 +126,10 @@ final class FileDescription: AttemptPhase {
     /// Applies the mirrors of the links, if a digest proves the file (RFC 6249 section 7).
     private func applyLinks() {
         guard let links else { return }
-        if record.asksForDigest, record.resume.digest == nil, record.resume.written.isEmpty {
-            record.resume.digest = links.digest
+        if let digest = links.digest, record.resume.written.isEmpty, record.resume.digest?.algorithm.isCRC ?? true {
+            use(digest)
         }
-        guard record.expected != nil, !links.mirrors.isEmpty else { return }
+        guard isProved, !links.mirrors.isEmpty else { return }
         record.request.mirrors = (record.request.mirrors + links.mirrors.filter(mayBeMirror)).firstOccurrences
     }
 

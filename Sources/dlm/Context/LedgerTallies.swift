@@ -24,10 +24,7 @@ struct Tally {
         completed += 1
         let bytes = record.completed?.bytes ?? 0
         completedBytes = completedBytes.adding(bytes)
-        if let checksum = record.completed?.checksum {
-            verified += 1
-            algorithms.insert(checksum.algorithm)
-        }
+        countVerified(record.completed)
         if record.completed?.wasCurrent ?? false {
             current += 1
         } else {
@@ -39,8 +36,15 @@ struct Tally {
     /// Counts a small file, all bytes of which came during this command.
     mutating func complete(_ file: SmallFile) {
         completed += 1
+        countVerified(file.completed)
         completedBytes = completedBytes.adding(file.size)
         fetchedBytes = fetchedBytes.adding(file.size)
+    }
+
+    private mutating func countVerified(_ file: CompletedFile?) {
+        guard let checksum = file?.checksum else { return }
+        verified += 1
+        algorithms.insert(checksum.algorithm)
     }
 
     /// Counts a download that was complete before this command.

@@ -71,11 +71,16 @@ enum ProgressText {
             lines.append("\(name): \(parts.joined(separator: ", "))")
         }
         if let verified = record.completed?.verified {
-            let source = verified.source == .server ? "; the checksum is from the server" : ""
-            lines.append("\(name): \(verified.checksum) verified\(source)")
+            lines.append("\(name): \(verified.checksum) verified\(origin(of: verified))")
         }
         if record.completed?.wasCurrent ?? false { lines.append("\(name): is current, nothing fetched") }
         return lines
+    }
+
+    /// Returns the words that say where a checksum is from; empty if the user gave it.
+    static func origin(of verified: VerifiedChecksum) -> String {
+        if verified.source == .user { return "" }
+        return "; the checksum is from the server" + (verified.checksum.field.map { "'s \($0)" } ?? "")
     }
 
     static func milliseconds(_ seconds: Double) -> String { "\(Int((max(0, min(seconds, 1e9)) * 1000).rounded())) ms" }

@@ -61,11 +61,7 @@ struct ShowText {
     private var isComplete: Bool { document.isComplete }
 
     private var verification: String {
-        switch document.verified?.source {
-        case nil: ""
-        case .server: "  (verified; the checksum is from the server)"
-        case .user: "  (verified)"
-        }
+        document.verified.map { "  (verified\(ProgressText.origin(of: $0)))" } ?? ""
     }
 
     private var canContinue: Bool {
