@@ -58,6 +58,7 @@ struct FileDigestTests {
             "sha384:cb00753f45a35e8bb5a03d699ac65007272c32ab0eded1631a8b605a43ff5bed8086072ba1e7cc2358baeca134c825a7",
             "sha512:ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd"
                 + "454d4423643ce80e2a9ac94fa54ca49f",
+            "crc32:352441c2", "crc32c:364b3fb7", "crc64nvme:05e5cabb3fc1faeb",
         ])
     func algorithms(text: String) async throws {
         let folder = try TemporaryFolder()
