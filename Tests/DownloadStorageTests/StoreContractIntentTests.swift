@@ -12,7 +12,9 @@ struct StoreContractIntentTests {
     init() throws { folder = try TemporaryFolder() }
 
     /// Adds a download to the session and saves it as about to get its name.
-    private func marked(in store: any DownloadStore, of session: String = "dead") async throws -> DownloadRecord {
+    private func marked(
+        in store: any DownloadStore, of session: String = "dead", verified: VerifiedChecksum? = nil
+    ) async throws -> DownloadRecord {
         var record = try await store.add([Sample.request()], session: session)[0].record
         record.state = .running
         record.isFinishing = true
@@ -20,8 +22,28 @@ struct StoreContractIntentTests {
         record.resume.total = 10
         record.resume.validators = Validators(etag: EntityTag(opaque: "v1"))
         record.resume.file = FileIdentity(inode: 7, born: 8)
+        (record.resume.digest, record.resume.verified) = (verified?.checksum, verified)
         #expect(try await store.saveAsSession([record], session: session, durably: true) == [])
         return record
+    }
+
+    @Test("The digest of a small file is kept before it has its name, and afterwards", arguments: StoreKind.allCases)
+    func verified(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        var checksum = Checksum(algorithm: .crc64nvme, digest: "05e5cabb3fc1faeb")
+        checksum.field = "x-amz-checksum-crc64nvme"
+        let verified = VerifiedChecksum(checksum, by: .server)
+        let record = try await marked(in: store, verified: verified)
+        let finishing = try #require(try await store.records(.ids([record.id])).first)
+        #expect(finishing.isFinishing && finishing.resume.verified == verified)
+        let file = try #require(SmallFile(record, of: "dead"))
+        file.take(path: "/home/me/a (1)", bytes: 10, identity: FileIdentity(inode: 7, born: 8), modified: 9)
+        file.end(at: record.created)
+        let refused = try await store.save(SmallFiles(completed: [file]), [], session: "dead", durably: true)
+        #expect(refused.isEmpty)
+        let completed = try #require(try await store.records(.ids([record.id])).first)
+        #expect(completed.state == .completed && completed.completed?.verified == verified)
+        #expect(completed.completed?.checksum?.field == checksum.field)
     }
 
     enum Heir: CaseIterable { case claim, add, remove, change, release, requeue }
@@ -83,7 +105,7 @@ struct StoreContractIntentTests {
         var record = try await marked(in: store)
         record.isFinishing = false
         record.state = .completed
-        // No small file has a checksum.
+        // No small file has a checksum of the user.
         record.completed = CompletedFile(
             path: "/home/me/a (1)", bytes: 10, identity: FileIdentity(inode: 7, born: 8), modified: 9,
             validators: Validators(), checksum: Checksum(algorithm: .md5, digest: String(repeating: "a", count: 32)))

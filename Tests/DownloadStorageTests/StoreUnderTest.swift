@@ -79,7 +79,8 @@ extension SmallFile {
             DownloadEntry(queued), name: name, size: record.completed?.bytes ?? record.resume.total ?? 0,
             answer: Answer(
                 validators: record.completed?.validators ?? record.resume.validators,
-                contentType: record.resume.contentType, acceptsRanges: record.resume.acceptsRanges),
+                contentType: record.resume.contentType, acceptsRanges: record.resume.acceptsRanges,
+                digest: record.completed?.checksum ?? record.resume.verified?.checksum),
             showsURL: record.resume.finalURL != nil,
             identity: record.completed?.identity ?? record.resume.file ?? FileIdentity(inode: 1, born: nil),
             metrics: attempt?.metrics, began: attempt?.started ?? record.created,

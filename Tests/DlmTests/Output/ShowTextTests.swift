@@ -71,6 +71,22 @@ struct ShowTextTests {
                 """)
     }
 
+    @Test(
+        "A checksum from the server is shown with the field that stated it, if it is known",
+        arguments: ["x-goog-hash", nil])
+    func served(field: String?) {
+        let record = DownloadRecord.example {
+            $0.complete(654 << 20)
+            var checksum = Checksum(algorithm: .crc32c, digest: "00")
+            checksum.field = field
+            $0.completed?.checksum = checksum
+            $0.completed?.verifiedBy = .server
+        }
+        let origin = "the checksum is from the server" + (field.map { "'s \($0)" } ?? "")
+        #expect(text(record).contains("checksum    crc32c:00  (verified; \(origin))\n"))
+        #expect(ProgressText.details(record).contains { $0.hasSuffix("crc32c:00 verified; \(origin)") })
+    }
+
     @Test("Each source is shown with the bytes that came from it, and why it is no longer used")
     func sources() {
         let mirror = SourceURL.example("https://mirror.example.org/debian-12.iso")

@@ -49,12 +49,21 @@ struct DigestFuzzTests {
         let short = Data(repeating: 7, count: 16).base64EncodedString()
         let corpus = [
             "sha-256=:\(digest):", "sha-256=:\(digest):, md5=:\(short):;x=1", "SHA-256=\(digest),MD5=\(short)", short,
-            "sha-512=::, *key=:AA==:", "unixsum=5",
+            "sha-512=::, *key=:AA==:", "unixsum=5", "crc32c=AAAAAA==,md5=\(short)", "\"\(Self.md5)\"", "AAAAAA==",
         ]
         let fuzzing = Fuzzing("Digest fields", corpus: corpus, words: ["=:", ":,", "sha-256=", "==", ";"])
         func checksums(_ input: [UInt8]) -> [Checksum] {
-            var head = ResponseHead(status: 200)
-            for name in ["Repr-Digest", "Digest", "Content-MD5"].compactMap({ HTTPField.Name($0) }) {
+            var head = ResponseHead.of(
+                200,
+                [
+                    ("x-ms-blob-type", "BlockBlob"), ("Server", "AmazonS3"), ("x-amz-request-id", "a"),
+                    ("x-amz-id-2", "b"),
+                ])
+            let names = [
+                "Repr-Digest", "Digest", "Content-MD5", "x-goog-hash", "x-ms-blob-content-md5", "x-amz-checksum-crc32c",
+                "ETag",
+            ]
+            for name in names.compactMap({ HTTPField.Name($0) }) {
                 head.fields.append(HTTPField(name: name, value: String(decoding: input, as: UTF8.self)))
             }
             return ServerDigest.checksums(of: head)
