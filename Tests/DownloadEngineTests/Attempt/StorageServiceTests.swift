@@ -102,7 +102,7 @@ struct StorageServiceTests {
         let bench = try await SessionBench { request, _ in
             if request.url.host == "cdn.example.net" { return .reply(FaultReply(content, etag: "\"a\"")) }
             return .reply(
-                FaultReply.redirect(to: "https://cdn.example.net/x?Signature=1").with {
+                FaultReply.redirect(to: "https://cdn.example.net/ab/file.bin?Signature=1").with {
                     $0.fields += [
                         ("X-Linked-Etag", "\"\(stated.sha256)\""), ("X-Linked-Size", "\(size)"),
                         ("ETag", "\"\(stated.sha256)\""),
