@@ -24,7 +24,7 @@ struct Tally {
         completed += 1
         let bytes = record.completed?.bytes ?? 0
         completedBytes = completedBytes.adding(bytes)
-        countVerified(record.completed)
+        countVerified(record.completed?.checksum)
         if record.completed?.wasCurrent ?? false {
             current += 1
         } else {
@@ -36,13 +36,13 @@ struct Tally {
     /// Counts a small file, all bytes of which came during this command.
     mutating func complete(_ file: SmallFile) {
         completed += 1
-        countVerified(file.completed)
+        countVerified(file.completed?.checksum)
         completedBytes = completedBytes.adding(file.size)
         fetchedBytes = fetchedBytes.adding(file.size)
     }
 
-    private mutating func countVerified(_ file: CompletedFile?) {
-        guard let checksum = file?.checksum else { return }
+    private mutating func countVerified(_ checksum: Checksum?) {
+        guard let checksum else { return }
         verified += 1
         algorithms.insert(checksum.algorithm)
     }

@@ -28,7 +28,8 @@ import Testing
         "Text that is not a checksum is refused",
         arguments: [
             "", ":", "=", "md5", "md5:", "md5=", ":d41d8cd98f00b204e9800998ecf8427e",
-            "d41d8cd98f00b204e9800998ecf8427e", "crc32:0000000", "crc32:0000000g", "crc16:0000", "md4:d41d8cd98f00b204e9800998ecf8427e",
+            "d41d8cd98f00b204e9800998ecf8427e", "crc32:0000000", "crc32:0000000g",
+            "md4:d41d8cd98f00b204e9800998ecf8427e",
             "md5:d41d8cd98f00b204e9800998ecf8427g", "md5:d41d8cd98f00b204e9800998ecf8427 ",
             " md5:d41d8cd98f00b204e9800998ecf8427e", "md5 :d41d8cd98f00b204e9800998ecf8427e",
             "md5::d41d8cd98f00b204e9800998ecf8427", "md5:0xd41d8cd98f00b204e9800998ecf842",
