@@ -16,7 +16,7 @@ struct DLM: ParsableCommand {
             """,
         version: "dlm \(DownloadSession.version)",
         subcommands: [
-            GetCommand.self, List.self, Show.self, Pause.self, Resume.self, Cancel.self, Remove.self, Wait.self,
+            Get.self, List.self, Show.self, Pause.self, Resume.self, Cancel.self, Remove.self, Wait.self,
             Watch.self,
             Events.self, Limit.self, Priority.self, SetURL.self, Verify.self, Work.self, ManifestCommand.self,
             Daemon.self,
@@ -26,7 +26,7 @@ struct DLM: ParsableCommand {
 
     /// Returns whether a command line probably starts a download. The command line includes the name of the program.
     static func downloads(_ arguments: [String]) -> Bool {
-        arguments.count > 2 && arguments[1] == GetCommand.configuration.commandName
+        arguments.count > 2 && arguments[1] == Get.configuration.commandName
             || arguments.count > 1 && arguments[1].contains("://")
     }
 
@@ -50,7 +50,6 @@ struct DLM: ParsableCommand {
 
     static func parsed(_ arguments: [String]) throws -> any ContextAction {
         var parsed = try parseAsRoot(GivenArguments.normalized(arguments))
-        if let get = parsed as? GetCommand { return Get(get) }
         if let command = parsed as? any ContextCommand { return command }
         if !(parsed is DLM) { try parsed.run() }
         throw ValidationError("no command given")

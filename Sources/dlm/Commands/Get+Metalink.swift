@@ -42,7 +42,7 @@ extension Get {
                 rejected.append(RejectedDocument(error))
             } catch {
                 rejected.append(
-                    RejectedDocument(UsageReport.sentence(error, of: ItemArguments.self), line: nil, of: document.name))
+                    RejectedDocument(UsageReport.sentence(error, of: ItemOptions.self), line: nil, of: document.name))
             }
             return nil
         }

@@ -4,24 +4,69 @@ import Foundation
 import Glibc
 
 /// `dlm get URL...`: downloads files.
-struct Get: ContextAction {
+struct Get: ContextCommand, OptionTable {
+    static let configuration = CommandConfiguration(
+        commandName: "get",
+        abstract: "Download files and print their paths.",
+        discussion: """
+            Ends when all downloads are finished. If the same URL is already being downloaded to the same place, dlm \
+            joins this download. An interrupted download is continued. With -b the background session downloads, and \
+            dlm prints the numbers of the downloads. For a URL without a scheme, such as example.org/x, dlm tries \
+            https, and then http if the server has no https; a port other than 443 means http. dlm reports the chosen \
+            scheme on stderr, and sends no passwords or tokens over http unless the URL says http.
+            """)
+
+    var urls: [String] = []
     var inputFile: String?
     var metalinkFile: String?
-    var background: Bool
-    var ephemeral: Bool
+    var background = false
+    var ephemeral = false
     /// Whether brackets and braces in URLs have no special meaning.
-    var literal: Bool
-    var session: SessionOptions
-    var worker: WorkerOptions
-    var item: ItemOptions
-    var progress: ProgressOptions
-    var output: OutputOptions
-    var urls: [String]
+    var literal = false
+    var helpAll = false
+    var session = SessionOptions()
+    var worker = WorkerOptions()
+    var item = ItemOptions()
+    var progress = ProgressOptions()
+    var output = OutputOptions()
+
+    static var catalog: OptionCatalog { .get }
+
+    mutating func rows(_ row: inout OptionRows) {
+        row.operands(&urls, "url", "URLs to download: http, https, ftp, ftps, sftp, scp or file.")
+        row(
+            &inputFile, "input-file", letter: "i", .path("file or url"),
+            "Also download the URLs in this file, one in each line; # begins a comment, - is standard input. "
+                + "Indented lines below a URL are options for the URL, such as output=NAME. A line may also be a JSON "
+                + "object with url and options.")
+        row(
+            &metalinkFile, "metalink-file", letter: "M", .path("file or url"),
+            "Also download the files of this Metalink document (RFC 5854); - is standard input. All sources in the "
+                + "document are used, and its digests are verified.")
+        row(
+            &background, "background", letter: "b", .flag,
+            "Hand the downloads to the background session, print their numbers and return.")
+        row(
+            &ephemeral, "ephemeral", .flag,
+            "Record nothing: other commands do not see these downloads, and files that are incomplete when the "
+                + "command ends are deleted.")
+        row(
+            &literal, "no-glob", .flag,
+            "Read [ ] and { } in URLs as ordinary characters. Without this option, the patterns [001-100], [a-z], "
+                + "[0-9:3] and {a,b} expand to several URLs, and #1 in -o is the value of the first pattern.")
+        row(&helpAll, "help-all", .flag, "Show all options, in groups.")
+        row.group(&session, "How")
+        row.group(&worker, "Workers")
+        row.group(&item)
+        row.group(&progress, "Output")
+        row.group(&output, "Output")
+    }
 
     /// Whether the downloads are recorded, so that other commands can show and resume them.
     var isRecorded: Bool { !ephemeral && !streams }
 
     func validate() throws {
+        if helpAll { throw CleanExit.helpRequest(self) }
         if urls.isEmpty, inputFile == nil, metalinkFile == nil {
             throw ValidationError("give a URL, a list with -i, or a Metalink document with -M")
         }
@@ -127,25 +172,6 @@ struct Get: ContextAction {
         if let notice = list?.notice, !output.quiet { handover.console.report(notice) }
         handover.summarize()
         return handover.exitStatus
-    }
-}
-
-extension Get: ScannedOptions {
-    init(_ arguments: GetCommand) {
-        self.init(
-            inputFile: arguments.inputFile, metalinkFile: arguments.metalinkFile, background: arguments.background,
-            ephemeral: arguments.ephemeral, literal: arguments.noGlob, session: arguments.session,
-            worker: arguments.worker, item: ItemOptions(arguments.item), progress: arguments.progress,
-            output: arguments.output, urls: arguments.urls)
-    }
-
-    init(_ words: inout ScannedWords) {
-        self.init(
-            inputFile: words("input-file", letter: "i", .path),
-            metalinkFile: words("metalink-file", letter: "M", .path),
-            background: words("background", letter: "b", .flag), ephemeral: words("ephemeral", .flag),
-            literal: words("no-glob", .flag), session: words.group(), worker: words.group(), item: ItemOptions(&words),
-            progress: words.group(), output: words.group(), urls: words.rest())
     }
 }
 

@@ -10,8 +10,7 @@ struct Overview: ContextAction {
     ]
 
     func run(in context: Context) async throws -> Int32 {
-        var none = ScannedWords([])
-        let output: OutputOptions = none.group()
+        let output = OutputOptions()
         return try await context.withService { service in
             var printer = ListPrinter(
                 console: context.console, style: context.style(output), isHistory: false, json: false,

@@ -189,7 +189,7 @@ struct RequestMaker: Sendable {
         } catch let error as ListOptions.Failure {
             reject(RejectedDocument(error.message, line: error.line, of: listName, url: url()))
         } catch {
-            let sentence = UsageReport.sentence(error, of: ItemArguments.self)
+            let sentence = UsageReport.sentence(error, of: ItemOptions.self)
             reject(RejectedDocument(sentence, line: line.number, of: listName, url: url()))
         }
         return nil

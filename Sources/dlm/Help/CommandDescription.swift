@@ -66,7 +66,7 @@ struct CommandDescription: Decodable, Sendable {
     }
 
     /// The options that can be set outside of the command line, by their long names.
-    static let settings = arguments(of: SettingArguments.self).reduce(into: [String: Argument]()) { known, argument in
+    static let settings = arguments(of: SettingOptions.self).reduce(into: [String: Argument]()) { known, argument in
         if let name = argument.longName { known[name] = argument }
     }
 

@@ -4,14 +4,7 @@ import Foundation
 
 /// The options for the body of the request. The body may be secret and is never stored; `resume` accepts it again.
 struct BodyOptions: OptionTable {
-    @Option(
-        "Send this form data by POST; repeatable, joined with &. Change the method with -X, and the type with -H. "
-            + "@FILE sends a file without its line breaks, @- standard input.", value: "data")
     var data: [String] = []
-
-    @Option(
-        "Send this form data percent-encoded, after the data of --data; repeatable. Give VALUE, NAME=VALUE, @FILE or "
-            + "NAME@FILE.", value: "data")
     var dataUrlencode: [String] = []
 
     /// The body that ``prepare()`` has read. This property is not an option.
@@ -31,8 +24,14 @@ struct BodyOptions: OptionTable {
     mutating func dropBody() { (data, dataUrlencode, known) = ([], [], nil) }
 
     mutating func rows(_ row: inout OptionRows) {
-        data = row("data", .texts, data)
-        dataUrlencode = row("data-urlencode", .texts, dataUrlencode)
+        row(
+            &data, "data", .texts("data"),
+            "Send this form data by POST; repeatable, joined with &. Change the method with -X, and the type with "
+                + "-H. @FILE sends a file without its line breaks, @- standard input.")
+        row(
+            &dataUrlencode, "data-urlencode", .texts("data"),
+            "Send this form data percent-encoded, after the data of --data; repeatable. Give VALUE, NAME=VALUE, "
+                + "@FILE or NAME@FILE.")
         row.change { request in
             if let body = try known ?? body() { request.http.body = body }
         }

@@ -5,9 +5,6 @@ import Glibc
 
 /// The options for the checksums that files must match, for `get` and `verify`.
 struct ChecksumOptions: OptionTable {
-    @Option(
-        "Require the file to have this digest, such as sha256:HEX.", value: "algo:hex",
-        completion: .list(Self.beginnings))
     var checksum: String?
 
     /// The beginnings of checksums that shell completion offers, such as `sha256:`. In zsh an unescaped colon separates
@@ -17,10 +14,6 @@ struct ChecksumOptions: OptionTable {
         return Checksum.Algorithm.allCases.map { $0.rawValue + colon }
     }
 
-    @Option(
-        "Look up the digest by file name in this list, such as SHA256SUMS; - is standard input. If you give a URL, "
-            + "prefer https: others can change a list that is sent over http.", value: "file or url",
-        completion: .file())
     var checksumFile: String?
 
     func validate() throws {
@@ -38,8 +31,14 @@ struct ChecksumOptions: OptionTable {
     var given: Checksum? { checksum.flatMap { Checksum($0) } }
 
     mutating func rows(_ row: inout OptionRows) {
-        checksum = row("checksum", .text, checksum, .sets { $0.checksum = Checksum($1) ?? $0.checksum })
-        checksumFile = row("checksum-file", .path, checksumFile)
+        row(
+            &checksum, "checksum", .text("algo:hex", completion: .list(Self.beginnings)),
+            "Require the file to have this digest, such as sha256:HEX.",
+            .sets { $0.checksum = Checksum($1) ?? $0.checksum })
+        row(
+            &checksumFile, "checksum-file", .path("file or url"),
+            "Look up the digest by file name in this list, such as SHA256SUMS; - is standard input. If you give a "
+                + "URL, prefer https: others can change a list that is sent over http.")
         row.show("checksum-file") { $0.checksums?.source }
     }
 

@@ -15,6 +15,12 @@ struct CommandWord: Equatable {
     /// The arguments for the parser. The arguments of an option include the option's value.
     let arguments: [String]
 
+    /// The value of an option; nil if it has none.
+    var value: String? {
+        if arguments.count > 1 { return arguments[1] }
+        return arguments[0].firstIndex(of: "=").map { String(arguments[0][arguments[0].index(after: $0)...]) }
+    }
+
     /// Divides the arguments of a command line.
     /// - Parameters:
     ///   - arguments: the arguments after the name of the command.

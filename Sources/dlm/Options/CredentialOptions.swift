@@ -4,50 +4,16 @@ import Foundation
 
 /// The options for the user's identity. Passwords are never stored. Files are read at each attempt.
 struct CredentialOptions: OptionTable {
-    @Option(
-        "Log in with this name and password, unless the URL has its own. If the password is missing, dlm asks for it "
-            + "on the terminal.", value: "name[:password]", name: .shortAndLong)
     var user: String?
-
-    @Flag(
-        help: """
-            Send name and password with the first request (Basic), and use no other method. Default: Basic, \
-            and then Digest if the server asks for it.
-            """)
     var basic = false
-
-    @Flag(help: "Log in with Digest authentication, which never sends the password itself.")
     var digest = false
-
-    @Flag(help: "Log in with NTLM authentication.")
     var ntlm = false
-
-    @Flag(help: "Log in with Negotiate (Kerberos), with the current ticket if -u is not given.")
     var negotiate = false
-
-    @Flag(name: .customLong("anyauth"), help: "Log in with the strongest method that the server offers.")
     var anyAuth = false
-
-    @Option(
-        "Sign each request with AWS Signature Version 4. Example of a value: aws:amz:eu-central-1:s3. Parts at the end "
-            + "of the value may be omitted. Give the key and the secret as -u KEY:SECRET.",
-        value: "provider1:provider2:region:service", name: .customLong("aws-sigv4"))
     var awsSigv4: String?
-
-    @Flag(help: "Look up names and passwords by host in ~/.netrc.")
     var netrc = false
-
-    @Option("Look up names and passwords by host in this file.", value: "file", completion: .file())
     var netrcFile: String?
-
-    @Option(
-        "Send the token from this file (Authorization: Bearer). The file is read at each attempt, so the token may "
-            + "change.", value: "file", completion: .file())
     var bearerFile: String?
-
-    @Option(
-        "Run this program without arguments at each attempt, and send the token that it prints.", value: "program",
-        completion: .file())
     var bearerCommand: String?
 
     func validate() throws {
@@ -79,27 +45,45 @@ struct CredentialOptions: OptionTable {
     }
 
     mutating func rows(_ row: inout OptionRows) {
-        user = row(
-            "user", letter: "u", .text, user,
+        row(
+            &user, "user", letter: "u", .text("name[:password]"),
+            "Log in with this name and password, unless the URL has its own. If the password is missing, dlm asks "
+                + "for it on the terminal.",
             .sets({ $0.credential = try Self.credential($1) }, shows: { $0.credential.map(\.user) }))
-        basic = row("basic", .flag, basic, Self.way(.basic))
-        digest = row("digest", .flag, digest, Self.way(.digest))
-        ntlm = row("ntlm", .flag, ntlm, Self.way(.ntlm))
-        negotiate = row("negotiate", .flag, negotiate, Self.way(.negotiate))
-        anyAuth = row("anyauth", .flag, anyAuth, Self.way(.any))
-        awsSigv4 = row("aws-sigv4", .text, awsSigv4, .sets { $0.http.signature = $1 })
-        netrc = row("netrc", .flag, netrc)
-        netrcFile = row("netrc-file", .path, netrcFile, .file(\.secretFiles.netrc))
+        row(
+            &basic, "basic", .flag,
+            "Send name and password with the first request (Basic), and use no other method. Default: Basic, and "
+                + "then Digest if the server asks for it.", Self.way(.basic))
+        row(
+            &digest, "digest", .flag, "Log in with Digest authentication, which never sends the password itself.",
+            Self.way(.digest))
+        row(&ntlm, "ntlm", .flag, "Log in with NTLM authentication.", Self.way(.ntlm))
+        row(
+            &negotiate, "negotiate", .flag,
+            "Log in with Negotiate (Kerberos), with the current ticket if -u is not given.", Self.way(.negotiate))
+        row(&anyAuth, "anyauth", .flag, "Log in with the strongest method that the server offers.", Self.way(.any))
+        row(
+            &awsSigv4, "aws-sigv4", .text("provider1:provider2:region:service"),
+            "Sign each request with AWS Signature Version 4. Example of a value: aws:amz:eu-central-1:s3. Parts at "
+                + "the end of the value may be omitted. Give the key and the secret as -u KEY:SECRET.",
+            .sets { $0.http.signature = $1 })
+        row(&netrc, "netrc", .flag, "Look up names and passwords by host in ~/.netrc.")
+        row(
+            &netrcFile, "netrc-file", .path("file"), "Look up names and passwords by host in this file.",
+            .file(\.secretFiles.netrc))
         row.change { request in
             if netrc, netrcFile == nil, let file = try Self.homeNetrc() { request.secretFiles.netrc = file }
         }
-        bearerFile = row(
-            "bearer-file", .path, bearerFile,
+        row(
+            &bearerFile, "bearer-file", .path("file"),
+            "Send the token from this file (Authorization: Bearer). The file is read at each attempt, so the token "
+                + "may change.",
             .sets(
                 { ($0.secretFiles.bearer, $0.secretFiles.bearerCommand) = (FolderPath.file($1), nil) },
                 shows: \.secretFiles.bearer))
-        bearerCommand = row(
-            "bearer-command", .path, bearerCommand,
+        row(
+            &bearerCommand, "bearer-command", .path("program"),
+            "Run this program without arguments at each attempt, and send the token that it prints.",
             .sets(
                 { request, command in
                     let folder = FileManager.default.currentDirectoryPath

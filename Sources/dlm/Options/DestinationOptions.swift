@@ -4,34 +4,12 @@ import Foundation
 
 /// The options for the folders and names of the files of `get`.
 struct DestinationOptions: OptionTable {
-    @Option(
-        "Write to this file; missing folders are created. With - the file goes to standard output: it is verified only "
-            + "at the end (status 9), and the download is not recorded.", value: "file", name: .shortAndLong,
-        completion: .file())
     var output: String?
-
-    @Option(
-        "Put the files into this folder, which is created if missing. Default: the current folder.", value: "dir",
-        name: .shortAndLong, completion: .directory)
     var directory: String?
-
-    @Option(
-        "If the file already exists: fail with status 3, overwrite it when the new file is complete, rename the new "
-            + "file, skip the download, or overwrite it only if the server has a newer file. Default: fail.",
-        value: "what")
     var ifExists: Destination.IfExists?
-
-    @Flag(
-        name: [.customShort("c"), .customLong("continue")],
-        help: """
-            Continue a file that another tool left unfinished under the final name. Its last 64 KiB, or the checksum \
-            if one is given, must match the server's file.
-            """)
     var continues = false
-
-    @Flag(exclusivity: .chooseLast) var contentDisposition: ContentDispositionFlag?
-
-    @Flag(exclusivity: .chooseLast) var remoteTime: RemoteTimeFlag?
+    var contentDisposition: ContentDispositionFlag?
+    var remoteTime: RemoteTimeFlag?
 
     func validate() throws {
         if let directory, directory.isEmpty { throw ValidationError("-d: no folder given") }
@@ -51,9 +29,13 @@ struct DestinationOptions: OptionTable {
 
     mutating func rows(_ row: inout OptionRows) {
         let workingFolder = row.workingFolder
-        output = row("output", letter: "o", .path, output)
-        directory = row(
-            "directory", letter: "d", .path, directory,
+        row(
+            &output, "output", letter: "o", .path("file"),
+            "Write to this file; missing folders are created. With - the file goes to standard output: it is "
+                + "verified only at the end (status 9), and the download is not recorded.")
+        row(
+            &directory, "directory", letter: "d", .path("dir", .directory),
+            "Put the files into this folder, which is created if missing. Default: the current folder.",
             .sets { request, directory in
                 guard let start = directory.hasPrefix("/") ? "" : workingFolder else { throw Self.noWorkingFolder }
                 request.destination.folder = FolderPath.canonical(FolderPath.joined(start, directory))
@@ -62,13 +44,19 @@ struct DestinationOptions: OptionTable {
             // A relative folder in the value of --output starts at the folder of --directory.
             if let output, output != Self.stream { try Self.setName(output, of: &request.destination) }
         }
-        ifExists = row("if-exists", .word(), ifExists, .field(\.destination.ifExists, unless: .fail, shows: \.rawValue))
-        continues = row("continue", letter: "c", .flag, continues, .sets { $0.destination.continues = $1 })
-        contentDisposition = row.pair(
-            "content-disposition", contentDisposition, .sets { $0.destination.takesServerName = $1.isOn })
+        row(
+            &ifExists, "if-exists", .word("what"),
+            "If the file already exists: fail with status 3, overwrite it when the new file is complete, rename the "
+                + "new file, skip the download, or overwrite it only if the server has a newer file. Default: fail.",
+            .field(\.destination.ifExists, unless: .fail, shows: \.rawValue))
+        row(
+            &continues, "continue", letter: "c", .flag,
+            "Continue a file that another tool left unfinished under the final name. Its last 64 KiB, or the "
+                + "checksum if one is given, must match the server's file.", .sets { $0.destination.continues = $1 })
+        row.pair(&contentDisposition, "content-disposition", .sets { $0.destination.takesServerName = $1.isOn })
         row.show("no-content-disposition") { GivenOptions.flag(!$0.destination.takesServerName) }
-        remoteTime = row.pair(
-            "remote-time", remoteTime,
+        row.pair(
+            &remoteTime, "remote-time",
             .sets(
                 { $0.destination.keepsRemoteTime = $1.isOn },
                 shows: { GivenOptions.flag($0.destination.keepsRemoteTime) }))

@@ -6,7 +6,10 @@ protocol FlagPair: EnumerableFlag {
 }
 
 extension FlagPair {
-    var isOn: Bool { self == Self.allCases.first }
+    static var on: Self? { allCases.first }
+    static var off: Self? { allCases.dropFirst().first }
+
+    var isOn: Bool { self == Self.on }
 
     static func help(for value: Self) -> ArgumentHelp? {
         ArgumentHelp(value.isOn ? texts.on : texts.off)

@@ -4,31 +4,12 @@ import Foundation
 
 /// The options that change the HTTP requests of `get`.
 struct HTTPRequestOptions: OptionTable {
-    @Option(
-        "Send this as User-Agent; '' sends none. Default: dlm/VERSION.", value: "name",
-        name: [.customShort("A"), .long])
     var userAgent: String?
-
-    @Option("Send this as Referer: the page that links to the URL.", value: "url", name: [.customShort("e"), .long])
     var referer: String?
-
-    @Option("Percent-encode this parameter and add it to the query of each URL; repeatable.", value: "name=value")
     var query: [String] = []
-
-    @Flag(
-        help: """
-            Accept compressed content (gzip, br, zstd) and write it decompressed. A compressed file is fetched over a \
-            single connection, and starts over after an interruption.
-            """)
     var compressed = false
-
-    @Option(
-        "Use this method instead of GET (or of POST with --data). The file is fetched over a single connection, and "
-            + "starts over after an interruption. POST and PATCH are not retried if the server may have received them.",
-        value: "method", name: [.customShort("X"), .long])
     var method: String?
-
-    @Flag(exclusivity: .chooseLast) var hsts: HSTSFlag?
+    var hsts: HSTSFlag?
 
     func validate() throws {
         for (name, value) in [("-A", userAgent), ("-e", referer)] {
@@ -64,27 +45,36 @@ struct HTTPRequestOptions: OptionTable {
 
     mutating func rows(_ row: inout OptionRows) {
         row.show("method", \.http.method)
-        userAgent = row(
-            "user-agent", letter: "A", .text, userAgent, .field(\.http.userAgent, shows: { $0.isEmpty ? "\"\"" : $0 }))
-        referer = row(
-            "referer", letter: "e", .text, referer,
+        row(
+            &userAgent, "user-agent", letter: "A", .text("name"),
+            "Send this as User-Agent; '' sends none. Default: dlm/VERSION.",
+            .field(\.http.userAgent, shows: { $0.isEmpty ? "\"\"" : $0 }))
+        row(
+            &referer, "referer", letter: "e", .text("url"), "Send this as Referer: the page that links to the URL.",
             .sets(
                 { $0.http.referer = Self.withoutSecrets($1) },
                 shows: { $0.http.referer.map { $0.isEmpty ? "\"\"" : Redaction.hidden($0) } }))
-        query = row("query", .texts, query)
+        row(
+            &query, "query", .texts("name=value"),
+            "Percent-encode this parameter and add it to the query of each URL; repeatable.")
         row.change { $0.url = completed($0.url) }
-        compressed = row(
-            "compressed", .flag, compressed,
+        row(
+            &compressed, "compressed", .flag,
+            "Accept compressed content (gzip, br, zstd) and write it decompressed. A compressed file is fetched over "
+                + "a single connection, and starts over after an interruption.",
             .sets({ $0.http.acceptsCompressed = $1 }, shows: { GivenOptions.flag($0.http.acceptsCompressed) }))
-        method = row(
-            "method", letter: "X", .text, method,
+        row(
+            &method, "method", letter: "X", .text("method"),
+            "Use this method instead of GET (or of POST with --data). The file is fetched over a single connection, "
+                + "and starts over after an interruption. POST and PATCH are not retried if the server may have "
+                + "received them.",
             .sets { request, method in
                 request.http.method = method.uppercased()
                 // A method such as POST sends a body even if the body is empty. Bodies are not stored, so a later
                 // `resume` must be given the body, even an empty one.
                 if !request.isIdempotent { request.http.body = request.http.body ?? RequestBody([]) }
             })
-        hsts = row.pair("hsts", hsts, .sets { $0.http.upgradesKnownHosts = $1.isOn ? nil : false })
+        row.pair(&hsts, "hsts", .sets { $0.http.upgradesKnownHosts = $1.isOn ? nil : false })
         row.show("no-hsts") { GivenOptions.flag($0.http.upgradesKnownHosts == false) }
     }
 

@@ -3,7 +3,6 @@ import DownloadKit
 
 /// The options for header fields of the request. Fields that may be secret are never stored.
 struct HeaderOptions: OptionTable {
-    @Option("Send this header field, 'Name: value'; repeatable.", value: "header", name: [.customShort("H"), .long])
     var header: [String] = []
 
     func validate() throws {
@@ -14,8 +13,8 @@ struct HeaderOptions: OptionTable {
     }
 
     mutating func rows(_ row: inout OptionRows) {
-        header = row(
-            "header", letter: "H", .texts, header,
+        row(
+            &header, "header", letter: "H", .texts("header"), "Send this header field, 'Name: value'; repeatable.",
             .sets { request, given in
                 // Fields of the same names that the request already has are removed. If several given fields have the
                 // same name, all of them are added.

@@ -3,36 +3,12 @@ import DownloadKit
 
 /// The options for the programs that run, and the messages that are sent, when a download has ended.
 struct HookOptions: OptionTable {
-    @Option(
-        "When a download is complete, run this program (a path, or a name in PATH) without a shell or arguments. It "
-            + "gets DLM_* variables, and JSON on standard input.", value: "program", completion: .file())
     var onComplete: String?
-
-    @Option(
-        "When a download has failed for good, run this program in the same way.", value: "program", completion: .file())
     var onError: String?
-
-    @Option(
-        "For links that expire: run this shell command after status 401, 403 or 410, or before an attempt if the URL "
-            + "shows that it has expired. The download continues from the URL that the command prints.",
-        value: "command")
     var urlCommand: String?
-
-    @Option(
-        "When a download is complete, send its JSON by POST to this http or https URL, such as a webhook or an ntfy "
-            + "topic. At most three attempts are made.", value: "url")
     var onCompleteUrl: String?
-
-    @Option(
-        "Send the token from this file (Authorization: Bearer) with --on-complete-url.", value: "file",
-        completion: .file())
     var onCompleteBearerFile: String?
-
-    @Flag(exclusivity: .chooseLast) var notify: NotifyFlag?
-
-    @Option(
-        "End a hook that runs longer than this. Default: \(Seconds(Hooks.standardTimeLimit)), and 60 for --url-command.",
-        value: "time")
+    var notify: NotifyFlag?
     var hookTimeout: Seconds?
 
     func validate() throws {
@@ -44,18 +20,37 @@ struct HookOptions: OptionTable {
 
     mutating func rows(_ row: inout OptionRows) {
         let folder = row.workingFolder
-        onComplete = row("on-complete", .path, onComplete, Self.program(\.onComplete, "--on-complete", folder))
-        onError = row("on-error", .path, onError, Self.program(\.onError, "--on-error", folder))
-        urlCommand = row("url-command", .text, urlCommand, .field(\.ownHooks.urlCommand))
-        onCompleteUrl = row(
-            "on-complete-url", .text, onCompleteUrl, .field(\.ownHooks.completeURL, shows: Redaction.hidden))
-        onCompleteBearerFile = row(
-            "on-complete-bearer-file", .path, onCompleteBearerFile, .file(\.ownHooks.completeBearerFile))
-        notify = row.pair(
-            "notify", notify,
+        row(
+            &onComplete, "on-complete", .path("program"),
+            "When a download is complete, run this program (a path, or a name in PATH) without a shell or arguments. "
+                + "It gets DLM_* variables, and JSON on standard input.",
+            Self.program(\.onComplete, "--on-complete", folder))
+        row(
+            &onError, "on-error", .path("program"),
+            "When a download has failed for good, run this program in the same way.",
+            Self.program(\.onError, "--on-error", folder))
+        row(
+            &urlCommand, "url-command", .text("command"),
+            "For links that expire: run this shell command after status 401, 403 or 410, or before an attempt if the "
+                + "URL shows that it has expired. The download continues from the URL that the command prints.",
+            .field(\.ownHooks.urlCommand))
+        row(
+            &onCompleteUrl, "on-complete-url", .text("url"),
+            "When a download is complete, send its JSON by POST to this http or https URL, such as a webhook or an "
+                + "ntfy topic. At most three attempts are made.",
+            .field(\.ownHooks.completeURL, shows: Redaction.hidden))
+        row(
+            &onCompleteBearerFile, "on-complete-bearer-file", .path("file"),
+            "Send the token from this file (Authorization: Bearer) with --on-complete-url.",
+            .file(\.ownHooks.completeBearerFile))
+        row.pair(
+            &notify, "notify",
             .sets(
                 { $0.ownHooks.notifies = $1.isOn }, shows: { GivenOptions.flag($0.hooks?.notifies ?? false) }))
-        hookTimeout = row("hook-timeout", .value(), hookTimeout, .seconds(\.ownHooks.timeLimit))
+        row(
+            &hookTimeout, "hook-timeout", .value("time"),
+            "End a hook that runs longer than this. Default: \(Seconds(Hooks.standardTimeLimit)), and 60 for "
+                + "--url-command.", .seconds(\.ownHooks.timeLimit))
     }
 
     /// Returns the effect of an option that names a program. The program is searched for when the option is applied

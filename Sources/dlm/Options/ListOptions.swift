@@ -73,7 +73,7 @@ final class ListOptions: Sendable {
                 }
             }
             // Each option alone is valid, so the error is in their combination.
-            throw Failure(line: options.last?.line ?? 0, message: UsageReport.sentence(error, of: ItemArguments.self))
+            throw Failure(line: options.last?.line ?? 0, message: UsageReport.sentence(error, of: ItemOptions.self))
         }
     }
 }

@@ -3,25 +3,9 @@ import DownloadKit
 
 /// The options for further sources of a file, and for Metalink documents.
 struct MirrorOptions: OptionTable {
-    @Option(
-        "Add another source of the same file; repeatable. Large files come from all sources together if possible. "
-            + "Otherwise the sources are tried in order when the URL fails. Passwords and header fields are sent only "
-            + "to the server of the URL.", value: "url")
     var mirror: [String] = []
-
-    @Option(
-        "Prefer the sources in this country, such as de or us, if a Metalink document names several sources.",
-        value: "cc")
     var metalinkLocation: String?
-
-    @Flag(exclusivity: .chooseLast) var followMetalink: FollowMetalinkFlag?
-
-    @Flag(
-        help: """
-            Check the existing file, finished or not, by the digests of its pieces, and fetch only pieces that do not \
-            match. The digests come from a Metalink document, which is given with -M or was used for the download \
-            before.
-            """)
+    var followMetalink: FollowMetalinkFlag?
     var repair = false
 
     func validate() throws {
@@ -34,12 +18,23 @@ struct MirrorOptions: OptionTable {
 
     mutating func rows(_ row: inout OptionRows) {
         row.show("repair") { GivenOptions.flag($0.repairs) }
-        mirror = row("mirror", .texts, mirror, .sets { $0.mirrors = try $1.map { try Self.address($0, "--mirror") } })
-        metalinkLocation = row(
-            "metalink-location", .text, metalinkLocation, .sets({ $0.location = $1.lowercased() }, shows: \.location))
-        followMetalink = row.pair("follow-metalink", followMetalink, .sets { $0.followsMetalink = $1.isOn })
+        row(
+            &mirror, "mirror", .texts("url"),
+            "Add another source of the same file; repeatable. Large files come from all sources together if "
+                + "possible. Otherwise the sources are tried in order when the URL fails. Passwords and header "
+                + "fields are sent only to the server of the URL.",
+            .sets { $0.mirrors = try $1.map { try Self.address($0, "--mirror") } })
+        row(
+            &metalinkLocation, "metalink-location", .text("cc"),
+            "Prefer the sources in this country, such as de or us, if a Metalink document names several sources.",
+            .sets({ $0.location = $1.lowercased() }, shows: \.location))
+        row.pair(&followMetalink, "follow-metalink", .sets { $0.followsMetalink = $1.isOn })
         row.show("no-follow-metalink") { GivenOptions.flag(!$0.followsMetalink) }
-        repair = row("repair", .flag, repair, .sets { $0.repairs = $1 })
+        row(
+            &repair, "repair", .flag,
+            "Check the existing file, finished or not, by the digests of its pieces, and fetch only pieces that do "
+                + "not match. The digests come from a Metalink document, which is given with -M or was used for the "
+                + "download before.", .sets { $0.repairs = $1 })
     }
 
     /// Reads the URL of a mirror.

@@ -5,41 +5,15 @@ import Glibc
 
 /// The options for the connection to the server.
 struct NetworkOptions: OptionTable {
-    @Option(
-        "Use this proxy instead of the one in the environment; '' uses none. Form: "
-            + "[SCHEME://][NAME:PASSWORD@]HOST[:PORT], with http, https, socks4, socks4a, socks5 or socks5h as SCHEME.",
-        value: "url")
     var proxy: String?
-
-    @Option("Use no proxy for these hosts, separated by commas; * means all.", value: "hosts")
     var noProxy: String?
-
-    @Option("Send from this network interface or local address.", value: "name")
     var interface: String?
-
-    @Flag(name: [.customShort("4"), .customLong("ipv4")], help: "Use only IPv4.")
     var ipv4 = false
-
-    @Flag(name: [.customShort("6"), .customLong("ipv6")], help: "Use only IPv6.")
     var ipv6 = false
-
-    @Flag(name: .customLong("http1.1"), help: "Use only HTTP/1.1.")
     var http11 = false
-
-    @Flag(name: .customLong("http2"), help: "Use HTTP/2 over https if the server supports it, even for large files.")
     var http2 = false
-
-    @Option(
-        "Connect to this address instead of looking up the host; repeatable. Separate several addresses with commas: "
-            + "the next address is tried after a failure, or if one is slow.", value: "host:port:addr")
     var resolve: [String] = []
-
-    @Option("Look up addresses at this server (DNS over HTTPS).", value: "url")
     var dohUrl: String?
-
-    @Option(
-        "Cache addresses for this long, and failed lookups for 1 s, then 2 s and so on, up to this long. Default: "
-            + "cache addresses for 60 s, and failed lookups not at all.", value: "time")
     var dnsCacheTime: Seconds?
 
     func validate() throws {
@@ -56,22 +30,39 @@ struct NetworkOptions: OptionTable {
     }
 
     mutating func rows(_ row: inout OptionRows) {
-        proxy = row(
-            "proxy", .text, proxy,
+        row(
+            &proxy, "proxy", .text("url"),
+            "Use this proxy instead of the one in the environment; '' uses none. Form: "
+                + "[SCHEME://][NAME:PASSWORD@]HOST[:PORT], with http, https, socks4, socks4a, socks5 or socks5h as "
+                + "SCHEME.",
             .sets(
                 { $0.network.proxy = try ProxyAddress(argument: $1) },
                 shows: { $0.network.proxy.map { $0.url.isEmpty ? "\"\"" : $0.url } }))
         row.show("proxy-user") { $0.network.proxy?.credential.map(\.user) }
-        noProxy = row("no-proxy", .text, noProxy, .field(\.network.noProxy))
-        interface = row("interface", .text, interface, .field(\.network.interface))
-        ipv4 = row("ipv4", letter: "4", .flag, ipv4, .choice(\.network.addressFamily, .ipv4))
-        ipv6 = row("ipv6", letter: "6", .flag, ipv6, .choice(\.network.addressFamily, .ipv6))
-        http11 = row("http1.1", .flag, http11, .choice(\.network.httpVersion, .http1))
-        http2 = row("http2", .flag, http2, .choice(\.network.httpVersion, .http2))
-        resolve = row(
-            "resolve", .texts, resolve, .sets { $0.network.addresses = try $1.flatMap(PinnedAddress.list(argument:)) })
-        dohUrl = row("doh-url", .text, dohUrl, .field(\.network.nameServer))
-        dnsCacheTime = row("dns-cache-time", .value(), dnsCacheTime, .seconds(\.network.dnsCacheTime))
+        row(
+            &noProxy, "no-proxy", .text("hosts"), "Use no proxy for these hosts, separated by commas; * means all.",
+            .field(\.network.noProxy))
+        row(
+            &interface, "interface", .text("name"), "Send from this network interface or local address.",
+            .field(\.network.interface))
+        row(&ipv4, "ipv4", letter: "4", .flag, "Use only IPv4.", .choice(\.network.addressFamily, .ipv4))
+        row(&ipv6, "ipv6", letter: "6", .flag, "Use only IPv6.", .choice(\.network.addressFamily, .ipv6))
+        row(&http11, "http1.1", .flag, "Use only HTTP/1.1.", .choice(\.network.httpVersion, .http1))
+        row(
+            &http2, "http2", .flag, "Use HTTP/2 over https if the server supports it, even for large files.",
+            .choice(\.network.httpVersion, .http2))
+        row(
+            &resolve, "resolve", .texts("host:port:addr"),
+            "Connect to this address instead of looking up the host; repeatable. Separate several addresses with "
+                + "commas: the next address is tried after a failure, or if one is slow.",
+            .sets { $0.network.addresses = try $1.flatMap(PinnedAddress.list(argument:)) })
+        row(
+            &dohUrl, "doh-url", .text("url"), "Look up addresses at this server (DNS over HTTPS).",
+            .field(\.network.nameServer))
+        row(
+            &dnsCacheTime, "dns-cache-time", .value("time"),
+            "Cache addresses for this long, and failed lookups for 1 s, then 2 s and so on, up to this long. "
+                + "Default: cache addresses for 60 s, and failed lookups not at all.", .seconds(\.network.dnsCacheTime))
         row.show("resolve", each: { ($0.network.addresses ?? []).map { "\($0.host):\($0.port):\($0.address)" } })
     }
 }

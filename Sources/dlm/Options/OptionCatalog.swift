@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 
 /// The long options of a command, or of a file with options (a list of URLs, or the settings). The catalog is collected
-/// from the parser or from the code that reads ``ScannedWords``, so no option has to be listed twice.
+/// from the rows of tables or from the parser, so no option has to be listed twice.
 struct OptionCatalog: Sendable {
     struct Option: Sendable, Equatable {
         let name: String
@@ -13,7 +13,7 @@ struct OptionCatalog: Sendable {
         let isPath: Bool
     }
 
-    private let options: [String: Option]
+    private let options: [Option]
 
     /// The long names that can be written in a file, in the order of the help.
     let names: [String]
@@ -30,38 +30,42 @@ struct OptionCatalog: Sendable {
             })
     }
 
-    /// Collects the options that the code for ``ScannedWords`` reads.
-    init(scannedBy options: (some ScannedOptions).Type) { self.init(ScannedWords.asked(by: options)) }
+    /// Collects the options from the rows of a table.
+    init(rowsOf type: (some OptionTable).Type) {
+        var (options, row) = (type.init(), OptionRows(.listing))
+        options.rows(&row)
+        self.init(row.listed)
+    }
 
-    private init(_ named: [Option]) {
-        let options = Dictionary(named.map { ($0.name, $0) }) { first, _ in first }
+    private init(_ options: [Option]) {
         self.options = options
-        names = named.map(\.name).filter { name in
+        let flags = Set(options.filter(\.isFlag).map(\.name))
+        names = options.map(\.name).filter { name in
             // In a file, `name=false` is written instead of the flag `--no-name`.
-            let isOpposite = name.hasPrefix("no-") && options[String(name.dropFirst(3))]?.isFlag ?? false
+            let isOpposite = name.hasPrefix("no-") && flags.contains(String(name.dropFirst(3)))
             return !isOpposite && name != "help" && name != "version"
         }
     }
 
     /// The options of one download.
-    static let item = OptionCatalog(scannedBy: ItemOptions.self)
+    static let item = OptionCatalog(rowsOf: ItemOptions.self)
 
     /// The options that can be set outside of the command line.
-    static let settings = OptionCatalog(scannedBy: SettingOptions.self)
+    static let settings = OptionCatalog(rowsOf: SettingOptions.self)
 
     /// The options of `dlm get` on a command line.
-    static let get = OptionCatalog(GetCommand.self)
+    static let get = OptionCatalog(rowsOf: Get.self)
 
-    subscript(name: String) -> Option? { names.contains(name) ? options[name] : nil }
+    subscript(name: String) -> Option? { names.contains(name) ? option(named: name) : nil }
 
     /// Returns the option with this long name, including `help`, `version` and the opposites of flags.
-    func option(named name: some StringProtocol) -> Option? { options[String(name)] }
+    func option(named name: some StringProtocol) -> Option? { options.first { $0.name == name } }
 
     /// Returns the option with this short name.
-    func option(letter: Character) -> Option? { options.values.first { $0.letter == letter } }
+    func option(letter: Character) -> Option? { options.first { $0.letter == letter } }
 
     /// Returns the option that switches off a flag that is on by default, or nil if there is none.
-    func opposite(of flag: Option) -> Option? { options["no-\(flag.name)"] }
+    func opposite(of flag: Option) -> Option? { option(named: "no-\(flag.name)") }
 
     /// Returns the name that was probably meant, or nil if no name is near enough.
     static func nearest(to word: String, in names: [String]) -> String? {

@@ -4,47 +4,107 @@ import ArgumentParser
 struct OptionKind<Value> {
     /// Whether the option has no value.
     var isFlag = false
+    /// Whether the option is a flag whose opposite is the name after `no-`.
+    var hasOpposite = false
     var isRepeatable = false
     /// Whether the value is the name of a file or a folder.
     var isPath = false
-    /// The value after an error.
-    let none: Value
-    /// Returns the value of an option from the texts in the order of the command line: none if the option was not given.
+    /// Returns the value of an option from the texts in the order of the command line: none if the option was not
+    /// given. The text of a flag is its name.
     let value: (_ texts: [String]) throws -> Value
+    /// Returns the property wrapper that declares the option to the argument parser.
+    let declared: (_ names: NameSpecification, _ help: String) -> Any
+}
 
-    static func value<V>(_ read: @escaping (String) throws -> V) -> Self where Value == V? {
-        Self(none: nil) { try $0.map(read).last }
-    }
-
-    static func value<V: ParsedArgument>() -> Self where Value == V? { value(V.init(argument:)) }
-
-    static func values<V: ParsedArgument>() -> Self where Value == [V] {
-        Self(isRepeatable: true, none: []) { try $0.map(V.init(argument:)) }
-    }
-
-    static func word<V: ExpressibleByArgument>() -> Self where Value == V? {
-        value { text in
-            guard let value = V(argument: text) else { throw ValidationError("") }
-            return value
+/// Options with a value. `word` is the word for the value in the help.
+extension OptionKind {
+    static func read<V>(
+        _ word: String?, _ read: @escaping @Sendable (String) throws -> V,
+        completion: @escaping @autoclosure () -> CompletionKind? = nil
+    ) -> Self where Value == V? {
+        Self(value: { try $0.map(read).last }) { names, help in
+            Option<V?>(
+                name: names, help: ArgumentHelp(help, valueName: word), completion: completion(), transform: read)
         }
+    }
+
+    static func value<V: ParsedArgument>(
+        _ word: String? = nil, completion: @escaping @autoclosure () -> CompletionKind? = nil
+    ) -> Self where Value == V? {
+        read(word, { try V(argument: $0) }, completion: completion())
+    }
+
+    static func values<V: ParsedArgument>(_ word: String? = nil) -> Self where Value == [V] {
+        Self(isRepeatable: true, value: { try $0.map(V.init(argument:)) }) { names, help in
+            Option<[V]>(
+                wrappedValue: [], name: names, help: ArgumentHelp(help, valueName: word),
+                transform: { try V(argument: $0) })
+        }
+    }
+
+    static func word<V: ExpressibleByArgument>(
+        _ word: String, parsing: SingleValueParsingStrategy = .next, isPath: Bool = false,
+        completion: @escaping @autoclosure () -> CompletionKind? = nil
+    ) -> Self where Value == V? {
+        Self(
+            isPath: isPath,
+            value: { texts in
+                try texts.map { text in
+                    guard let value = V(argument: text) else { throw ValidationError("") }
+                    return value
+                }.last
+            },
+            declared: { names, help in
+                Option<V?>(
+                    name: names, parsing: parsing, help: ArgumentHelp(help, valueName: word), completion: completion())
+            })
     }
 }
 
 extension OptionKind<String?> {
-    static var text: Self { Self(none: nil) { $0.last } }
-    static var path: Self { Self(isPath: true, none: nil) { $0.last } }
+    static func text(_ word: String, completion: @escaping @autoclosure () -> CompletionKind? = nil) -> Self {
+        Self.word(word, completion: completion())
+    }
+
+    static func path(_ word: String, _ completion: @escaping @autoclosure () -> CompletionKind = .file()) -> Self {
+        Self.word(word, isPath: true, completion: completion())
+    }
 }
 
 extension OptionKind<[String]> {
-    static var texts: Self { Self(isRepeatable: true, none: []) { $0 } }
-    static var paths: Self { Self(isRepeatable: true, isPath: true, none: []) { $0 } }
+    static func texts(
+        _ word: String, isPath: Bool = false, completion: @escaping @autoclosure () -> CompletionKind? = nil
+    ) -> Self {
+        Self(isRepeatable: true, isPath: isPath, value: { $0 }) { names, help in
+            Option<[String]>(
+                wrappedValue: [], name: names, help: ArgumentHelp(help, valueName: word), completion: completion())
+        }
+    }
 }
 
 extension OptionKind<Bool> {
-    static var flag: Self { Self(isFlag: true, none: false) { !$0.isEmpty } }
+    static var flag: Self {
+        Self(isFlag: true, value: { !$0.isEmpty }) { names, help in
+            Flag(wrappedValue: false, name: names, help: ArgumentHelp(help))
+        }
+    }
 }
 
 extension OptionKind<Int> {
     /// A flag that can be repeated.
-    static var count: Self { Self(isFlag: true, isRepeatable: true, none: 0) { $0.count } }
+    static var count: Self {
+        Self(isFlag: true, isRepeatable: true, value: { $0.count }) { names, help in
+            Flag(name: names, help: ArgumentHelp(help))
+        }
+    }
+}
+
+extension OptionKind {
+    /// A flag and its opposite, of which the last one counts.
+    static func pair<Pair: FlagPair>() -> Self where Value == Pair? {
+        Self(
+            isFlag: true, hasOpposite: true,
+            value: { texts in texts.last.flatMap { $0.hasPrefix("no-") ? Pair.off : Pair.on } },
+            declared: { _, _ in Flag<Pair?>(exclusivity: .chooseLast) })
+    }
 }

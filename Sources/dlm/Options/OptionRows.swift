@@ -1,20 +1,43 @@
 import ArgumentParser
 import DownloadKit
 
-/// A group of options of one download. An option is one row: its name and letter, how its value is read, its present
-/// value, and its effect on the request, with what `dlm show` says of it.
-protocol OptionTable: ScannedGroup {
-    /// Passes each option to `row`, and assigns the result to the option.
+/// A group of options. An option is one row: its property, its name and letter, how its value is read, its help, and
+/// its effect on the request of a download, with what `dlm show` says of it.
+protocol OptionTable: ParsableArguments, CustomReflectable, Equatable {
+    /// The options of the rows, for reading words without the argument parser.
+    static var catalog: OptionCatalog { get }
+
+    /// Passes each option to `row`.
     mutating func rows(_ row: inout OptionRows)
 }
 
 extension OptionTable {
-    mutating func read(_ words: inout ScannedWords) {
-        var row = OptionRows(.reading, words: words)
-        // The words have one owner at a time, so that they are not copied.
-        words = ScannedWords([])
+    static var catalog: OptionCatalog { OptionCatalog(rowsOf: Self.self) }
+
+    /// Reads words without the argument parser. Returns nil if the parser must read them.
+    static func scanned(_ arguments: some Collection<String>) -> Self? {
+        guard let words = ScannedWords(arguments, catalog) else { return nil }
+        var (options, row) = (Self(), OptionRows(.reading, words: words))
+        row.group(&options)
+        return row.failure == nil && row.words.operands.isEmpty ? options : nil
+    }
+
+    /// Reads arguments that come from a file or from the environment instead of a command line.
+    static func read(_ arguments: [String]) throws -> Self { try scanned(arguments) ?? parse(arguments) }
+
+    /// Takes the values that the argument parser has read.
+    init(from decoder: any Decoder) throws {
+        self.init()
+        var row = OptionRows(.decoding, values: try decoder.container(keyedBy: OptionRows.Key.self))
         rows(&row)
-        words = row.words
+        if let failure = row.failure { throw failure }
+    }
+
+    /// The declarations for the argument parser, which looks for them by reflection.
+    var customMirror: Mirror {
+        var (options, row) = (self, OptionRows(.declaring))
+        options.rows(&row)
+        return Mirror(self, children: row.declared)
     }
 
     /// Applies the options that were given, and changes nothing else.
@@ -35,49 +58,115 @@ extension OptionTable {
     }
 }
 
-/// The visitor of the rows of an ``OptionTable``, which reads options, applies them to a request, or shows the options
-/// of a request. The present values are evaluated only when they are applied, because before that they do not exist.
+/// The visitor of the rows of an ``OptionTable``, which lists, declares or reads options, applies them to a request, or
+/// shows the options of a request.
 struct OptionRows {
-    fileprivate enum Purpose { case reading, applying, showing }
+    enum Purpose { case listing, declaring, decoding, reading, applying, showing }
+
+    struct Key: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
 
     private let purpose: Purpose
+    private(set) var listed: [OptionCatalog.Option] = []
+    fileprivate var declared: [Mirror.Child] = []
+    private let values: KeyedDecodingContainer<Key>?
     fileprivate var words: ScannedWords
     fileprivate var request: DownloadRequest?
     fileprivate var failure: (any Error)?
     fileprivate var shown: GivenOptions.List = []
+    /// The number of the groups until now, which distinguishes them for the argument parser.
+    private var groups = 0
     /// The folder from which relative paths start.
     let workingFolder: String?
 
-    fileprivate init(
-        _ purpose: Purpose, words: ScannedWords = ScannedWords([]), request: DownloadRequest? = nil,
-        workingFolder: String? = nil
+    init(
+        _ purpose: Purpose, values: KeyedDecodingContainer<Key>? = nil, words: ScannedWords = ScannedWords(),
+        request: DownloadRequest? = nil, workingFolder: String? = nil
     ) {
-        (self.purpose, self.words, self.request, self.workingFolder) = (purpose, words, request, workingFolder)
+        (self.purpose, self.values, self.words) = (purpose, values, words)
+        (self.request, self.workingFolder) = (request, workingFolder)
     }
 
     mutating func callAsFunction<Value: OptionValue>(
-        _ name: String, letter: Character? = nil, _ kind: OptionKind<Value>, _ value: @autoclosure () -> Value,
-        _ effect: @autoclosure () -> OptionEffect<Value.Given>? = nil
-    ) -> Value {
-        purpose == .reading ? words(name, letter: letter, kind) : use(name, value, effect)
-    }
-
-    mutating func pair<Flag: FlagPair>(
-        _ name: String, _ value: @autoclosure () -> Flag?, _ effect: @autoclosure () -> OptionEffect<Flag>?
-    ) -> Flag? {
-        purpose == .reading ? words.pair(name) : use(name, value, effect)
-    }
-
-    private mutating func use<Value: OptionValue>(
-        _ name: String, _ value: () -> Value, _ effect: () -> OptionEffect<Value.Given>?
-    ) -> Value {
-        if purpose == .showing {
-            if let effect = effect() { show(name, effect.shows) }
-            return Value(given: nil)
+        _ value: inout Value, _ name: String, letter: Character? = nil, _ kind: OptionKind<Value>,
+        _ help: @autoclosure () -> String, _ effect: @autoclosure () -> OptionEffect<Value.Given>? = nil
+    ) {
+        switch purpose {
+        case .listing: list(name, letter, kind)
+        case .declaring: declared.append((name, kind.declared(Self.names(name, letter), help())))
+        case .decoding:
+            if kind.isFlag {
+                decode(name, as: Flag<Value>.self) { value = $0.wrappedValue }
+            } else {
+                decode(name, as: Option<Value>.self) { value = $0.wrappedValue }
+            }
+        case .reading:
+            let texts = words.texts(of: name, orOpposite: kind.hasOpposite)
+            if !texts.isEmpty { attempt { value = try kind.value(texts) } }
+        case .applying: if let given = value.given, let effect = effect() { change { try effect.sets(&$0, given) } }
+        case .showing: if let effect = effect() { show(name, effect.shows) }
         }
-        let value = value()
-        if let given = value.given, let effect = effect() { change { try effect.sets(&$0, given) } }
-        return value
+    }
+
+    mutating func pair<Pair: FlagPair>(
+        _ value: inout Pair?, _ name: String, _ effect: @autoclosure () -> OptionEffect<Pair>? = nil
+    ) {
+        self(&value, name, .pair(), "", effect())
+    }
+
+    private mutating func list<Value>(_ name: String, _ letter: Character?, _ kind: OptionKind<Value>) {
+        for name in kind.hasOpposite ? [name, "no-" + name] : [name] {
+            listed.append(
+                OptionCatalog.Option(
+                    name: name, letter: letter, isFlag: kind.isFlag, isRepeatable: kind.isRepeatable,
+                    isPath: kind.isPath))
+        }
+    }
+
+    /// Returns the names in the order of the shells' completions: the letter comes last if it begins the name.
+    private static func names(_ name: String, _ letter: Character?) -> NameSpecification {
+        guard let letter else { return .customLong(name) }
+        return letter == name.first
+            ? [.customLong(name), .customShort(letter)] : [.customShort(letter), .customLong(name)]
+    }
+
+    private mutating func decode<Property: Decodable>(_ key: String, as _: Property.Type, _ take: (Property) -> Void) {
+        guard let values else { return }
+        attempt { take(try values.decode(Property.self, forKey: Key(stringValue: key))) }
+    }
+
+    private mutating func attempt(_ body: () throws -> Void) {
+        guard failure == nil else { return }
+        do { try body() } catch { failure = error }
+    }
+
+    /// Goes through the rows of a group.
+    /// - Parameter title: the title of the group in the help.
+    mutating func group<Group: OptionTable>(_ group: inout Group, _ title: String = "") {
+        groups += 1
+        switch purpose {
+        case .declaring: declared.append(("group\(groups)", OptionGroup<Group>(title: title)))
+        case .decoding: decode("group\(groups)", as: OptionGroup<Group>.self) { group = $0.wrappedValue }
+        case .listing, .reading, .applying, .showing: group.rows(&self)
+        }
+        if purpose == .reading { attempt { try group.validate() } }
+    }
+
+    /// The words that are neither options nor values of options.
+    mutating func operands(_ operands: inout [String], _ word: String, _ help: String) {
+        switch purpose {
+        case .declaring:
+            let help = ArgumentHelp(help, valueName: word)
+            declared.append((word, Argument<[String]>(wrappedValue: [], help: help)))
+        case .decoding: decode(word, as: Argument<[String]>.self) { operands = $0.wrappedValue }
+        case .reading: swap(&operands, &words.operands)
+        case .listing, .applying, .showing: break
+        }
     }
 
     /// Changes the request, after the effects of the rows above.
@@ -119,23 +208,22 @@ protocol OptionValue {
 
     /// The value for effects; nil if the option was not given.
     var given: Given? { get }
-
-    init(given: Given?)
 }
 
 extension Optional: OptionValue {
     var given: Wrapped? { self }
-    init(given: Wrapped?) { self = given }
 }
 
 extension Array: OptionValue {
     var given: [Element]? { isEmpty ? nil : self }
-    init(given: [Element]?) { self = given ?? [] }
 }
 
 extension Bool: OptionValue {
     var given: Bool? { self ? true : nil }
-    init(given: Bool?) { self = given ?? false }
+}
+
+extension Int: OptionValue {
+    var given: Int? { self > 0 ? self : nil }
 }
 
 /// The effect of an option: the change of a request, and the text that `dlm show` prints for the request.

@@ -53,7 +53,7 @@ struct OptionText: Equatable {
         "all-proxy": "proxy", "load-cookies": "cookie-file", "save-cookies": "cookie-jar", "pause": "paused",
     ]
 
-    /// Returns the arguments for the parser of ``ItemArguments``.
+    /// Returns the arguments for the parser of ``ItemOptions``.
     /// - Throws: a usage error if a list cannot have this option.
     func arguments() throws(ValidationError) -> [String] {
         if OptionScope.item.contains(name), let option = OptionCatalog.item[name] {
@@ -67,6 +67,6 @@ struct OptionText: Equatable {
 
     /// Returns one line that names the option as it was written, and the reason why it cannot be used.
     func problem(_ error: any Error) -> String {
-        OptionFailure(error, of: ItemArguments.self, option: name, value: value).text(written)
+        OptionFailure(error, of: ItemOptions.self, option: name, value: value).text(written)
     }
 }

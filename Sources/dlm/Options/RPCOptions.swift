@@ -4,31 +4,13 @@ import DownloadRPC
 import Foundation
 
 /// The options for the HTTP server of the background session, which serves aria2's RPC and the web page.
-struct RPCOptions: ScannedGroup {
-    @Flag(exclusivity: .chooseLast) var rpc: RPCFlag?
-
-    @Option(
-        "Serve at this numeric address and port. Default: 127.0.0.1:6800. There is no encryption: for access from "
-            + "elsewhere, use ssh -L or a reverse proxy.", value: "address")
+struct RPCOptions: OptionTable {
+    var rpc: RPCFlag?
     var rpcListen: RPCAddress?
-
-    @Option(
-        "Let network clients save files in this folder and its subfolders; repeatable. If a client names no folder, "
-            + "the first one is used. Default: $XDG_DOWNLOAD_DIR, else the setting directory, else ~/Downloads.",
-        value: "dir", completion: .directory)
     var rpcFolders: [String] = []
-
-    @Option(
-        "Also answer requests with this host name, for example behind a reverse proxy; repeatable. localhost is always "
-            + "answered.", value: "name")
     var rpcHosts: [String] = []
-
-    @Option(
-        "Also answer web pages of this origin, such as https://example.org; repeatable. null means pages opened from "
-            + "files. The server's own page and browser extensions are always answered.", value: "origin")
     var rpcOrigins: [String] = []
-
-    @Flag(exclusivity: .chooseLast) var rpcPrivateHosts: RPCPrivateHostsFlag?
+    var rpcPrivateHosts: RPCPrivateHostsFlag?
 
     func validate() throws {
         for folder in rpcFolders where folder.isEmpty || folder.utf8.contains(0) {
@@ -104,13 +86,26 @@ struct RPCOptions: ScannedGroup {
         return words
     }
 
-    mutating func read(_ words: inout ScannedWords) {
-        rpc = words.pair("rpc")
-        rpcListen = words("rpc-listen", .value())
-        rpcFolders = words("rpc-folders", .paths)
-        rpcHosts = words("rpc-hosts", .texts)
-        rpcOrigins = words("rpc-origins", .texts)
-        rpcPrivateHosts = words.pair("rpc-private-hosts")
+    mutating func rows(_ row: inout OptionRows) {
+        row.pair(&rpc, "rpc")
+        row(
+            &rpcListen, "rpc-listen", .value("address"),
+            "Serve at this numeric address and port. Default: 127.0.0.1:6800. There is no encryption: for access "
+                + "from elsewhere, use ssh -L or a reverse proxy.")
+        row(
+            &rpcFolders, "rpc-folders", .texts("dir", isPath: true, completion: .directory),
+            "Let network clients save files in this folder and its subfolders; repeatable. If a client names no "
+                + "folder, the first one is used. Default: $XDG_DOWNLOAD_DIR, else the setting directory, else "
+                + "~/Downloads.")
+        row(
+            &rpcHosts, "rpc-hosts", .texts("name"),
+            "Also answer requests with this host name, for example behind a reverse proxy; repeatable. localhost is "
+                + "always answered.")
+        row(
+            &rpcOrigins, "rpc-origins", .texts("origin"),
+            "Also answer web pages of this origin, such as https://example.org; repeatable. null means pages opened "
+                + "from files. The server's own page and browser extensions are always answered.")
+        row.pair(&rpcPrivateHosts, "rpc-private-hosts")
     }
 }
 

@@ -72,17 +72,16 @@ extension RenewableOptions {
 }
 
 /// The option for the number of connections.
-struct ConnectionOptions: ParsableArguments {
-    @Option(
-        "Use N connections for each file, 1 to 64. auto adds connections while they make the download faster, at most "
-            + "\(SegmentPlanner.automaticLimit), and auto:N at most N. Over FTP and SSH, auto uses 1. Default: auto.",
-        value: "n", name: [.customShort("x"), .long], completion: .list(["auto", "1", "2", "4", "8", "16"]))
+struct ConnectionOptions: OptionTable {
     var connections: DownloadRequest.Connections?
-}
 
-extension ConnectionOptions: ScannedGroup {
-    mutating func read(_ words: inout ScannedWords) {
-        connections = words("connections", letter: "x", .value())
+    mutating func rows(_ row: inout OptionRows) {
+        row(
+            &connections, "connections", letter: "x",
+            .value("n", completion: .list(["auto", "1", "2", "4", "8", "16"])),
+            "Use N connections for each file, 1 to 64. auto adds connections while they make the download faster, at "
+                + "most \(SegmentPlanner.automaticLimit), and auto:N at most N. Over FTP and SSH, auto uses 1. "
+                + "Default: auto.")
     }
 }
 
@@ -94,35 +93,13 @@ struct TransferOptions: OptionTable {
     private static let connect = Seconds(DownloadRequest.Timeouts().connect.inSeconds)
     private static let stall = Seconds(DownloadRequest.Timeouts().stall.inSeconds)
 
-    @Option(
-        "Limit each download to this many bytes per second, such as 500k, 2M or 1.5GiB. Default: none.", value: "rate")
     var limitRate: ByteRate?
-
-    @Option("Retry at most N times; the count starts anew after progress. Default: \(RetryPolicy().limit).", value: "n")
     var retries: Int?
-
-    @Option(
-        "Wait this long before the first retry. Each further wait is twice as long as the one before it, up to 60 s. "
-            + "Default: \(Self.delay).", value: "time")
     var retryDelay: Seconds?
-
-    @Option(
-        "Keep other downloads from the same server waiting for at most this long when the server asks for a pause "
-            + "(Retry-After). Default: \(Self.hostPause).", value: "time")
     var maxRetryAfter: Seconds?
-
-    @Option(
-        "Give up a connection attempt after this long, including name lookup and TLS. Default: \(Self.connect).",
-        value: "time")
     var connectTimeout: Seconds?
-
-    @Option("Cut a connection that receives no bytes for this long, and retry. Default: \(Self.stall).", value: "time")
     var stallTimeout: Seconds?
-
-    @Option("Follow at most N redirects. Default: \(RedirectPolicy().limit).", value: "n")
     var maxRedirects: Int?
-
-    @Option("Start before downloads with a lower number. Default: 0.", value: "n", parsing: .unconditional)
     var priority: Int?
 
     func validate() throws {
@@ -138,22 +115,38 @@ struct TransferOptions: OptionTable {
 
     mutating func rows(_ row: inout OptionRows) {
         let (retry, times) = (RetryPolicy(), DownloadRequest.Timeouts())
-        limitRate = row("limit-rate", .value(), limitRate, .sets { $0.rateLimit = $1.limit })
-        retries = row("retries", .word(), retries, .field(\.retry.limit, unless: retry.limit))
-        retryDelay = row(
-            "retry-delay", .value(), retryDelay, .seconds(\.retry.delay.inSeconds, unless: retry.delay.inSeconds))
+        row(
+            &limitRate, "limit-rate", .value("rate"),
+            "Limit each download to this many bytes per second, such as 500k, 2M or 1.5GiB. Default: none.",
+            .sets { $0.rateLimit = $1.limit })
+        row(
+            &retries, "retries", .word("n"),
+            "Retry at most N times; the count starts anew after progress. Default: \(RetryPolicy().limit).",
+            .field(\.retry.limit, unless: retry.limit))
+        row(
+            &retryDelay, "retry-delay", .value("time"),
+            "Wait this long before the first retry. Each further wait is twice as long as the one before it, up to "
+                + "60 s. Default: \(Self.delay).", .seconds(\.retry.delay.inSeconds, unless: retry.delay.inSeconds))
         row.change { if retryDelay != nil { $0.retry.maximumDelay = max($0.retry.maximumDelay, $0.retry.delay) } }
-        maxRetryAfter = row(
-            "max-retry-after", .value(), maxRetryAfter,
+        row(
+            &maxRetryAfter, "max-retry-after", .value("time"),
+            "Keep other downloads from the same server waiting for at most this long when the server asks for a "
+                + "pause (Retry-After). Default: \(Self.hostPause).",
             .seconds(\.retry.maximumHostPause.inSeconds, unless: retry.maximumHostPause.inSeconds))
-        connectTimeout = row(
-            "connect-timeout", .value(), connectTimeout,
+        row(
+            &connectTimeout, "connect-timeout", .value("time"),
+            "Give up a connection attempt after this long, including name lookup and TLS. Default: \(Self.connect).",
             .seconds(\.timeouts.connect.inSeconds, unless: times.connect.inSeconds))
-        stallTimeout = row(
-            "stall-timeout", .value(), stallTimeout, .seconds(\.timeouts.stall.inSeconds, unless: times.stall.inSeconds)
-        )
-        maxRedirects = row(
-            "max-redirects", .word(), maxRedirects, .field(\.redirect.limit, unless: RedirectPolicy().limit))
-        priority = row("priority", .word(), priority, .sets { $0.priority = $1 })
+        row(
+            &stallTimeout, "stall-timeout", .value("time"),
+            "Cut a connection that receives no bytes for this long, and retry. Default: \(Self.stall).",
+            .seconds(\.timeouts.stall.inSeconds, unless: times.stall.inSeconds))
+        row(
+            &maxRedirects, "max-redirects", .word("n"),
+            "Follow at most N redirects. Default: \(RedirectPolicy().limit).",
+            .field(\.redirect.limit, unless: RedirectPolicy().limit))
+        row(
+            &priority, "priority", .word("n", parsing: .unconditional),
+            "Start before downloads with a lower number. Default: 0.", .sets { $0.priority = $1 })
     }
 }

@@ -2,13 +2,8 @@ import ArgumentParser
 import DownloadKit
 
 /// The options that apply to the whole session instead of one download.
-struct SessionOptions: ScannedGroup {
-    @Option(
-        "Run at most N downloads at the same time, 1 to 1000. Default: 16.", value: "n",
-        name: [.customShort("j"), .long])
+struct SessionOptions: OptionTable {
     var maxConcurrent: Int?
-
-    @Option("Run at most N downloads from one host, 1 to 1000. Default: the value of --max-concurrent.", value: "n")
     var maxPerHost: Int?
 
     func validate() throws {
@@ -39,8 +34,12 @@ struct SessionOptions: ScannedGroup {
         if limitsEach { configuration.rateLimit = nil }
     }
 
-    mutating func read(_ words: inout ScannedWords) {
-        maxConcurrent = words("max-concurrent", letter: "j", .word())
-        maxPerHost = words("max-per-host", .word())
+    mutating func rows(_ row: inout OptionRows) {
+        row(
+            &maxConcurrent, "max-concurrent", letter: "j", .word("n"),
+            "Run at most N downloads at the same time, 1 to 1000. Default: 16.")
+        row(
+            &maxPerHost, "max-per-host", .word("n"),
+            "Run at most N downloads from one host, 1 to 1000. Default: the value of --max-concurrent.")
     }
 }

@@ -3,14 +3,31 @@ import DownloadKit
 
 /// The options that can be set outside of the command line. This struct is used for `config.yaml`, for its sections
 /// (hosts and rules), and for the environment.
-struct SettingOptions {
+struct SettingOptions: OptionTable {
     var historyAge: HistoryAge?
-    var limitWindow: [LimitWindow]
-    var rpc: RPCOptions
-    var session: SessionOptions
-    var item: ItemOptions
-    var progress: ProgressOptions
-    var output: OutputOptions
+    var limitWindow: [LimitWindow] = []
+    var rpc = RPCOptions()
+    var session = SessionOptions()
+    var item = ItemOptions()
+    var progress = ProgressOptions()
+    var output = OutputOptions()
+
+    static var catalog: OptionCatalog { .settings }
+
+    mutating func rows(_ row: inout OptionRows) {
+        row(
+            &historyAge, "history-age", .value(),
+            "Keep ended downloads in the history for this long, such as 30d. Default: none (forever).")
+        row(
+            &limitWindow, "limit-window", .values(),
+            "Limit the speed in a window of local time, such as 'Mon-Fri 08:00-18:00 1M'; repeatable. If several "
+                + "windows are open, the first one applies. Default: none.")
+        row.group(&rpc, "Network access")
+        row.group(&session)
+        row.group(&item)
+        row.group(&progress)
+        row.group(&output)
+    }
 
     /// Applies the options to the configuration of a session. A speed limit in these options is for all downloads of
     /// the session together.
@@ -21,39 +38,6 @@ struct SettingOptions {
         if let maxPerHost = session.maxPerHost { configuration.maxPerHost = maxPerHost }
         if let limitRate = item.transfer.limitRate { configuration.rateLimit = limitRate.limit }
     }
-}
-
-extension SettingOptions: ScannedOptions {
-    init(_ arguments: SettingArguments) {
-        self.init(
-            historyAge: arguments.historyAge, limitWindow: arguments.limitWindow, rpc: arguments.rpc,
-            session: arguments.session, item: ItemOptions(arguments.item), progress: arguments.progress,
-            output: arguments.output)
-    }
-
-    init(_ words: inout ScannedWords) {
-        self.init(
-            historyAge: words("history-age", .value()), limitWindow: words("limit-window", .values()),
-            rpc: words.group(), session: words.group(), item: ItemOptions(&words), progress: words.group(),
-            output: words.group())
-    }
-}
-
-/// ``SettingOptions`` for the argument parser.
-struct SettingArguments: ParsableArguments {
-    @Option("Keep ended downloads in the history for this long, such as 30d. Default: none (forever).")
-    var historyAge: HistoryAge?
-
-    @Option(
-        "Limit the speed in a window of local time, such as 'Mon-Fri 08:00-18:00 1M'; repeatable. If several windows "
-            + "are open, the first one applies. Default: none.")
-    var limitWindow: [LimitWindow] = []
-
-    @OptionGroup(title: "Network access") var rpc: RPCOptions
-    @OptionGroup var session: SessionOptions
-    @OptionGroup var item: ItemArguments
-    @OptionGroup var progress: ProgressOptions
-    @OptionGroup var output: OutputOptions
 }
 
 /// The time that a download stays in the history, or `none` if it stays without limit.

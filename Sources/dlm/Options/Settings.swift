@@ -43,7 +43,7 @@ struct Settings: Sendable {
             for entry in entries { try check(entry, home) }
             // Each entry alone is valid, so the error is in their combination.
             let place = entries.last?.place ?? ""
-            throw SettingsError("\(place): \(UsageReport.sentence(error, of: SettingArguments.self))")
+            throw SettingsError("\(place): \(UsageReport.sentence(error, of: SettingOptions.self))")
         }
     }
 
@@ -51,7 +51,7 @@ struct Settings: Sendable {
         do {
             _ = try SettingOptions.read(entry.arguments(home: home))
         } catch {
-            let failure = OptionFailure(error, of: SettingArguments.self, option: entry.key, value: entry.text)
+            let failure = OptionFailure(error, of: SettingOptions.self, option: entry.key, value: entry.text)
             throw SettingsError(failure.text(entry.place))
         }
     }

@@ -44,7 +44,7 @@ struct SettingsEntry: Equatable, Sendable {
         }
     }
 
-    /// Returns the arguments for the parser of ``SettingArguments``.
+    /// Returns the arguments for the parser of ``SettingOptions``.
     /// - Parameter home: The folder for `~/` at the beginning of a path, because no shell expands it.
     func arguments(home: String?) throws(ValidationError) -> [String] {
         guard let option = OptionCatalog.settings[key] else { throw ValidationError("unknown option") }

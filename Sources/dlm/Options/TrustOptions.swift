@@ -4,57 +4,18 @@ import Foundation
 
 /// The options for certificates, keys and schemes: how the server proves its identity, and how dlm proves its own.
 struct TrustOptions: OptionTable {
-    @Flag(name: [.customShort("k"), .long], help: "Do not verify the server's certificate.")
     var insecure = false
-
-    @Flag(
-        help: """
-            Accept a body without a size as complete when its connection ends. If a file has no strong ETag or \
-            Last-Modified and no checksum, compare only its last 64 KiB before continuing it.
-            """)
     var allowUnverified = false
-
-    @Option("Trust only the certificate authorities in this file (PEM).", value: "file", completion: .file())
     var caCertificate: String?
-
-    @Option(
-        "Refuse certificates that this file (PEM) lists as revoked. The file must have a list for each authority.",
-        value: "file", completion: .file())
     var crlFile: String?
-
-    @Option("Present this client certificate (PEM) to the server.", value: "file", completion: .file())
     var certificate: String?
-
-    @Option(
-        "Use this key for --certificate if the key is in a separate file; the key must have no passphrase.",
-        value: "file", completion: .file())
     var privateKey: String?
-
-    @Option(
-        "Accept only a server with this public key: sha256//BASE64 (several separated by ;), or a file with the key. "
-            + "This works only with https URLs.", value: "key", completion: .file())
     var pinnedPublicKey: String?
-
-    @Option("Accept this version of TLS and newer ones. Default: 1.2.", value: "version")
     var tlsMin: ServerTrustPolicy.TLSVersion?
-
-    @Option(
-        "Check the keys of SSH servers against this file (OpenSSH format). Default: ~/.ssh/known_hosts.", value: "file",
-        completion: .file())
     var knownHosts: String?
-
-    @Option(
-        "Log in over SSH (sftp, scp) with this key, which must have no passphrase. Default: the keys of ssh-agent, "
-            + "then id_ed25519, id_ecdsa or id_rsa in ~/.ssh.", value: "file", completion: .file())
     var sshKey: String?
-
-    @Flag(help: "Encrypt ftp with TLS if the server supports it; ftps is always encrypted.")
     var ssl = false
-
-    @Flag(help: "Encrypt ftp with TLS, and fail if the server does not support it.")
     var sslReqd = false
-
-    @Option("Allow only these schemes, also after redirects, such as =https.", value: "schemes")
     var proto: Schemes?
 
     func validate() throws {
@@ -77,27 +38,55 @@ struct TrustOptions: OptionTable {
 
     mutating func rows(_ row: inout OptionRows) {
         row.change { _ in try checkFiles() }
-        insecure = row("insecure", letter: "k", .flag, insecure, .sets { $0.trust.verifiesServer = !$1 })
-        allowUnverified = row("allow-unverified", .flag, allowUnverified, .sets { $0.acceptsUnverified = $1 })
-        caCertificate = row("ca-certificate", .path, caCertificate, .file(\.trust.authorities))
-        crlFile = row("crl-file", .path, crlFile, .file(\.trust.revocations))
-        certificate = row(
-            "certificate", .path, certificate,
+        row(
+            &insecure, "insecure", letter: "k", .flag, "Do not verify the server's certificate.",
+            .sets { $0.trust.verifiesServer = !$1 })
+        row(
+            &allowUnverified, "allow-unverified", .flag,
+            "Accept a body without a size as complete when its connection ends. If a file has no strong ETag or "
+                + "Last-Modified and no checksum, compare only its last 64 KiB before continuing it.",
+            .sets { $0.acceptsUnverified = $1 })
+        row(
+            &caCertificate, "ca-certificate", .path("file"),
+            "Trust only the certificate authorities in this file (PEM).", .file(\.trust.authorities))
+        row(
+            &crlFile, "crl-file", .path("file"),
+            "Refuse certificates that this file (PEM) lists as revoked. The file must have a list for each authority.",
+            .file(\.trust.revocations))
+        row(
+            &certificate, "certificate", .path("file"), "Present this client certificate (PEM) to the server.",
             .sets(
                 { ($0.trust.certificate, $0.trust.privateKey) = (FolderPath.file($1), nil) },
                 shows: \.trust.certificate))
-        privateKey = row("private-key", .path, privateKey, .file(\.trust.privateKey))
-        pinnedPublicKey = row(
-            "pinned-public-key", .path, pinnedPublicKey,
+        row(
+            &privateKey, "private-key", .path("file"),
+            "Use this key for --certificate if the key is in a separate file; the key must have no passphrase.",
+            .file(\.trust.privateKey))
+        row(
+            &pinnedPublicKey, "pinned-public-key", .path("key"),
+            "Accept only a server with this public key: sha256//BASE64 (several separated by ;), or a file with the "
+                + "key. This works only with https URLs.",
             .sets(
                 { $0.trust.pinnedKey = $1.hasPrefix("sha256//") ? $1 : FolderPath.file($1) }, shows: \.trust.pinnedKey))
-        tlsMin = row("tls-min", .word(), tlsMin, .field(\.trust.minimumTLS, shows: \.rawValue))
-        knownHosts = row("known-hosts", .path, knownHosts, .file(\.trust.knownHosts))
-        sshKey = row("ssh-key", .path, sshKey, .file(\.trust.sshKey))
-        ssl = row("ssl", .flag, ssl, .choice(\.trust.ftpTLS, .attempted))
-        sslReqd = row("ssl-reqd", .flag, sslReqd, .choice(\.trust.ftpTLS, .required))
-        proto = row(
-            "proto", .value(), proto,
+        row(
+            &tlsMin, "tls-min", .word("version"), "Accept this version of TLS and newer ones. Default: 1.2.",
+            .field(\.trust.minimumTLS, shows: \.rawValue))
+        row(
+            &knownHosts, "known-hosts", .path("file"),
+            "Check the keys of SSH servers against this file (OpenSSH format). Default: ~/.ssh/known_hosts.",
+            .file(\.trust.knownHosts))
+        row(
+            &sshKey, "ssh-key", .path("file"),
+            "Log in over SSH (sftp, scp) with this key, which must have no passphrase. Default: the keys of "
+                + "ssh-agent, then id_ed25519, id_ecdsa or id_rsa in ~/.ssh.", .file(\.trust.sshKey))
+        row(
+            &ssl, "ssl", .flag, "Encrypt ftp with TLS if the server supports it; ftps is always encrypted.",
+            .choice(\.trust.ftpTLS, .attempted))
+        row(
+            &sslReqd, "ssl-reqd", .flag, "Encrypt ftp with TLS, and fail if the server does not support it.",
+            .choice(\.trust.ftpTLS, .required))
+        row(
+            &proto, "proto", .value("schemes"), "Allow only these schemes, also after redirects, such as =https.",
             .sets({ $0.redirect.schemes = $1.names }, shows: { $0.redirect.schemes?.joined(separator: ",") }))
     }
 

@@ -4,22 +4,8 @@ import Foundation
 
 /// The options for the conditions under which an answer is accepted as the file.
 struct ValidationOptions: OptionTable {
-    @Option(
-        "Accept only this media type, such as application/zip or image/*; repeatable, or several with commas. With "
-            + "another type, such as the type of a login page, nothing is written, and the exit status is 9.",
-        value: "type", parsing: .singleValue)
     var expectType: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            "Accept only these status codes, such as 200,203; 206 (a part) counts as 200. Default: 200.",
-            valueName: "codes"),
-        transform: StatusCodes.expected(argument:))
     var expectStatus: StatusCodes?
-
-    @Option(
-        "Refuse a file larger than this, such as 500M. If the server sends no size, the download stops at the limit. "
-            + "Its partial file is kept, and can be continued with a larger limit.", value: "size")
     var maxSize: ByteSize?
 
     func validate() throws {
@@ -33,8 +19,10 @@ struct ValidationOptions: OptionTable {
     }
 
     mutating func rows(_ row: inout OptionRows) {
-        expectType = row(
-            "expect-type", .texts, expectType,
+        row(
+            &expectType, "expect-type", .texts("type"),
+            "Accept only this media type, such as application/zip or image/*; repeatable, or several with commas. "
+                + "With another type, such as the type of a login page, nothing is written, and the exit status is 9.",
             .sets {
                 $0.validation.types = Self.types($1).compactMap { MediaRange($0.trimmingCharacters(in: .whitespaces)) }
             })
@@ -42,10 +30,14 @@ struct ValidationOptions: OptionTable {
             let types = request.validation.types
             return types.isEmpty ? nil : types.map(\.description).joined(separator: ",")
         }
-        expectStatus = row(
-            "expect-status", .value(StatusCodes.expected(argument:)), expectStatus, .field(\.validation.statuses))
-        maxSize = row(
-            "max-size", .value(), maxSize,
+        row(
+            &expectStatus, "expect-status", .read("codes", StatusCodes.expected(argument:)),
+            "Accept only these status codes, such as 200,203; 206 (a part) counts as 200. Default: 200.",
+            .field(\.validation.statuses))
+        row(
+            &maxSize, "max-size", .value("size"),
+            "Refuse a file larger than this, such as 500M. If the server sends no size, the download stops at the "
+                + "limit. Its partial file is kept, and can be continued with a larger limit.",
             .sets({ $0.validation.maximumSize = $1.bytes }, shows: { $0.validation.maximumSize.map(String.init) }))
     }
 }

@@ -3,54 +3,17 @@ import DownloadKit
 
 /// The options of `get` for one of many workers that share a list of URLs. They select the worker's part of the list,
 /// and they record the results for the workflow engine.
-struct WorkerOptions: ScannedGroup {
-    @Option(
-        "Download only part I of N of the list: I/N with I from 0. auto takes both numbers from Slurm or Kubernetes; "
-            + "auto/N takes only I from them, or from GNU parallel.", value: "i/n")
+struct WorkerOptions: OptionTable {
     var shard: ShardArgument?
-
-    @Option(
-        "Divide the list by host (all URLs of a host in one part), by line or by url. Default: host.", value: "what")
     var shardBy: ShardRule?
-
-    @Option(
-        "Append a line of JSON to this file for each URL that ends. Skip URLs that the file records as done, if their "
-            + "files still exist. The exit status is 75 if another run may get more, 65 if the rest has failed for "
-            + "good.", value: "file", completion: .file())
     var manifest: String?
-
-    @Flag(help: "Record the SHA-256 digest of each file in the manifest, also of files without a checksum.")
     var manifestDigest = false
-
-    @Flag(help: "Also retry URLs that the manifest records as failed for good, such as with status 404.")
     var retryFailed = false
-
-    @Option(
-        "Stop with status 69 after more than N failed downloads, or if more than P% of at least 100 downloads failed.",
-        value: "n or p%")
     var maxFailures: FailureLimitArgument?
-
-    @Option(
-        "Name files after the URL (url, in a folder for each host), after its hash (hash), or after their number in "
-            + "the list (number). No two URLs get the same name.", value: "what")
     var nameBy: FileNameRule?
-
-    @Option(
-        "Start at most this many downloads per second from one host, such as 10 or 0.5. If the list is not divided by "
-            + "host, all workers share this rate.", value: "n")
     var perHostRate: Double?
-
-    @Flag(help: "Spread the files over two levels of folders; needs --name-by.")
     var spread = false
-
-    @Option(
-        "Keep the state of this worker in this folder instead of $XDG_STATE_HOME. Use a folder on a local disk.",
-        value: "dir", completion: .directory)
     var state: String?
-
-    @Option(
-        "With -b: add the URLs to the shared queue in this PostgreSQL database, and return. dlm work downloads them on "
-            + "any number of machines.", value: "url")
     var store: QueueArgument?
 
     /// The option about failures, if it is given.
@@ -93,18 +56,45 @@ struct WorkerOptions: ScannedGroup {
         try shard.map { ShardFilter(try $0.shard(in: environment), by: shardBy ?? .host) }
     }
 
-    mutating func read(_ words: inout ScannedWords) {
-        shard = words("shard", .value())
-        shardBy = words("shard-by", .word())
-        manifest = words("manifest", .path)
-        manifestDigest = words("manifest-digest", .flag)
-        retryFailed = words("retry-failed", .flag)
-        maxFailures = words("max-failures", .value())
-        nameBy = words("name-by", .word())
-        perHostRate = words("per-host-rate", .word())
-        spread = words("spread", .flag)
-        state = words("state", .path)
-        store = words("store", .value())
+    mutating func rows(_ row: inout OptionRows) {
+        row(
+            &shard, "shard", .value("i/n"),
+            "Download only part I of N of the list: I/N with I from 0. auto takes both numbers from Slurm or "
+                + "Kubernetes; auto/N takes only I from them, or from GNU parallel.")
+        row(
+            &shardBy, "shard-by", .word("what"),
+            "Divide the list by host (all URLs of a host in one part), by line or by url. Default: host.")
+        row(
+            &manifest, "manifest", .path("file"),
+            "Append a line of JSON to this file for each URL that ends. Skip URLs that the file records as done, if "
+                + "their files still exist. The exit status is 75 if another run may get more, 65 if the rest has "
+                + "failed for good.")
+        row(
+            &manifestDigest, "manifest-digest", .flag,
+            "Record the SHA-256 digest of each file in the manifest, also of files without a checksum.")
+        row(
+            &retryFailed, "retry-failed", .flag,
+            "Also retry URLs that the manifest records as failed for good, such as with status 404.")
+        row(
+            &maxFailures, "max-failures", .value("n or p%"),
+            "Stop with status 69 after more than N failed downloads, or if more than P% of at least 100 downloads "
+                + "failed.")
+        row(
+            &nameBy, "name-by", .word("what"),
+            "Name files after the URL (url, in a folder for each host), after its hash (hash), or after their number "
+                + "in the list (number). No two URLs get the same name.")
+        row(
+            &perHostRate, "per-host-rate", .word("n"),
+            "Start at most this many downloads per second from one host, such as 10 or 0.5. If the list is not "
+                + "divided by host, all workers share this rate.")
+        row(&spread, "spread", .flag, "Spread the files over two levels of folders; needs --name-by.")
+        row(
+            &state, "state", .path("dir", .directory),
+            "Keep the state of this worker in this folder instead of $XDG_STATE_HOME. Use a folder on a local disk.")
+        row(
+            &store, "store", .value("url"),
+            "With -b: add the URLs to the shared queue in this PostgreSQL database, and return. dlm work downloads "
+                + "them on any number of machines.")
     }
 }
 
