@@ -186,7 +186,7 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm g
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" o output' -l 'output' -s 'o' -d 'Write to this file' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" d directory' -l 'directory' -s 'd' -d 'Put the files into this folder, which is created if missing' -rfa '(__dlm_complete_directories)'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" if-exists' -l 'if-exists' -d 'If the file already exists' -rfka 'fail overwrite rename skip newer'
-complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" c continue' -s 'c' -l 'continue' -d 'Continue a file that another tool left unfinished under...'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" c continue' -l 'continue' -s 'c' -d 'Continue a file that another tool left unfinished under...'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" content-disposition' -l 'content-disposition' -d 'Use the file name that the server sends'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" no-content-disposition' -l 'no-content-disposition' -d 'Use the file name in the URL'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" remote-time' -l 'remote-time' -d 'Set the file\'s modification time to the time in...'
