@@ -14,7 +14,7 @@ enum ForeignOption {
         if word.hasPrefix("-k"), isNumber { return "dlm itself decides how to divide a file; leave it out" }
         if word.hasPrefix("-s"), !isNumber { return "here it is '--quiet'" }
         // Letters of dlm's own options may come before the letter of the other program's option. They are skipped.
-        let letters = word.dropFirst().drop { ArgumentSecrets.Option.flags.contains($0.asciiValue ?? 0) }
+        let letters = word.dropFirst().drop { ArgumentSecrets.flags.contains($0.asciiValue ?? 0) }
         guard let letter = letters.first else { return nil }
         if let name = same["-\(letter)"], names.contains(name) {
             return "here it is '--\(name)\(letters.count > 1 ? " \(letters.dropFirst())" : "")'"

@@ -6,14 +6,14 @@ enum ArgumentSecrets {
     /// Overwrites the secrets of a command line of dlm. ``CommandLine/arguments`` must be read before this call,
     /// because it reads the same memory.
     static func hide(in arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = CommandLine.unsafeArgv) {
-        var option: Option?
+        var secret: OptionSecret?
         for index in 1... {
             guard let argument = arguments[index] else { return }
             let bytes = Array(String(cString: argument).utf8)
-            for range in secrets(in: bytes, of: option) {
+            for range in secrets(in: bytes, of: secret) {
                 for position in range { argument[position] = CChar(UInt8(ascii: "*")) }
             }
-            option = Option.taking(bytes)
+            secret = given(in: bytes).flatMap { $1 == bytes.count ? $0 : nil }
         }
     }
 
@@ -33,83 +33,60 @@ enum ArgumentSecrets {
         }
     }
 
-    /// Options whose values are secrets, or contain secrets.
-    enum Option: String, CaseIterable {
-        case header, user, data, query, proxy
-        case dataUrlencode = "data-urlencode"
+    /// Returns the places of the secrets in an argument.
+    /// - Parameter secret: The secret of the option whose value is this argument; nil if the argument is not the value
+    ///   of an option with a secret.
+    static func secrets(in argument: [UInt8], of secret: OptionSecret?) -> [Range<Int>] {
+        let given = secret.map { ($0, 0) } ?? given(in: argument).flatMap { $1 == argument.count ? nil : ($0, $1) }
+        if let (secret, prefix) = given, let range = secret.range(in: argument[prefix...]) { return [range] }
+        return Redaction.secrets(in: argument)
+    }
 
-        private var letter: String? {
-            switch self {
-            case .header: "H"
-            case .user: "u"
-            default: nil
-            }
+    /// Returns the secret of the option in an argument, and the number of bytes before the option's value. These are
+    /// all bytes if the value is the next argument. The option is a name (`--header`), or a letter (`-H`), which may
+    /// come after the letters of flags (`-kH`).
+    private static func given(in argument: [UInt8]) -> (secret: OptionSecret, prefix: Int)? {
+        let dash = UInt8(ascii: "-")
+        let equals = UInt8(ascii: "=")
+        guard argument.first == dash, argument.count > 1 else { return nil }
+        if argument[1] == dash {
+            let mark = argument.firstIndex(of: equals)
+            if mark == argument.count - 1 { return nil }
+            let name = String(decoding: argument[2..<(mark ?? argument.count)], as: UTF8.self)
+            return OptionCatalog.get.option(named: name)?.secret.map { ($0, mark.map { $0 + 1 } ?? argument.count) }
         }
+        guard let index = argument.dropFirst().firstIndex(where: { !flags.contains($0) }),
+            let secret = OptionCatalog.get.option(letter: Character(UnicodeScalar(argument[index])))?.secret
+        else { return nil }
+        let isMarked = argument.count > index + 1 && argument[index + 1] == equals
+        return (secret, index + (isMarked ? 2 : 1))
+    }
 
-        /// Returns the option whose value is the next argument, such as `--header`, `-H`, or `-H` after other letters
-        /// (`-kH`).
-        static func taking(_ argument: [UInt8]) -> Option? {
-            let text = String(decoding: argument, as: UTF8.self)
-            if text.hasPrefix("--") { return Option(rawValue: String(text.dropFirst(2))) }
-            guard let (option, prefix) = lettered(argument), prefix == argument.count else { return nil }
-            return option
-        }
+    /// The letters of options without a value. In one argument, they may come before the letter of an option with a
+    /// value.
+    static let flags = OptionCatalog.get.flagLetters.union("h".utf8)
+}
 
-        /// The letters of options without a value. In one argument, they may come before the letter of an option with a
-        /// value.
-        static let flags = Set("46bchkqv".utf8)
+/// The part of an option's value that is a secret.
+enum OptionSecret {
+    case header, user, data, query, proxy
 
-        /// Returns the option whose letter comes after a dash and the letters of flags, and the number of bytes before
-        /// its value.
-        private static func lettered(_ argument: [UInt8]) -> (option: Option, prefix: Int)? {
-            guard argument.first == UInt8(ascii: "-"),
-                let index = argument.dropFirst().firstIndex(where: { !flags.contains($0) })
-            else { return nil }
-            let letter = String(decoding: argument[index...index], as: UTF8.self)
-            guard let option = allCases.first(where: { $0.letter == letter }) else { return nil }
-            let isMarked = argument.count > index + 1 && argument[index + 1] == UInt8(ascii: "=")
-            return (option, index + (isMarked ? 2 : 1))
-        }
-
-        /// Returns the option whose value is in the same argument, and the number of bytes before the value.
-        static func given(in argument: [UInt8]) -> (option: Option, prefix: Int)? {
-            if let found = lettered(argument) { return argument.count > found.prefix ? found : nil }
-            for option in allCases {
-                let mark = "--\(option.rawValue)="
-                if argument.starts(with: mark.utf8), argument.count > mark.utf8.count {
-                    return (option, mark.utf8.count)
-                }
-            }
-            return nil
-        }
-
-        func secret(in value: ArraySlice<UInt8>) -> Range<Int>? {
-            let mark = UInt8(ascii: self == .query ? "=" : ":")
-            switch self {
-            case .data, .dataUrlencode:
-                return value.first == UInt8(ascii: "@") ? nil : value.startIndex..<value.endIndex
-            case .proxy:
-                return value.lastIndex(of: UInt8(ascii: "@")).map { value.startIndex..<$0 }
-            case .header, .user, .query:
-                guard let index = value.firstIndex(of: mark), isSecret(value, before: index) else { return nil }
-                return index + 1..<value.endIndex
-            }
-        }
-
-        private func isSecret(_ value: ArraySlice<UInt8>, before index: Int) -> Bool {
-            switch self {
-            case .header: RequestHeader(String(decoding: value, as: UTF8.self))?.isSecret ?? true
-            case .query: RequestHeader.isSecretName(String(decoding: value[..<index], as: UTF8.self))
-            case .user, .data, .dataUrlencode, .proxy: true
-            }
+    func range(in value: ArraySlice<UInt8>) -> Range<Int>? {
+        let mark = UInt8(ascii: self == .query ? "=" : ":")
+        switch self {
+        case .data: return value.first == UInt8(ascii: "@") ? nil : value.startIndex..<value.endIndex
+        case .proxy: return value.lastIndex(of: UInt8(ascii: "@")).map { value.startIndex..<$0 }
+        case .header, .user, .query:
+            guard let index = value.firstIndex(of: mark), isSecret(value, before: index) else { return nil }
+            return index + 1..<value.endIndex
         }
     }
 
-    /// Returns the places of the secrets in an argument.
-    /// - Parameter option: The option whose value is this argument; nil if the argument is not the value of an option.
-    static func secrets(in argument: [UInt8], of option: Option?) -> [Range<Int>] {
-        let given = option.map { ($0, 0) } ?? Option.given(in: argument)
-        if let (option, prefix) = given, let range = option.secret(in: argument[prefix...]) { return [range] }
-        return Redaction.secrets(in: argument)
+    private func isSecret(_ value: ArraySlice<UInt8>, before index: Int) -> Bool {
+        switch self {
+        case .header: RequestHeader(String(decoding: value, as: UTF8.self))?.isSecret ?? true
+        case .query: RequestHeader.isSecretName(String(decoding: value[..<index], as: UTF8.self))
+        case .user, .data, .proxy: true
+        }
     }
 }

@@ -25,7 +25,7 @@ struct AttemptOptions: OptionTable {
             "Give up a download after this time, which includes retries, but not waiting in the queue. The fetched "
                 + "bytes are kept; the exit status is 4.", .seconds(\.timeouts.total.inSeconds))
         row(
-            &at, "at", .value("time"),
+            &at, "at", in: .file, .value("time"),
             "Start at this time: 18:00, 'tomorrow 06:00', '2026-12-24 18:00' or +2h30m. Times are local, unless Z or "
                 + "an offset such as +01:00 follows.",
             .sets({ $0.ownSchedule.start = $1.moment }, shows: { $0.schedule?.start.map { ShowText.text($0) } }))

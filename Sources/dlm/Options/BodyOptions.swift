@@ -25,11 +25,11 @@ struct BodyOptions: OptionTable {
 
     mutating func rows(_ row: inout OptionRows) {
         row(
-            &data, "data", .texts("data"),
+            &data, "data", in: .commandLine, secret: .data, .texts("data"),
             "Send this form data by POST; repeatable, joined with &. Change the method with -X, and the type with "
                 + "-H. @FILE sends a file without its line breaks, @- standard input.")
         row(
-            &dataUrlencode, "data-urlencode", .texts("data"),
+            &dataUrlencode, "data-urlencode", in: .commandLine, secret: .data, .texts("data"),
             "Send this form data percent-encoded, after the data of --data; repeatable. Give VALUE, NAME=VALUE, "
                 + "@FILE or NAME@FILE.")
         row.change { request in

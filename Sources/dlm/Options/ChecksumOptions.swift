@@ -32,11 +32,11 @@ struct ChecksumOptions: OptionTable {
 
     mutating func rows(_ row: inout OptionRows) {
         row(
-            &checksum, "checksum", .text("algo:hex", completion: .list(Self.beginnings)),
+            &checksum, "checksum", in: .file, .text("algo:hex", completion: .list(Self.beginnings)),
             "Require the file to have this digest, such as sha256:HEX.",
             .sets { $0.checksum = Checksum($1) ?? $0.checksum })
         row(
-            &checksumFile, "checksum-file", .path("file or url"),
+            &checksumFile, "checksum-file", in: .commandLine, .path("file or url"),
             "Look up the digest by file name in this list, such as SHA256SUMS; - is standard input. If you give a "
                 + "URL, prefer https: others can change a list that is sent over http.")
         row.show("checksum-file") { $0.checksums?.source }

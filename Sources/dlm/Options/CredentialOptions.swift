@@ -46,7 +46,7 @@ struct CredentialOptions: OptionTable {
 
     mutating func rows(_ row: inout OptionRows) {
         row(
-            &user, "user", letter: "u", .text("name[:password]"),
+            &user, "user", letter: "u", secret: .user, .text("name[:password]"),
             "Log in with this name and password, unless the URL has its own. If the password is missing, dlm asks "
                 + "for it on the terminal.",
             .sets({ $0.credential = try Self.credential($1) }, shows: { $0.credential.map(\.user) }))
@@ -75,14 +75,14 @@ struct CredentialOptions: OptionTable {
             if netrc, netrcFile == nil, let file = try Self.homeNetrc() { request.secretFiles.netrc = file }
         }
         row(
-            &bearerFile, "bearer-file", .path("file"),
+            &bearerFile, "bearer-file", in: .trusted, .path("file"),
             "Send the token from this file (Authorization: Bearer). The file is read at each attempt, so the token "
                 + "may change.",
             .sets(
                 { ($0.secretFiles.bearer, $0.secretFiles.bearerCommand) = (FolderPath.file($1), nil) },
                 shows: \.secretFiles.bearer))
         row(
-            &bearerCommand, "bearer-command", .path("program"),
+            &bearerCommand, "bearer-command", in: .trusted, .path("program"),
             "Run this program without arguments at each attempt, and send the token that it prints.",
             .sets(
                 { request, command in

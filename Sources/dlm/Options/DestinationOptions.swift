@@ -30,7 +30,7 @@ struct DestinationOptions: OptionTable {
     mutating func rows(_ row: inout OptionRows) {
         let workingFolder = row.workingFolder
         row(
-            &output, "output", letter: "o", .path("file"),
+            &output, "output", letter: "o", in: .file, .path("file"),
             "Write to this file; missing folders are created. With - the file goes to standard output: it is "
                 + "verified only at the end (status 9), and the download is not recorded.")
         row(

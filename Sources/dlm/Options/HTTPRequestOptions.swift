@@ -55,7 +55,7 @@ struct HTTPRequestOptions: OptionTable {
                 { $0.http.referer = Self.withoutSecrets($1) },
                 shows: { $0.http.referer.map { $0.isEmpty ? "\"\"" : Redaction.hidden($0) } }))
         row(
-            &query, "query", .texts("name=value"),
+            &query, "query", in: .file, secret: .query, .texts("name=value"),
             "Percent-encode this parameter and add it to the query of each URL; repeatable.")
         row.change { $0.url = completed($0.url) }
         row(
@@ -64,7 +64,7 @@ struct HTTPRequestOptions: OptionTable {
                 + "a single connection, and starts over after an interruption.",
             .sets({ $0.http.acceptsCompressed = $1 }, shows: { GivenOptions.flag($0.http.acceptsCompressed) }))
         row(
-            &method, "method", letter: "X", .text("method"),
+            &method, "method", letter: "X", in: .file, .text("method"),
             "Use this method instead of GET (or of POST with --data). The file is fetched over a single connection, "
                 + "and starts over after an interruption. POST and PATCH are not retried if the server may have "
                 + "received them.",

@@ -14,7 +14,8 @@ struct HeaderOptions: OptionTable {
 
     mutating func rows(_ row: inout OptionRows) {
         row(
-            &header, "header", letter: "H", .texts("header"), "Send this header field, 'Name: value'; repeatable.",
+            &header, "header", letter: "H", secret: .header, .texts("header"),
+            "Send this header field, 'Name: value'; repeatable.",
             .sets { request, given in
                 // Fields of the same names that the request already has are removed. If several given fields have the
                 // same name, all of them are added.

@@ -21,34 +21,34 @@ struct HookOptions: OptionTable {
     mutating func rows(_ row: inout OptionRows) {
         let folder = row.workingFolder
         row(
-            &onComplete, "on-complete", .path("program"),
+            &onComplete, "on-complete", in: .trusted, .path("program"),
             "When a download is complete, run this program (a path, or a name in PATH) without a shell or arguments. "
                 + "It gets DLM_* variables, and JSON on standard input.",
             Self.program(\.onComplete, "--on-complete", folder))
         row(
-            &onError, "on-error", .path("program"),
+            &onError, "on-error", in: .trusted, .path("program"),
             "When a download has failed for good, run this program in the same way.",
             Self.program(\.onError, "--on-error", folder))
         row(
-            &urlCommand, "url-command", .text("command"),
+            &urlCommand, "url-command", in: .trusted, .text("command"),
             "For links that expire: run this shell command after status 401, 403 or 410, or before an attempt if the "
                 + "URL shows that it has expired. The download continues from the URL that the command prints.",
             .field(\.ownHooks.urlCommand))
         row(
-            &onCompleteUrl, "on-complete-url", .text("url"),
+            &onCompleteUrl, "on-complete-url", in: .trusted, .text("url"),
             "When a download is complete, send its JSON by POST to this http or https URL, such as a webhook or an "
                 + "ntfy topic. At most three attempts are made.",
             .field(\.ownHooks.completeURL, shows: Redaction.hidden))
         row(
-            &onCompleteBearerFile, "on-complete-bearer-file", .path("file"),
+            &onCompleteBearerFile, "on-complete-bearer-file", in: .trusted, .path("file"),
             "Send the token from this file (Authorization: Bearer) with --on-complete-url.",
             .file(\.ownHooks.completeBearerFile))
         row.pair(
-            &notify, "notify",
+            &notify, "notify", in: .trusted,
             .sets(
                 { $0.ownHooks.notifies = $1.isOn }, shows: { GivenOptions.flag($0.hooks?.notifies ?? false) }))
         row(
-            &hookTimeout, "hook-timeout", .value("time"),
+            &hookTimeout, "hook-timeout", in: .trusted, .value("time"),
             "End a hook that runs longer than this. Default: \(Seconds(Hooks.standardTimeLimit)), and 60 for "
                 + "--url-command.", .seconds(\.ownHooks.timeLimit))
     }

@@ -19,7 +19,7 @@ struct MirrorOptions: OptionTable {
     mutating func rows(_ row: inout OptionRows) {
         row.show("repair") { GivenOptions.flag($0.repairs) }
         row(
-            &mirror, "mirror", .texts("url"),
+            &mirror, "mirror", in: .file, .texts("url"),
             "Add another source of the same file; repeatable. Large files come from all sources together if "
                 + "possible. Otherwise the sources are tried in order when the URL fails. Passwords and header "
                 + "fields are sent only to the server of the URL.",
@@ -31,7 +31,7 @@ struct MirrorOptions: OptionTable {
         row.pair(&followMetalink, "follow-metalink", .sets { $0.followsMetalink = $1.isOn })
         row.show("no-follow-metalink") { GivenOptions.flag(!$0.followsMetalink) }
         row(
-            &repair, "repair", .flag,
+            &repair, "repair", in: .file, .flag,
             "Check the existing file, finished or not, by the digests of its pieces, and fetch only pieces that do "
                 + "not match. The digests come from a Metalink document, which is given with -M or was used for the "
                 + "download before.", .sets { $0.repairs = $1 })

@@ -31,7 +31,7 @@ struct NetworkOptions: OptionTable {
 
     mutating func rows(_ row: inout OptionRows) {
         row(
-            &proxy, "proxy", .text("url"),
+            &proxy, "proxy", secret: .proxy, .text("url"),
             "Use this proxy instead of the one in the environment; '' uses none. Form: "
                 + "[SCHEME://][NAME:PASSWORD@]HOST[:PORT], with http, https, socks4, socks4a, socks5 or socks5h as "
                 + "SCHEME.",

@@ -11,6 +11,9 @@ struct OptionCatalog: Sendable {
         let isRepeatable: Bool
         /// Whether the value is the name of a file or a folder.
         let isPath: Bool
+        var places = OptionPlaces.all
+        /// The part of the value that is a secret; nil if there is none.
+        var secret: OptionSecret?
     }
 
     private let options: [Option]
@@ -58,11 +61,16 @@ struct OptionCatalog: Sendable {
 
     subscript(name: String) -> Option? { names.contains(name) ? option(named: name) : nil }
 
+    /// Returns the names of the options that can be given in a place.
+    func names(in place: OptionPlaces) -> [String] { names.filter { self[$0]?.places.contains(place) ?? false } }
+
     /// Returns the option with this long name, including `help`, `version` and the opposites of flags.
     func option(named name: some StringProtocol) -> Option? { options.first { $0.name == name } }
 
     /// Returns the option with this short name.
     func option(letter: Character) -> Option? { options.first { $0.letter == letter } }
+
+    var flagLetters: Set<UInt8> { Set(options.filter(\.isFlag).compactMap { $0.letter?.asciiValue }) }
 
     /// Returns the option that switches off a flag that is on by default, or nil if there is none.
     func opposite(of flag: Option) -> Option? { option(named: "no-\(flag.name)") }

@@ -93,11 +93,18 @@ struct OptionRows {
     }
 
     mutating func callAsFunction<Value: OptionValue>(
-        _ value: inout Value, _ name: String, letter: Character? = nil, _ kind: OptionKind<Value>,
-        _ help: @autoclosure () -> String, _ effect: @autoclosure () -> OptionEffect<Value.Given>? = nil
+        _ value: inout Value, _ name: String, letter: Character? = nil, in places: OptionPlaces = .all,
+        secret: OptionSecret? = nil, _ kind: OptionKind<Value>, _ help: @autoclosure () -> String,
+        _ effect: @autoclosure () -> OptionEffect<Value.Given>? = nil
     ) {
         switch purpose {
-        case .listing: list(name, letter, kind)
+        case .listing:
+            for name in kind.hasOpposite ? [name, "no-" + name] : [name] {
+                listed.append(
+                    OptionCatalog.Option(
+                        name: name, letter: letter, isFlag: kind.isFlag, isRepeatable: kind.isRepeatable,
+                        isPath: kind.isPath, places: places, secret: secret))
+            }
         case .declaring: declared.append((name, kind.declared(Self.names(name, letter), help())))
         case .decoding:
             if kind.isFlag {
@@ -114,18 +121,10 @@ struct OptionRows {
     }
 
     mutating func pair<Pair: FlagPair>(
-        _ value: inout Pair?, _ name: String, _ effect: @autoclosure () -> OptionEffect<Pair>? = nil
+        _ value: inout Pair?, _ name: String, in places: OptionPlaces = .all,
+        _ effect: @autoclosure () -> OptionEffect<Pair>? = nil
     ) {
-        self(&value, name, .pair(), "", effect())
-    }
-
-    private mutating func list<Value>(_ name: String, _ letter: Character?, _ kind: OptionKind<Value>) {
-        for name in kind.hasOpposite ? [name, "no-" + name] : [name] {
-            listed.append(
-                OptionCatalog.Option(
-                    name: name, letter: letter, isFlag: kind.isFlag, isRepeatable: kind.isRepeatable,
-                    isPath: kind.isPath))
-        }
+        self(&value, name, in: places, .pair(), "", effect())
     }
 
     /// Returns the names in the order of the shells' completions: the letter comes last if it begins the name.

@@ -1,32 +1,35 @@
-/// The options that are excluded from settings, rules or lists of URLs, although the struct for this place has them. An
-/// option that is not named here can be given everywhere. So an option that is added to ``ItemOptions`` becomes a
-/// setting.
-enum OptionScope {
-    /// Options for the command line only: they are about one file, or about the output of a command.
-    static let command: Set<String> = ["checksum-file", "json", "quiet", "verbose"]
-    /// Options that cannot be settings, because their value would be wrong for the next file.
-    static let file: Set<String> = [
-        "output", "checksum", "query", "method", "data", "data-urlencode", "mirror", "at", "repair",
-    ]
-    /// Settings that cannot be set for one host.
-    static let session: Set<String> = [
-        "history-age", "limit-window", "max-concurrent", "progress", "color", "rpc", "rpc-listen", "rpc-folders",
-        "rpc-hosts", "rpc-origins", "rpc-private-hosts",
-    ]
+/// The places besides the command line where an option can be given, if the table for the place has it.
+struct OptionPlaces: OptionSet {
+    let rawValue: UInt8
 
-    /// Options that cannot be in a list, because the list may come from another person. Most of these options run
+    /// A list of URLs.
+    static let list = Self(rawValue: 1)
+    /// The settings: config.yaml, and variables that begin with `DLM_`.
+    static let settings = Self(rawValue: 2)
+    static let hosts = Self(rawValue: 4)
+    static let rules = Self(rawValue: 8)
+
+    /// The places of an option that has no limits.
+    static let all: Self = [.list, .settings, .hosts, .rules]
+    /// For options about one file, or about the output of a command.
+    static let commandLine: Self = []
+    /// For options that cannot be settings, because their value would be wrong for the next file.
+    static let file: Self = [.list]
+    /// For settings that cannot be set for one host.
+    static let session: Self = [.settings]
+    /// For options that cannot be in a list, because the list may come from another person. Most of these options run
     /// programs, or send data or the contents of files to a server.
-    static let trusted: Set<String> = [
-        "on-complete", "on-error", "url-command", "hook-timeout", "on-complete-url", "on-complete-bearer-file",
-        "notify",
-        "data", "data-urlencode", "bearer-file",
-        "bearer-command", "certificate", "private-key", "ssh-key",
-    ]
+    static let trusted: Self = [.settings, .hosts, .rules]
+}
 
+/// The names of the options that can be given in a place.
+enum OptionScope {
     /// The options for the URLs of a list.
-    static let item = OptionCatalog.item.names.filter { !command.contains($0) && !trusted.contains($0) }
-    static let settings = OptionCatalog.settings.names.filter { !command.contains($0) && !file.contains($0) }
-    static let host = settings.filter { !session.contains($0) }
+    static let item = OptionCatalog.item.names(in: .list)
+    static let settings = OptionCatalog.settings.names(in: .settings)
+    static let host = OptionCatalog.settings.names(in: .hosts)
     /// The options for the URLs of a rule.
-    static let rule = host.filter { $0 != "max-per-host" }
+    static let rule = OptionCatalog.settings.names(in: .rules)
+    /// The settings that cannot be set for one host.
+    static let session = settings.filter { !host.contains($0) }
 }

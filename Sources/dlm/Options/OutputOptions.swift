@@ -9,14 +9,14 @@ struct OutputOptions: OptionTable {
     var color: ColorChoice?
 
     mutating func rows(_ row: inout OptionRows) {
-        row(&json, "json", .flag, "Write JSON to stdout, one value in each line.")
+        row(&json, "json", in: .commandLine, .flag, "Write JSON to stdout, one value in each line.")
         row(
-            &quiet, "quiet", letter: "q", .flag,
+            &quiet, "quiet", letter: "q", in: .commandLine, .flag,
             "Print no notices, progress or paths. Errors, JSON, and the results of list and show are still printed.")
         row(
-            &verbose, "verbose", letter: "v", .count,
+            &verbose, "verbose", letter: "v", in: .commandLine, .count,
             "Print more details on stderr; repeatable. Secrets are never shown.")
-        row(&color, "color", .word("when"), "Colour the output; auto means on a terminal. Default: auto.")
+        row(&color, "color", in: .session, .word("when"), "Colour the output; auto means on a terminal. Default: auto.")
     }
 }
 
@@ -26,7 +26,7 @@ struct ProgressOptions: OptionTable {
 
     mutating func rows(_ row: inout OptionRows) {
         row(
-            &progress, "progress", .word("how"),
+            &progress, "progress", in: .session, .word("how"),
             "Show progress on stderr: bars (bar), a line every few seconds (plain), JSON (json) or nothing (none). "
                 + "Default: auto, which is bar on a terminal. Elsewhere it is none, but plain for dlm watch.")
     }

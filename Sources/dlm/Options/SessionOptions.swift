@@ -36,10 +36,10 @@ struct SessionOptions: OptionTable {
 
     mutating func rows(_ row: inout OptionRows) {
         row(
-            &maxConcurrent, "max-concurrent", letter: "j", .word("n"),
+            &maxConcurrent, "max-concurrent", letter: "j", in: .session, .word("n"),
             "Run at most N downloads at the same time, 1 to 1000. Default: 16.")
         row(
-            &maxPerHost, "max-per-host", .word("n"),
+            &maxPerHost, "max-per-host", in: [.settings, .hosts], .word("n"),
             "Run at most N downloads from one host, 1 to 1000. Default: the value of --max-concurrent.")
     }
 }

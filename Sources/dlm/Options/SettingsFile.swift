@@ -152,7 +152,7 @@ struct SettingsFile {
         let section = SettingsSection.rule(SettingsRule(number: number, host: host, path: path))
         var entries: [SettingsEntry] = []
         for (name, value, place) in settings {
-            if OptionScope.session.contains(name) || name == "max-per-host" {
+            if OptionScope.settings.contains(name), !OptionScope.rule.contains(name) {
                 throw SettingsError("\(place): \(name) does not apply to single URLs; write it outside of rules")
             }
             entries += try self.entries(name, value, place, among: OptionScope.rule, of: section)

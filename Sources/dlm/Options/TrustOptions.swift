@@ -54,12 +54,13 @@ struct TrustOptions: OptionTable {
             "Refuse certificates that this file (PEM) lists as revoked. The file must have a list for each authority.",
             .file(\.trust.revocations))
         row(
-            &certificate, "certificate", .path("file"), "Present this client certificate (PEM) to the server.",
+            &certificate, "certificate", in: .trusted, .path("file"),
+            "Present this client certificate (PEM) to the server.",
             .sets(
                 { ($0.trust.certificate, $0.trust.privateKey) = (FolderPath.file($1), nil) },
                 shows: \.trust.certificate))
         row(
-            &privateKey, "private-key", .path("file"),
+            &privateKey, "private-key", in: .trusted, .path("file"),
             "Use this key for --certificate if the key is in a separate file; the key must have no passphrase.",
             .file(\.trust.privateKey))
         row(
@@ -76,7 +77,7 @@ struct TrustOptions: OptionTable {
             "Check the keys of SSH servers against this file (OpenSSH format). Default: ~/.ssh/known_hosts.",
             .file(\.trust.knownHosts))
         row(
-            &sshKey, "ssh-key", .path("file"),
+            &sshKey, "ssh-key", in: .trusted, .path("file"),
             "Log in over SSH (sftp, scp) with this key, which must have no passphrase. Default: the keys of "
                 + "ssh-agent, then id_ed25519, id_ecdsa or id_rsa in ~/.ssh.", .file(\.trust.sshKey))
         row(

@@ -72,7 +72,7 @@ struct CommandWordTests {
             }
             if cluster != "-" { attached.append(cluster) }
             let commands = try [attached, separate, long].map { words in
-                "\(try #require(try DLM.command(words + ["https://example.org/x"]) as? Get))"
+                try #require(try DLM.command(words + ["https://example.org/x"]) as? Get)
             }
             #expect(commands[0] == commands[2], "\(attached) \(long)")
             #expect(commands[1] == commands[2], "\(separate) \(long)")
@@ -86,6 +86,6 @@ struct CommandWordTests {
                 .filter { $0.kind == "short" }.flatMap { Array($0.name.utf8) }
             return command.visibleCommands.reduce(Set(own)) { $0.union(flags($1)) }
         }
-        #expect(ArgumentSecrets.Option.flags == flags(try CommandDescription.root()))
+        #expect(ArgumentSecrets.flags == flags(try CommandDescription.root()))
     }
 }
