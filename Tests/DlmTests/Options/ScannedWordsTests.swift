@@ -46,7 +46,8 @@ struct ScannedWordsTests {
     /// Expects that two options are written alike. Only the rows know the places and secrets of options.
     private func expectSameForm(_ asked: OptionCatalog.Option?, _ known: OptionCatalog.Option?) {
         var plain = asked
-        (plain?.places, plain?.secret) = (.all, nil)
+        plain?.places = .all
+        plain?.secret = nil
         #expect(plain == known)
     }
 
