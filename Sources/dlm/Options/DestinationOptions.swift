@@ -34,7 +34,7 @@ struct DestinationOptions: OptionTable {
             "Write to this file; missing folders are created. With - the file goes to standard output: it is "
                 + "verified only at the end (status 9), and the download is not recorded.")
         row(
-            &directory, "directory", letter: "d", .path("dir", .directory),
+            &directory, "directory", letter: "d", usual: ".", .path("dir", .directory),
             "Put the files into this folder, which is created if missing. Default: the current folder.",
             .sets { request, directory in
                 guard let start = directory.hasPrefix("/") ? "" : workingFolder else { throw Self.noWorkingFolder }
@@ -45,7 +45,7 @@ struct DestinationOptions: OptionTable {
             if let output, output != Self.stream { try Self.setName(output, of: &request.destination) }
         }
         row(
-            &ifExists, "if-exists", .word("what"),
+            &ifExists, "if-exists", usual: "fail", .word("what"),
             "If the file already exists: fail with status 3, overwrite it when the new file is complete, rename the "
                 + "new file, skip the download, or overwrite it only if the server has a newer file. Default: fail.",
             .field(\.destination.ifExists, unless: .fail, shows: \.rawValue))
@@ -53,7 +53,9 @@ struct DestinationOptions: OptionTable {
             &continues, "continue", letter: "c", .flag,
             "Continue a file that another tool left unfinished under the final name. Its last 64 KiB, or the "
                 + "checksum if one is given, must match the server's file.", .sets { $0.destination.continues = $1 })
-        row.pair(&contentDisposition, "content-disposition", .sets { $0.destination.takesServerName = $1.isOn })
+        row.pair(
+            &contentDisposition, "content-disposition", usual: "true",
+            .sets { $0.destination.takesServerName = $1.isOn })
         row.show("no-content-disposition") { GivenOptions.flag(!$0.destination.takesServerName) }
         row.pair(
             &remoteTime, "remote-time",

@@ -74,7 +74,7 @@ struct HTTPRequestOptions: OptionTable {
                 // `resume` must be given the body, even an empty one.
                 if !request.isIdempotent { request.http.body = request.http.body ?? RequestBody([]) }
             })
-        row.pair(&hsts, "hsts", .sets { $0.http.upgradesKnownHosts = $1.isOn ? nil : false })
+        row.pair(&hsts, "hsts", usual: "true", .sets { $0.http.upgradesKnownHosts = $1.isOn ? nil : false })
         row.show("no-hsts") { GivenOptions.flag($0.http.upgradesKnownHosts == false) }
     }
 

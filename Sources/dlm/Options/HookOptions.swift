@@ -48,7 +48,7 @@ struct HookOptions: OptionTable {
             .sets(
                 { $0.ownHooks.notifies = $1.isOn }, shows: { GivenOptions.flag($0.hooks?.notifies ?? false) }))
         row(
-            &hookTimeout, "hook-timeout", in: .trusted, .value("time"),
+            &hookTimeout, "hook-timeout", in: .trusted, usual: "\(Seconds(Hooks.standardTimeLimit))", .value("time"),
             "End a hook that runs longer than this. Default: \(Seconds(Hooks.standardTimeLimit)), and 60 for "
                 + "--url-command.", .seconds(\.ownHooks.timeLimit))
     }

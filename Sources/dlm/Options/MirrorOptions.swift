@@ -28,7 +28,7 @@ struct MirrorOptions: OptionTable {
             &metalinkLocation, "metalink-location", .text("cc"),
             "Prefer the sources in this country, such as de or us, if a Metalink document names several sources.",
             .sets({ $0.location = $1.lowercased() }, shows: \.location))
-        row.pair(&followMetalink, "follow-metalink", .sets { $0.followsMetalink = $1.isOn })
+        row.pair(&followMetalink, "follow-metalink", usual: "true", .sets { $0.followsMetalink = $1.isOn })
         row.show("no-follow-metalink") { GivenOptions.flag(!$0.followsMetalink) }
         row(
             &repair, "repair", in: .file, .flag,

@@ -25,6 +25,14 @@ extension OptionTable {
     /// Reads arguments that come from a file or from the environment instead of a command line.
     static func read(_ arguments: [String]) throws -> Self { try scanned(arguments) ?? parse(arguments) }
 
+    /// The default values by the names of the options, as they would be written in `config.yaml`. An option that has no
+    /// value by default is left out.
+    static var defaults: [String: String] {
+        var (options, row) = (Self(), OptionRows(.describing))
+        options.rows(&row)
+        return row.defaults
+    }
+
     /// Takes the values that the argument parser has read.
     init(from decoder: any Decoder) throws {
         self.init()
@@ -58,10 +66,10 @@ extension OptionTable {
     }
 }
 
-/// The visitor of the rows of an ``OptionTable``, which lists, declares or reads options, applies them to a request, or
+/// The visitor of the rows of an ``OptionTable``, which lists, describes, declares or reads options, applies them to a request, or
 /// shows the options of a request.
 struct OptionRows {
-    enum Purpose { case listing, declaring, decoding, reading, applying, showing }
+    enum Purpose { case listing, describing, declaring, decoding, reading, applying, showing }
 
     struct Key: CodingKey {
         let stringValue: String
@@ -73,6 +81,7 @@ struct OptionRows {
 
     private let purpose: Purpose
     private(set) var listed: [OptionCatalog.Option] = []
+    fileprivate var defaults: [String: String] = [:]
     fileprivate var declared: [Mirror.Child] = []
     private let values: KeyedDecodingContainer<Key>?
     fileprivate var words: ScannedWords
@@ -92,9 +101,13 @@ struct OptionRows {
         (self.request, self.workingFolder) = (request, workingFolder)
     }
 
+    /// - Parameters:
+    ///   - secret: The part of the value that is a secret.
+    ///   - usual: The default value, as it would be written in `config.yaml`.
     mutating func callAsFunction<Value: OptionValue>(
         _ value: inout Value, _ name: String, letter: Character? = nil, in places: OptionPlaces = .all,
-        secret: OptionSecret? = nil, _ kind: OptionKind<Value>, _ help: @autoclosure () -> String,
+        secret: OptionSecret? = nil, usual: @autoclosure () -> String? = nil, _ kind: OptionKind<Value>,
+        _ help: @autoclosure () -> String,
         _ effect: @autoclosure () -> OptionEffect<Value.Given>? = nil
     ) {
         switch purpose {
@@ -105,6 +118,7 @@ struct OptionRows {
                         name: name, letter: letter, isFlag: kind.isFlag, isRepeatable: kind.isRepeatable,
                         isPath: kind.isPath, places: places, secret: secret))
             }
+        case .describing: defaults[name] = usual() ?? (kind.isFlag ? "false" : nil)
         case .declaring: declared.append((name, kind.declared(Self.names(name, letter), help())))
         case .decoding:
             if kind.isFlag {
@@ -122,9 +136,9 @@ struct OptionRows {
 
     mutating func pair<Pair: FlagPair>(
         _ value: inout Pair?, _ name: String, in places: OptionPlaces = .all,
-        _ effect: @autoclosure () -> OptionEffect<Pair>? = nil
+        usual: @autoclosure () -> String? = nil, _ effect: @autoclosure () -> OptionEffect<Pair>? = nil
     ) {
-        self(&value, name, in: places, .pair(), "", effect())
+        self(&value, name, in: places, usual: usual(), .pair(), "", effect())
     }
 
     /// Returns the names in the order of the shells' completions: the letter comes last if it begins the name.
@@ -151,7 +165,7 @@ struct OptionRows {
         switch purpose {
         case .declaring: declared.append(("group\(groups)", OptionGroup<Group>(title: title)))
         case .decoding: decode("group\(groups)", as: OptionGroup<Group>.self) { group = $0.wrappedValue }
-        case .listing, .reading, .applying, .showing: group.rows(&self)
+        case .listing, .describing, .reading, .applying, .showing: group.rows(&self)
         }
         if purpose == .reading { attempt { try group.validate() } }
     }
@@ -164,7 +178,7 @@ struct OptionRows {
             declared.append((word, Argument<[String]>(wrappedValue: [], help: help)))
         case .decoding: decode(word, as: Argument<[String]>.self) { operands = $0.wrappedValue }
         case .reading: swap(&operands, &words.operands)
-        case .listing, .applying, .showing: break
+        case .listing, .describing, .applying, .showing: break
         }
     }
 

@@ -16,7 +16,9 @@ struct OutputOptions: OptionTable {
         row(
             &verbose, "verbose", letter: "v", in: .commandLine, .count,
             "Print more details on stderr; repeatable. Secrets are never shown.")
-        row(&color, "color", in: .session, .word("when"), "Colour the output; auto means on a terminal. Default: auto.")
+        row(
+            &color, "color", in: .session, usual: "auto", .word("when"),
+            "Colour the output; auto means on a terminal. Default: auto.")
     }
 }
 
@@ -26,7 +28,7 @@ struct ProgressOptions: OptionTable {
 
     mutating func rows(_ row: inout OptionRows) {
         row(
-            &progress, "progress", in: .session, .word("how"),
+            &progress, "progress", in: .session, usual: "auto", .word("how"),
             "Show progress on stderr: bars (bar), a line every few seconds (plain), JSON (json) or nothing (none). "
                 + "Default: auto, which is bar on a terminal. Elsewhere it is none, but plain for dlm watch.")
     }

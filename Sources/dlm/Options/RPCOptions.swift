@@ -89,23 +89,24 @@ struct RPCOptions: OptionTable {
     mutating func rows(_ row: inout OptionRows) {
         row.pair(&rpc, "rpc", in: .session)
         row(
-            &rpcListen, "rpc-listen", in: .session, .value("address"),
+            &rpcListen, "rpc-listen", in: .session, usual: "127.0.0.1:6800", .value("address"),
             "Serve at this numeric address and port. Default: 127.0.0.1:6800. There is no encryption: for access "
                 + "from elsewhere, use ssh -L or a reverse proxy.")
         row(
-            &rpcFolders, "rpc-folders", in: .session, .texts("dir", isPath: true, completion: .directory),
+            &rpcFolders, "rpc-folders", in: .session, usual: "none",
+            .texts("dir", isPath: true, completion: .directory),
             "Let network clients save files in this folder and its subfolders; repeatable. If a client names no "
                 + "folder, the first one is used. Default: $XDG_DOWNLOAD_DIR, else the setting directory, else "
                 + "~/Downloads.")
         row(
-            &rpcHosts, "rpc-hosts", in: .session, .texts("name"),
+            &rpcHosts, "rpc-hosts", in: .session, usual: "none", .texts("name"),
             "Also answer requests with this host name, for example behind a reverse proxy; repeatable. localhost is "
                 + "always answered.")
         row(
-            &rpcOrigins, "rpc-origins", in: .session, .texts("origin"),
+            &rpcOrigins, "rpc-origins", in: .session, usual: "none", .texts("origin"),
             "Also answer web pages of this origin, such as https://example.org; repeatable. null means pages opened "
                 + "from files. The server's own page and browser extensions are always answered.")
-        row.pair(&rpcPrivateHosts, "rpc-private-hosts", in: .session)
+        row.pair(&rpcPrivateHosts, "rpc-private-hosts", in: .session, usual: "true")
     }
 }
 

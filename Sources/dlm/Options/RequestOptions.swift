@@ -77,7 +77,7 @@ struct ConnectionOptions: OptionTable {
 
     mutating func rows(_ row: inout OptionRows) {
         row(
-            &connections, "connections", letter: "x",
+            &connections, "connections", letter: "x", usual: "auto",
             .value("n", completion: .list(["auto", "1", "2", "4", "8", "16"])),
             "Use N connections for each file, 1 to 64. auto adds connections while they make the download faster, at "
                 + "most \(SegmentPlanner.automaticLimit), and auto:N at most N. Over FTP and SSH, auto uses 1. "
@@ -116,37 +116,37 @@ struct TransferOptions: OptionTable {
     mutating func rows(_ row: inout OptionRows) {
         let (retry, times) = (RetryPolicy(), DownloadRequest.Timeouts())
         row(
-            &limitRate, "limit-rate", .value("rate"),
+            &limitRate, "limit-rate", usual: ByteRate.text(SessionOptions.usual.rateLimit), .value("rate"),
             "Limit each download to this many bytes per second, such as 500k, 2M or 1.5GiB. Default: none.",
             .sets { $0.rateLimit = $1.limit })
         row(
-            &retries, "retries", .word("n"),
+            &retries, "retries", usual: "\(retry.limit)", .word("n"),
             "Retry at most N times; the count starts anew after progress. Default: \(RetryPolicy().limit).",
             .field(\.retry.limit, unless: retry.limit))
         row(
-            &retryDelay, "retry-delay", .value("time"),
+            &retryDelay, "retry-delay", usual: "\(Self.delay)", .value("time"),
             "Wait this long before the first retry. Each further wait is twice as long as the one before it, up to "
                 + "60 s. Default: \(Self.delay).", .seconds(\.retry.delay.inSeconds, unless: retry.delay.inSeconds))
         row.change { if retryDelay != nil { $0.retry.maximumDelay = max($0.retry.maximumDelay, $0.retry.delay) } }
         row(
-            &maxRetryAfter, "max-retry-after", .value("time"),
+            &maxRetryAfter, "max-retry-after", usual: "\(Self.hostPause)", .value("time"),
             "Keep other downloads from the same server waiting for at most this long when the server asks for a "
                 + "pause (Retry-After). Default: \(Self.hostPause).",
             .seconds(\.retry.maximumHostPause.inSeconds, unless: retry.maximumHostPause.inSeconds))
         row(
-            &connectTimeout, "connect-timeout", .value("time"),
+            &connectTimeout, "connect-timeout", usual: "\(Self.connect)", .value("time"),
             "Give up a connection attempt after this long, including name lookup and TLS. Default: \(Self.connect).",
             .seconds(\.timeouts.connect.inSeconds, unless: times.connect.inSeconds))
         row(
-            &stallTimeout, "stall-timeout", .value("time"),
+            &stallTimeout, "stall-timeout", usual: "\(Self.stall)", .value("time"),
             "Cut a connection that receives no bytes for this long, and retry. Default: \(Self.stall).",
             .seconds(\.timeouts.stall.inSeconds, unless: times.stall.inSeconds))
         row(
-            &maxRedirects, "max-redirects", .word("n"),
+            &maxRedirects, "max-redirects", usual: "\(RedirectPolicy().limit)", .word("n"),
             "Follow at most N redirects. Default: \(RedirectPolicy().limit).",
             .field(\.redirect.limit, unless: RedirectPolicy().limit))
         row(
-            &priority, "priority", .word("n", parsing: .unconditional),
+            &priority, "priority", usual: "0", .word("n", parsing: .unconditional),
             "Start before downloads with a lower number. Default: 0.", .sets { $0.priority = $1 })
     }
 }

@@ -6,6 +6,9 @@ struct SessionOptions: OptionTable {
     var maxConcurrent: Int?
     var maxPerHost: Int?
 
+    /// A configuration with the default values.
+    static let usual = SessionConfiguration(kind: .foreground, stateFolder: "")
+
     func validate() throws {
         if let maxConcurrent, !SessionSettings.possibleDownloads.contains(maxConcurrent) {
             throw ValidationError("-j \(maxConcurrent): give 1 to 1000 downloads")
@@ -36,10 +39,11 @@ struct SessionOptions: OptionTable {
 
     mutating func rows(_ row: inout OptionRows) {
         row(
-            &maxConcurrent, "max-concurrent", letter: "j", in: .session, .word("n"),
+            &maxConcurrent, "max-concurrent", letter: "j", in: .session, usual: "\(Self.usual.maxConcurrent)",
+            .word("n"),
             "Run at most N downloads at the same time, 1 to 1000. Default: 16.")
         row(
-            &maxPerHost, "max-per-host", in: [.settings, .hosts], .word("n"),
+            &maxPerHost, "max-per-host", in: [.settings, .hosts], usual: "\(Self.usual.maxPerHost)", .word("n"),
             "Run at most N downloads from one host, 1 to 1000. Default: the value of --max-concurrent.")
     }
 }

@@ -16,10 +16,11 @@ struct SettingOptions: OptionTable {
 
     mutating func rows(_ row: inout OptionRows) {
         row(
-            &historyAge, "history-age", in: .session, .value(),
+            &historyAge, "history-age", in: .session,
+            usual: SessionOptions.usual.historyAge.inSeconds.map { Seconds($0).description } ?? "none", .value(),
             "Keep ended downloads in the history for this long, such as 30d. Default: none (forever).")
         row(
-            &limitWindow, "limit-window", in: .session, .values(),
+            &limitWindow, "limit-window", in: .session, usual: "none", .values(),
             "Limit the speed in a window of local time, such as 'Mon-Fri 08:00-18:00 1M'; repeatable. If several "
                 + "windows are open, the first one applies. Default: none.")
         row.group(&rpc, "Network access")

@@ -31,7 +31,7 @@ struct ValidationOptions: OptionTable {
             return types.isEmpty ? nil : types.map(\.description).joined(separator: ",")
         }
         row(
-            &expectStatus, "expect-status", .read("codes", StatusCodes.expected(argument:)),
+            &expectStatus, "expect-status", usual: "200", .read("codes", StatusCodes.expected(argument:)),
             "Accept only these status codes, such as 200,203; 206 (a part) counts as 200. Default: 200.",
             .field(\.validation.statuses))
         row(

@@ -111,7 +111,7 @@ struct SettingsFileTests {
         settings.apply(to: &with)
         #expect(with == without)
         for entry in settings.entries {
-            let values = [entry.text, SettingDefaults.value(entry.key)].map { $0.trimmingSuffix("s") }
+            let values = [entry.text, SettingOptions.defaults[entry.key] ?? "-"].map { $0.trimmingSuffix("s") }
             #expect(values[0] == values[1], "\(entry.key)")
         }
     }

@@ -18,7 +18,7 @@ struct SettingDocument: Document, Equatable {
     /// - Parameter entry: The entry of the setting; nil if the default applies.
     init(_ key: String, _ entry: SettingsEntry?) {
         self.key = key
-        value = entry.map { Self.shown(key, $0.text) } ?? SettingDefaults.value(key)
+        value = entry.map { Self.shown(key, $0.text) } ?? Self.defaults[key] ?? "-"
         host = entry?.host?.text
         rule = if case .rule(let rule) = entry?.section { rule.number } else { nil }
         switch entry?.origin {
@@ -27,6 +27,8 @@ struct SettingDocument: Document, Equatable {
         case .file(let file): (origin, place) = ("file", file)
         }
     }
+
+    private static let defaults = SettingOptions.defaults
 
     private static func shown(_ key: String, _ text: String) -> String {
         switch key {
