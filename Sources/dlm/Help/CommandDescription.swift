@@ -65,11 +65,6 @@ struct CommandDescription: Decodable, Sendable {
         (try? CommandDescription(dump: type._dumpHelp()).visibleArguments) ?? []
     }
 
-    /// The options that can be set outside of the command line, by their long names.
-    static let settings = arguments(of: SettingOptions.self).reduce(into: [String: Argument]()) { known, argument in
-        if let name = argument.longName { known[name] = argument }
-    }
-
     init(dump: String) throws { self = try JSONDecoder().decode(Root.self, from: Data(dump.utf8)).command }
 
     var names: [String] { [commandName] + (aliases ?? []) }

@@ -81,3 +81,23 @@ struct DestinationOptions: OptionTable {
     static let noWorkingFolder = ValidationError(
         "the working folder is gone, or its name is not UTF-8; give a folder with -d")
 }
+
+/// `--content-disposition` and its opposite.
+enum ContentDispositionFlag: FlagPair {
+    case contentDisposition, noContentDisposition
+
+    static let texts = (
+        on: "Use the file name that the server sends (Content-Disposition). Default: on.",
+        off: "Use the file name in the URL, even if the server sends another name."
+    )
+}
+
+/// `--remote-time` and its opposite.
+enum RemoteTimeFlag: FlagPair {
+    case remoteTime, noRemoteTime
+
+    static let texts = (
+        on: "Set the file's modification time to the time in Last-Modified. Default: off.",
+        off: "Set the modification time to the time of the download."
+    )
+}

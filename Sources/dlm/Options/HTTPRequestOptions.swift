@@ -102,3 +102,13 @@ struct HTTPRequestOptions: OptionTable {
         return parsed.url
     }
 }
+
+/// `--hsts` and its opposite.
+enum HSTSFlag: FlagPair {
+    case hsts, noHsts
+
+    static let texts = (
+        on: "Remember hosts that require https (HSTS), and use https for these hosts. Default: on.",
+        off: "Use the scheme of the URL, and do not remember hosts that require https."
+    )
+}

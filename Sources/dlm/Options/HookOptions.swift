@@ -63,3 +63,16 @@ struct HookOptions: OptionTable {
             shows: { $0.hooks?[keyPath: path] })
     }
 }
+
+/// `--notify` and its opposite.
+enum NotifyFlag: FlagPair {
+    case notify, noNotify
+
+    static let texts = (
+        on: """
+        Notify on the desktop (notify-send) when a download is complete or has failed. In a terminal, also ring \
+        the bell when the command ends, and without a desktop send a notification (OSC 9 or 99). Default: off.
+        """,
+        off: "Send no notifications, and do not ring the bell."
+    )
+}

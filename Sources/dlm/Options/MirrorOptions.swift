@@ -68,3 +68,16 @@ struct MirrorOptions: OptionTable {
         }
     }
 }
+
+/// `--follow-metalink` and its opposite.
+enum FollowMetalinkFlag: FlagPair {
+    case followMetalink, noFollowMetalink
+
+    static let texts = (
+        on: """
+        If the server sends a Metalink document, download the file that it describes. Also use a document that \
+        the server names (Link: rel=describedby). Default: on.
+        """,
+        off: "Download a Metalink document as a file, and ignore a document that the server names."
+    )
+}

@@ -32,10 +32,4 @@ extension Option {
             wrappedValue: wrappedValue, name: name, parsing: parsing, help: ArgumentHelp(help, valueName: value),
             completion: completion)
     }
-
-    init<T: ParsedArgument>(wrappedValue: [T], _ help: String, value: String? = nil) where Value == [T] {
-        self.init(
-            wrappedValue: wrappedValue, help: ArgumentHelp(help, valueName: value),
-            transform: { try T(argument: $0) })
-    }
 }

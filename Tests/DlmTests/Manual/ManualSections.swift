@@ -124,10 +124,11 @@ extension ManualText {
 
     /// The section about the settings. Its texts are the help texts of the options.
     private static var settings: ManualSection {
-        ManualSection(
+        let options = CommandDescription.arguments(of: SettingOptions.self)
+        return ManualSection(
             title: "SETTINGS",
             parts: OptionScope.settings.map { key in
-                .entry(key, CommandDescription.settings[key]?.abstract ?? "")
+                .entry(key, options.first { $0.longName == key }?.abstract ?? "")
             })
     }
 
