@@ -72,6 +72,13 @@ import Testing
         #expect(InnerTypes.used(in: [own, other]).isEmpty)
     }
 
+    @Test("Each function that may ask for the known book has a reason, and asks")
+    func knownBook() throws {
+        let listed = Rule.askersOfKnownBook.flatMap(\.functions)
+        #expect(Set(try SourceTree.files().flatMap(Rule.askers).map(\.function)) == Set(listed))
+        #expect(listed.count == Set(listed).count && Rule.askersOfKnownBook.allSatisfy { !$0.reason.isEmpty })
+    }
+
     @Test("No type in Sources is spread over more than four files of its module")
     func scatteredTypes() throws {
         let scattered = Rule.scatteredTypes(in: try SourceTree.files())

@@ -6,7 +6,7 @@ struct Rule: Sendable, CustomStringConvertible {
 
     static let all: [Rule] = [
         imports, includes, publicWords, length, printing, curlNames, forcedTries, sleeping, clocks,
-        featureMacros, optionNames, properties,
+        featureMacros, optionNames, properties, knownBook,
     ]
 
     /// The walls of docs/architecture.md: the modules that each module may import. SwiftPM does not enforce them,

@@ -32,7 +32,7 @@ struct Sample: Sendable, CustomTestStringConvertible {
 
     static let samples =
         imports + includes + publicWords + length + printing + curlNames + tries + sleeps + clocks + macros + options
-        + properties
+        + properties + knownBook
 
     static let core = "Sources/DownloadCore/HTTP/A.swift"
     static let curl = "Sources/CurlTransport/A.swift"
@@ -42,6 +42,13 @@ struct Sample: Sendable, CustomTestStringConvertible {
         Sample(.optionNames, core, "let a = \"give --retries\"\nlet b = \"run: dlm list\" // --x", [1, 2]),
         Sample(.optionNames, core, "/// \"--retries\"\nlet a = \"dlm/1.0\" // \"dlm list\"\nlet b = \"<!--\"", []),
         Sample(.optionNames, program, "let a = \"give --retries\"", []),
+    ]
+
+    static let knownBook = [
+        Sample(
+            .knownBook, "Sources/DownloadEngine/Session/A.swift",
+            "func tick() { book.known.a() }\nfunc b() {\n book.entered.c(known)\n book.known.c()\n}", [4]),
+        Sample(.knownBook, core, "func a() { book.known.b() }", []),
     ]
 
     static let imports = [

@@ -183,7 +183,7 @@ package struct Scheduler: Sendable, Equatable {
 
     /// Prevents starts from this origin before `instant`. Running downloads continue. The small files that are ready
     /// (``SmallFileQueue``) begin without the scheduler, so a hold does not stop them. A caller that must stop them,
-    /// too, puts them back into the queue with ``SessionManager/recallReady()``.
+    /// too, puts them back into the queue with ``SharedBook/recallReady()``.
     package mutating func hold(_ origin: String, until instant: ContinuousClock.Instant) {
         holds[origin] = max(holds[origin] ?? instant, instant)
     }

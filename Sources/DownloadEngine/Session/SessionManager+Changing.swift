@@ -7,14 +7,14 @@ extension SessionManager {
     /// - Returns: The downloads for which the change made a difference.
     func changeIdle(_ ids: [DownloadID], _ change: DownloadChange) async throws -> Set<DownloadID> {
         if ids.isEmpty { return [] }
-        book.beginChange(of: ids)
+        book.all.beginChange(of: ids)
         let records: [DownloadRecord]
         let results: [ChangedRecord]
         do {
             records = try await store.records(.ids(ids))
             results = try await store.change(ids, change, session: identifier)
         } catch {
-            report { $0.cancelChange(of: ids, at: parts.time.date) }
+            book.entered.cancelChange(of: ids, at: parts.time.date)
             await fill()
             throw error
         }
@@ -29,7 +29,7 @@ extension SessionManager {
     private func settle(_ result: ChangedRecord, _ change: DownloadChange) {
         var record = result.record
         secrets.restore(&record)
-        report { $0.endChange(to: record, by: change, didChange: result.didChange, at: parts.time.date) }
+        book.entered.endChange(to: record, by: change, didChange: result.didChange, at: parts.time.date)
         guard result.didChange else { return }
         let snapshot = DownloadSnapshot(record: record)
         switch change {
@@ -43,8 +43,7 @@ extension SessionManager {
     func changeRunning(_ id: DownloadID, _ change: DownloadChange) async throws -> Bool {
         while true {
             try await waitForChanges(of: [id])
-            recallSmallFiles()
-            guard let active = book[active: id] else { return try await !changeIdle([id], change).isEmpty }
+            guard let active = book.all[active: id] else { return try await !changeIdle([id], change).isEmpty }
             switch change {
             case .pause: stop(id, .pause(.user))
             case .cancel: stop(id, .cancel)
@@ -52,13 +51,13 @@ extension SessionManager {
             case .priority, .rateLimit:
                 if active.isBackingOff { return await changeBackingOff(id, change) }
                 if let didChange = await active.control.change(change) {
-                    book.update(id) { _ = $0.record.apply(change) }
+                    book.entered.update(id) { _ = $0.record.apply(change) }
                     if didChange { broadcaster.send(.didChange(DownloadSnapshot(record: active.control.record))) }
                     return didChange
                 }
             }
-            let left = await wait(book.waitForEnd(of: id, active.control))
-            if let failure = book[unsaved: id]?.failure { throw failure }
+            let left = await wait(book.entered.waitForEnd(of: id, active.control))
+            if let failure = book.entered[unsaved: id]?.failure { throw failure }
             if let left, Self.shows(left, change) { return true }
         }
     }
@@ -78,10 +77,10 @@ extension SessionManager {
     /// Changes a download between two attempts. The download keeps waiting even if the store fails, because its next
     /// save may succeed.
     private func changeBackingOff(_ id: DownloadID, _ change: DownloadChange) async -> Bool {
-        guard let record = book.beginSavingChange(of: id, change) else { return false }
-        book[active: id]?.control.show(record)
+        guard let record = book.entered.beginSavingChange(of: id, change) else { return false }
+        book.entered[active: id]?.control.show(record)
         _ = await save(record)
-        if report({ $0.endSavingChange(of: id) }) { await delayEnded(id) }
+        if book.entered.endSavingChange(of: id) { await delayEnded(id) }
         broadcaster.send(.didChange(DownloadSnapshot(record: record)))
         return true
     }
@@ -100,9 +99,9 @@ extension SessionManager {
     /// change would be made to a record that knows nothing of a complete small file.
     func waitForChanges(of ids: [DownloadID]) async throws {
         while true {
-            if let waiter = book.waitForChanges(of: ids) {
+            if let waiter = book.entered.waitForChanges(of: ids) {
                 await wait(waiter)
-            } else if book.unsavedCount > 0, ids.contains(where: { book[unsaved: $0] != nil }) {
+            } else if book.entered.unsavedCount > 0, ids.contains(where: { book.entered[unsaved: $0] != nil }) {
                 try await saveUnsaved()
             } else {
                 return
@@ -115,7 +114,7 @@ extension SessionManager {
     /// Stops an attempt, or ends the delay between two attempts. Without a reason, the download is paused with the
     /// reason of the session's end.
     func stop(_ id: DownloadID, _ reason: StopReason? = nil) {
-        guard let active = book.stop(id, reason) else { return }
+        guard let active = book.entered.stop(id, reason) else { return }
         active.control.stop()
         if active.isBackingOff { active.timer?.cancel() }
     }
@@ -124,7 +123,7 @@ extension SessionManager {
     func stopped(_ stopped: DownloadRecord, _ reason: StopReason?) async {
         var record = stopped
         switch reason {
-        case nil: await pause(record, book.endReason ?? .user)
+        case nil: await pause(record, book.entered.endReason ?? .user)
         case .pause(let reason): await pause(record, reason)
         case .cancel:
             record.move(to: .cancelled)
@@ -141,12 +140,12 @@ extension SessionManager {
         case .change(let change):
             _ = record.apply(change)
             secrets.keep(record)
-            if let reason = book.endReason { return await pause(record, reason) }
+            if let reason = book.entered.endReason { return await pause(record, reason) }
             record.move(to: .queued)
             let saved = await save(record)
             leave(saved)
             announce(saved.record, .didChange(DownloadSnapshot(record: saved.record)))
-            if saved.record.state == .queued { book.offer(QueuedDownload(saved.record), at: parts.time.date) }
+            if saved.record.state == .queued { book.entered.offer(QueuedDownload(saved.record), at: parts.time.date) }
         }
     }
 
@@ -161,7 +160,7 @@ extension SessionManager {
     func pause(_ running: DownloadRecord, _ reason: DownloadState.PauseReason) async {
         var record = running
         record.move(to: .paused(reason))
-        let stays = reason == .user && isForeground && book.endReason == nil
+        let stays = reason == .user && isForeground && book.entered.endReason == nil
         if !stays { record.leaveForeground() }
         FaultPoint.reached("pausing")
         let saved = await save(record)
@@ -199,25 +198,24 @@ extension SessionManager {
     /// Saves the records that the store could not save before. Otherwise the store would show downloads as running
     /// although no session runs them.
     func saveUnsaved() async throws {
-        while let waiter = book.waitForUnsaved() { await wait(waiter) }
-        let records = book.beginSavingUnsaved()
+        while let waiter = book.known.waitForUnsaved() { await wait(waiter) }
+        let records = book.known.beginSavingUnsaved()
         if records.isEmpty { return }
         let ids = records.map(\.id)
         do {
             _ = try await store.save(records, session: identifier)
         } catch {
-            report { $0.endClaim(of: ids) }
+            book.known.endClaim(of: ids)
             throw error
         }
-        report { $0.forget(ids) }
+        book.known.forget(ids)
         if records.contains(where: { DueHook($0) != nil }) { hooks.look() }
     }
 
     /// Keeps the records of complete files that the store did not save as completed. The store marks them as finishing,
     /// so the next process that looks at the files finds them complete. The store is asked again until it saves them.
     func keepUnrecorded(_ records: [DownloadRecord], _ error: DownloadError) {
-        enterSmallFiles()
-        for record in records { report { $0.keepUnsaved(record) } }
+        for record in records { book.entered.keepUnsaved(record) }
         guard let first = records.first else { return }
         let what = records.count == 1 ? "\(first.id): \(first.displayName) is" : "\(records.count) downloads are"
         parts.notice("\(what) complete, but not recorded as such: \(error)")
@@ -227,12 +225,12 @@ extension SessionManager {
 
     /// Saves downloads as waiting for their schedules.
     func park(_ records: [DownloadRecord]) async {
-        if let reason = book.endsAll {
+        if let reason = book.entered.endsAll {
             for record in records { await pause(record, reason) }
             return
         }
         for saved in await save(records) {
-            let place = book.parkedPlace(saved.record, now: parts.time.now)
+            let place = book.entered.parkedPlace(saved.record, now: parts.time.now)
             leave(saved, to: place)
             let snapshot = DownloadSnapshot(record: saved.record)
             broadcaster.send(saved.record.failure.map { .didFail(snapshot, $0) } ?? .didPostpone(snapshot))
@@ -240,7 +238,7 @@ extension SessionManager {
     }
 
     func parkArrivals() async {
-        while book.hasArrivals { await park(report { $0.takeArrivals(at: parts.time.date) }) }
+        while book.known.hasArrivals { await park(book.known.takeArrivals(at: parts.time.date)) }
     }
 
     /// Saves records in one transaction, or one by one if that fails.
@@ -264,17 +262,17 @@ extension SessionManager {
     func keepTimes() async {
         let now = parts.time.date
         if let change = pulse.rateClock.change(at: now) { rateLimit.bytesPerSecond = change }
-        for id in book.closing(at: now) { stop(id, .park) }
-        let due = book.takeDue(at: now)
+        for id in book.known.closing(at: now) { stop(id, .park) }
+        let due = book.known.takeDue(at: now)
         if due.isEmpty { return }
         await goOn(due)
-        book.lookForNextDue()
+        book.known.lookForNextDue()
         await fill()
     }
 
     private func goOn(_ ids: [DownloadID]) async {
         let (waiting, failed) = await waitingForTime(ids)
-        report { $0.endClaim(of: failed) }
+        book.entered.endClaim(of: failed)
         let queued = waiting.map { record in
             var record = record
             secrets.restore(&record)
@@ -286,7 +284,7 @@ extension SessionManager {
                 leave(saved)
                 broadcaster.send(.didFail(DownloadSnapshot(record: saved.record), failure))
             } else {
-                report { $0.goOn(saved.record, at: parts.time.date) }
+                book.entered.goOn(saved.record, at: parts.time.date)
             }
         }
     }
@@ -309,19 +307,19 @@ extension SessionManager {
             if case .waiting(.schedule, _) = record.state { record.session == identifier } else { false }
         }
         let known = Set(records.map(\.id) + failed)
-        report { $0.forget(ids.filter { !known.contains($0) }) }
+        book.entered.forget(ids.filter { !known.contains($0) })
         return (records, failed)
     }
 
     /// Pauses the parked downloads at the end of the session. The session that continues them checks their schedules
     /// again.
     func pauseParked(_ reason: DownloadState.PauseReason) async {
-        var ids = book.takeParked()[...]
+        var ids = book.entered.takeParked()[...]
         while !ids.isEmpty {
             let part = Array(ids.prefix(SessionBook.partSize))
             ids = ids.dropFirst(part.count)
             let (waiting, failed) = await waitingForTime(part)
-            report { $0.forget(failed) }
+            book.entered.forget(failed)
             let paused = waiting.map { record in
                 var record = record
                 record.move(to: .paused(reason))

@@ -15,14 +15,14 @@ extension SessionManager {
         repeat {
             filling = .busy
             await fillOnce()
-        } while filling == .wantedAgain || book.hasArrivals
+        } while filling == .wantedAgain || book.known.hasArrivals
         filling = .idle
         setHoldTimer()
     }
 
     /// Sets a timer for the earliest end of a hold, if the hold ends before the next tick.
     func setHoldTimer() {
-        guard let end = book.scheduler.earliestRelease, book.endReason == nil else { return }
+        guard let end = book.known.scheduler.earliestRelease, book.known.endReason == nil else { return }
         let delay = end - parts.time.now
         if delay >= Self.tickLength { return }
         if let timer = works?.holdTimer {
@@ -42,74 +42,73 @@ extension SessionManager {
     }
 
     private func fillOnce() async {
-        _ = book.scheduler.releaseHolds(at: parts.time.now)
+        _ = book.known.scheduler.releaseHolds(at: parts.time.now)
         await parkArrivals()
-        learnSlots()
+        book.learnSlots()
         startReady()
         while hasRoom {
-            if book.wantsQueue { await loadMore() }
+            if book.known.wantsQueue { await loadMore() }
             await parkArrivals()
-            if book.wantsBeyond { await loadBeyond() }
-            guard works != nil, let next = book.start(at: parts.time.date, now: parts.time.now) else { break }
+            if book.known.wantsBeyond { await loadBeyond() }
+            guard works != nil, let next = book.known.start(at: parts.time.date, now: parts.time.now) else { break }
             switch next {
             case .attempt(let queued):
                 // The pause between starts holds the origin, and the ready files must keep it, too.
-                if queued.entry.common.request.pacing != nil { recallReady() }
+                if queued.entry.common.request.pacing != nil { book.recallReady() }
                 start(queued)
             case .parking(let record): await park([record])
             }
         }
-        if let smallFiles, smallFiles.files.isLow {
-            while book.scheduler.candidateCount < SmallFileQueue.most, book.queue.isReadable, await loadMore() {}
+        if smallFiles != nil, book.files.isLow {
+            while book.known.scheduler.candidateCount < SmallFileQueue.most, book.known.queue.isReadable,
+                await loadMore()
+            {}
             makeReady()
         }
     }
 
-    private var hasRoom: Bool { book.hasRoom && smallFiles?.isFull != true }
+    private var hasRoom: Bool { book.known.hasRoom && smallFiles?.isFull != true }
 
     /// Reads the next part of the queue from the store.
     /// - Returns: False if it is useless to ask again at once, because nothing new came or the store failed.
     @discardableResult
     private func loadMore() async -> Bool {
-        let known = book.scheduler.candidateCount
-        book.queue.beginReading()
+        let known = book.known.scheduler.candidateCount
+        book.known.queue.beginReading()
         let answer = try? await store.queued(
-            session: identifier, after: book.queue.position, limit: SessionBook.windowSize)
+            session: identifier, after: book.known.queue.position, limit: SessionBook.windowSize)
         guard let answer else {
             // The store is asked again at the next tick.
-            book.queue.endReading()
+            book.known.queue.endReading()
             return false
         }
-        let entries = withoutSmallFiles(book.didRead(answer))
-        for entry in entries { book.offer(QueuedDownload(secrets.restored(entry)), at: parts.time.date) }
-        return book.scheduler.candidateCount > known
+        let entries = book.files.withoutKnown(book.known.didRead(answer))
+        for entry in entries { book.known.offer(QueuedDownload(secrets.restored(entry)), at: parts.time.date) }
+        return book.known.scheduler.candidateCount > known
     }
 
     private func loadBeyond() async {
-        guard let busy = book.busyOrigins else { return }
-        book.queue.beginReading()
+        guard let busy = book.known.busyOrigins else { return }
+        book.known.queue.beginReading()
         let answer = try? await store.queued(
             session: identifier, excluding: busy.flatMap(SourceURL.prefixes), limit: SessionBook.windowSize)
         // If the store failed, it is asked again at the next tick.
-        guard let answer else { return book.queue.endReading() }
-        let entries = book.didRead(withoutSmallFiles(answer), without: busy)
-        for entry in entries { book.enlist(QueuedDownload(secrets.restored(entry))) }
+        guard let answer else { return book.known.queue.endReading() }
+        let entries = book.known.didRead(book.files.withoutKnown(answer), without: busy)
+        for entry in entries { book.known.enlist(QueuedDownload(secrets.restored(entry))) }
     }
 
     private func start(_ queued: QueuedDownload) {
         guard let context else { return }
         let entry = queued.entry
-        let multiplexes = entry.url.scheme == "https" && book.scheduler.hasWaiting(for: entry.origin)
+        let multiplexes = entry.url.scheme == "https" && book.known.scheduler.hasWaiting(for: entry.origin)
         let failures = queued.failures ?? 0
         if let smallFiles, smallFiles.isUsable,
             let file = smallFiles.file(of: entry, prefersMultiplexing: multiplexes)
         {
-            let (attempt, slot) = smallFiles.files.begin(file, in: smallFiles)
-            book.lend(entry.id, to: slot)
-            if failures > 0 {
-                enterSmallFiles()
-                book.update(entry.id) { $0.failures = failures }
-            }
+            let (attempt, slot) = book.files.begin(file, in: smallFiles)
+            book.known.lend(entry.id, to: slot)
+            if failures > 0 { book.entered.update(entry.id) { $0.failures = failures } }
             return attempt.begin()
         }
         var record = entry.record
@@ -121,7 +120,7 @@ extension SessionManager {
         let allowed = queued.timeLeft ?? record.request.timeouts.total
         active.deadline = allowed.map { parts.time.now + $0 }
         active.closes = record.closes(at: parts.time.date)
-        book.begin(active)
+        book.known.begin(active)
         run(
             AttemptTask(
                 record: record, context: context, control: control,
@@ -148,7 +147,7 @@ extension SessionManager {
     }
 
     private func becameOrdinary(_ attempts: [SmallFileAttempt]) {
-        leaveSmallFiles(attempts.map(\.id))
+        book.leave(attempts.map(\.id))
         // From here on, many slow downloads need little code. This takes 2 MiB from the peak of 1,000 of them.
         if attempts.count >= Self.manyRequests { dlm_forget_code() }
         for attempt in attempts { run(attempt.makeTask()) }
@@ -157,98 +156,47 @@ extension SessionManager {
     /// Begins a small file again as an ordinary attempt. A stop that was requested of the first attempt also stops this
     /// one.
     private func beginAgain(_ record: DownloadRecord) {
-        leaveSmallFiles([record.id])
-        guard let context, book[active: record.id] != nil else { return }
+        book.leave([record.id])
+        guard let context, book.entered[active: record.id] != nil else { return }
         let control = AttemptControl(record: record)
-        if book.beginAgain(record.id, control) { control.stop() }
+        if book.entered.beginAgain(record.id, control) { control.stop() }
         run(AttemptTask(record: record, context: context, control: control, prefersMultiplexing: false))
     }
 
-    /// Gives small files their places in the book, before ordinary attempts at them begin.
-    private func leaveSmallFiles(_ ids: [DownloadID]) {
-        enterSmallFiles()
-        _ = smallFiles?.files.remove(ids)
-    }
-
     private func ended(_ files: [SmallFileEnd]) async {
-        learnSlots()
-        let entered = smallFiles?.files.remove(files.lazy.map(\.file.id)) ?? []
+        let entered = book.end(files.lazy.map(\.file.id))
         for end in files {
-            if end.failure == nil { book.scheduler.endPause(of: end.record.source.origin) }
+            if end.failure == nil { book.known.scheduler.endPause(of: end.record.source.origin) }
             if end.failure != nil || entered.contains(end.file.id) {
                 leave(Saved(record: end.record))
             } else {
-                book.queue.depart(end.file.id)
+                book.known.queue.depart(end.file.id)
             }
         }
         broadcaster.send(.smallFiles(files))
         await fill()
     }
 
-    /// Enters into the book which slots the small files have passed on or freed. Called before anything that depends on
-    /// slots.
-    func learnSlots() { learn(smallFiles?.files.takeNews() ?? []) }
-
-    private func learn(_ news: [SmallFileQueue.News]) {
-        for news in news {
-            switch news {
-            case .passed(let id, let slot): book.passSlot(from: id, to: slot)
-            case .freed(let slot): book.freeSlot(slot)
-            }
-        }
-    }
-
-    /// Gives a place in the book to each small file that has begun. Called before anything that looks for active
-    /// downloads, and again after each wait.
-    /// - Parameter onlyTransferring: Whether files whose bytes have come are left out.
-    func enterSmallFiles(onlyTransferring: Bool = false) {
-        guard let smallFiles else { return }
-        let (news, begun) = smallFiles.files.enter(onlyTransferring: onlyTransferring)
-        learn(news)
-        for file in begun {
-            let active = ActiveDownload(file.attempt.makeRecord(), file.attempt.control)
-            book.enter(active, from: file.slot)
-        }
-    }
-
-    /// Puts the small files that have not begun back into the queue. Called when other downloads may come first now.
-    func recallReady() {
-        let entries = smallFiles?.files.takeBack() ?? []
-        learnSlots()
-        for entry in entries { book.enlist(QueuedDownload(entry)) }
-    }
-
-    /// Gives a place in the book to every small file, begun or not. Called before downloads are changed.
-    func recallSmallFiles() {
-        recallReady()
-        enterSmallFiles()
-    }
-
-    /// Leaves out the downloads that the store still shows as queued although they are among the small files.
-    private func withoutSmallFiles(_ entries: [DownloadEntry]) -> [DownloadEntry] {
-        smallFiles?.files.withoutKnown(entries) ?? entries
-    }
-
     /// Gives free slots to the next small files, unless other downloads come first by now.
     private func startReady() {
-        guard let smallFiles, let first = smallFiles.files.first else { return }
-        if book.scheduler.hasOneBefore(first.id, priority: first.priority) { return recallReady() }
-        while hasRoom, book.scheduler.hasFreeSlot(for: first.origin),
-            let (attempt, slot) = smallFiles.files.beginFirst(in: smallFiles)
+        guard let smallFiles, let first = book.files.first else { return }
+        if book.known.scheduler.hasOneBefore(first.id, priority: first.priority) { return book.recallReady() }
+        while hasRoom, book.known.scheduler.hasFreeSlot(for: first.origin),
+            let (attempt, slot) = book.files.beginFirst(in: smallFiles)
         {
-            book.scheduler.begin(slot, of: attempt.entry.origin)
+            book.known.scheduler.begin(slot, of: attempt.entry.origin)
             attempt.begin()
         }
     }
 
     /// Makes the next small files ready to follow the running ones in their slots.
     private func makeReady() {
-        guard let smallFiles, smallFiles.isUsable, book.mayBegin else { return }
-        let room = SmallFileQueue.most - smallFiles.files.count
-        let files = book.takeNext(room, of: smallFiles.files.first?.origin) { entry in
+        guard let smallFiles, smallFiles.isUsable, book.known.mayBegin else { return }
+        let room = SmallFileQueue.most - book.files.count
+        let files = book.known.takeNext(room, of: book.files.first?.origin) { entry in
             smallFiles.file(of: entry, prefersMultiplexing: entry.url.scheme == "https")
         }
-        smallFiles.files.add(files, areAll: files.count < room)
+        book.files.add(files, areAll: files.count < room)
     }
 
     // MARK: Ending
@@ -256,8 +204,7 @@ extension SessionManager {
     /// Frees the slot of an attempt whose transfers are over. A call with the control of an earlier attempt has no
     /// effect.
     func transfersEnded(_ id: DownloadID, _ control: AttemptControl) async {
-        learnSlots()
-        if book.endTransfers(of: id, control) { await fill() }
+        if book.known.endTransfers(of: id, control) { await fill() }
     }
 
     /// Returns the event of a completed download, or of a failed one if the store could not save it.
@@ -269,8 +216,7 @@ extension SessionManager {
     private func ended(
         _ record: DownloadRecord, _ outcome: AttemptTask.Outcome, _ decision: RetryDecision
     ) async {
-        learnSlots()
-        let active = book.endAttempt(of: record.id)
+        let active = book.known.endAttempt(of: record.id)
         let reason = active?.stopReason
         var failed: FailedAttempt?
         switch outcome {
@@ -297,7 +243,7 @@ extension SessionManager {
     }
 
     private func completed(_ ended: DownloadRecord) async {
-        book.scheduler.endPause(of: ended.source.origin)
+        book.known.scheduler.endPause(of: ended.source.origin)
         var saved = Saved(record: ended)
         if ended.state != .completed {
             saved.record.move(to: .completed)
@@ -314,8 +260,8 @@ extension SessionManager {
             NetworkOutage.isDown(NetworkPath(ended), parts.network)
         }
         if let pause = Scheduler.Pause(after: failed, of: ended, next, now: parts.time.now) {
-            book.scheduler.pause(ended.source.origin, pause)
-            recallReady()
+            book.known.scheduler.pause(ended.source.origin, pause)
+            book.recallReady()
         }
         switch next {
         case .fail(let error):
@@ -341,7 +287,7 @@ extension SessionManager {
     private func backOff(
         _ ended: DownloadRecord, _ error: DownloadError, _ state: DownloadState, _ failures: Int, _ delay: Double
     ) async {
-        if let reason = book.endsAll { return await pause(ended, reason) }
+        if let reason = book.known.endsAll { return await pause(ended, reason) }
         var record = ended
         record.move(to: state)
         let saved = await save(record)
@@ -350,19 +296,19 @@ extension SessionManager {
             leave(saved)
             return broadcaster.send(.didFail(snapshot, failure))
         }
-        let endsAtOnce = report { $0.backOff(saved.record, failures: failures, .betweenAttempts(saved.record)) }
+        let endsAtOnce = book.known.backOff(saved.record, failures: failures, .betweenAttempts(saved.record))
         let timer = Task { [weak self, time = parts.time] in
             try? await time.sleep(for: .seconds(max(0, delay)))
             await self?.delayEnded(id)
         }
         if endsAtOnce { timer.cancel() }
-        book.setTimer(of: id, timer)
+        book.known.setTimer(of: id, timer)
         broadcaster.send(.willRetry(snapshot, error))
     }
 
     /// Continues a download whose delay between two attempts is over or was cut short.
     func delayEnded(_ id: DownloadID) async {
-        let stop = report { $0.endDelay(of: id, at: parts.time.date, now: parts.time.now) }
+        let stop = book.known.endDelay(of: id, at: parts.time.date, now: parts.time.now)
         if let stop { return await stopped(stop.record, stop.reason) }
         await fill()
     }
@@ -373,9 +319,9 @@ extension SessionManager {
     /// - Parameter place: The new place of the download, if the store has saved its record.
     func leave(_ saved: Saved, to place: Place? = nil) {
         let record = saved.record
-        report { $0.leave(record, to: saved.isUnsaved ? .unsaved(record) : place) }
+        book.known.leave(record, to: saved.isUnsaved ? .unsaved(record) : place)
         // A paused or cancelled download may be resumed as long as the session lives.
-        if !parts.keepsUnfinished, record.failure != nil || book.endReason != nil { deleteUnfinished(record) }
+        if !parts.keepsUnfinished, record.failure != nil || book.known.endReason != nil { deleteUnfinished(record) }
         if DueHook(record) != nil { hooks.look() }
     }
 

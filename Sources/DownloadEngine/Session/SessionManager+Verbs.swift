@@ -19,8 +19,8 @@ extension SessionManager {
     static let manyRequests = 100
 
     private func handOver(_ requests: RequestList) async throws -> [AddedDownload] {
-        book.queue.additions += 1
-        defer { book.queue.additions -= 1 }
+        book.known.queue.additions += 1
+        defer { book.known.queue.additions -= 1 }
         let added = try await store.add(requests, session: identifier)
         FaultPoint.reached("afterAdd")
         startTicker()
@@ -28,7 +28,7 @@ extension SessionManager {
         let hasJoined = added.indices.contains { added[$0].kind == .joined }
         let new = hasJoined ? added.filter { $0.kind != .joined } : added
         if !new.isEmpty { broadcaster.send(.added(new)) }
-        enterSmallFiles()
+        book.enter()
         let haveSecrets = requests.runs.contains { $0.request.hasSecrets }
         let date = parts.time.date
         // The last new download that found no room in memory.
@@ -39,9 +39,9 @@ extension SessionManager {
             if let left, added[index].kind == .inserted, added[index].entry.isListed(with: left) { continue }
             left = nil
             if case .paused = added[index].entry.state {
-                book.addPaused(added[index].record)
+                book.known.addPaused(added[index].record)
                 broadcaster.send(.didPause(DownloadSnapshot(record: added[index].record)))
-            } else if !book.adopt(added[index].entry, at: date) {
+            } else if !book.known.adopt(added[index].entry, at: date) {
                 left = added[index].entry
             }
         }
@@ -51,8 +51,8 @@ extension SessionManager {
     package func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload] {
         try begin()
         for id in ids {
-            if let active = book[active: id], active.stopReason != nil {
-                await wait(book.waitForEnd(of: id, active.control))
+            if let active = book.entered[active: id], active.stopReason != nil {
+                await wait(book.entered.waitForEnd(of: id, active.control))
             }
         }
         try await saveUnsaved()
@@ -63,9 +63,8 @@ extension SessionManager {
         // are given now. Such an attempt fails at once, and its download is claimed afterwards.
         let lacking = claimed.compactMap { lacksSecrets($0, overrides) ? $0.record.id : nil }
         if lacking.isEmpty { return claimed }
-        enterSmallFiles()
-        for active in lacking.compactMap({ book[active: $0] }) {
-            await wait(book.waitForEnd(of: active.record.id, active.control))
+        for active in book.entered.actives(among: lacking) {
+            await wait(book.entered.waitForEnd(of: active.record.id, active.control))
         }
         for download in try await takeOver(lacking, overrides) {
             guard let index = claimed.firstIndex(where: { $0.record.id == download.record.id }) else { continue }
@@ -84,13 +83,12 @@ extension SessionManager {
 
     private func takeOver(_ ids: [DownloadID], _ overrides: RequestOverrides) async throws -> [ClaimedDownload] {
         try await waitForChanges(of: ids)
-        recallSmallFiles()
-        book.scheduler.startDespitePause(ids)
-        let taken = book.beginClaim(of: ids)
-        book.queue.additions += 1
+        book.all.scheduler.startDespitePause(ids)
+        let taken = book.entered.beginClaim(of: ids)
+        book.entered.queue.additions += 1
         defer {
-            book.queue.additions -= 1
-            report { $0.endClaim(of: taken) }
+            book.entered.queue.additions -= 1
+            book.entered.endClaim(of: taken)
         }
         let claimed = try await claim(ids)
         startTicker()
@@ -104,13 +102,13 @@ extension SessionManager {
         // Records are saved, because a record that waits in the store until there is room must come back with the new
         // options.
         if overrides.changesRequests { _ = try await store.save(records, session: identifier) }
-        enterSmallFiles()
         let alone = Set(taken)
         for record in records {
             broadcaster.send(.didResume(DownloadSnapshot(record: record)))
-            report {
-                alone.contains(record.id)
-                    ? $0.claimed(record, at: parts.time.date) : $0.adopt(record, at: parts.time.date)
+            if alone.contains(record.id) {
+                book.entered.claimed(record, at: parts.time.date)
+            } else {
+                book.entered.adopt(record, at: parts.time.date)
             }
         }
         return claimed
@@ -135,10 +133,9 @@ extension SessionManager {
         let ids = ids.firstOccurrences
         _ = try await store.records(.ids(ids))
         try await waitForChanges(of: ids)
-        recallSmallFiles()
-        let running = ids.filter(book.activeIDs.contains)
-        var changed = try await changeIdle(ids.filter { !book.activeIDs.contains($0) }, change)
-        for id in running where try await changeRunning(id, change) { changed.insert(id) }
+        let active = book.all.activeIDs
+        var changed = try await changeIdle(ids.filter { !active.contains($0) }, change)
+        for id in ids.filter(active.contains) where try await changeRunning(id, change) { changed.insert(id) }
         await fill()
         return try await snapshots(.ids(ids)).map {
             ChangedDownload(snapshot: $0, didChange: changed.contains($0.id))
@@ -153,28 +150,28 @@ extension SessionManager {
         do {
             while true {
                 try await waitForChanges(of: ids)
-                recallSmallFiles()
-                let running = ids.compactMap { book[active: $0] }
+                let running = book.all.actives(among: ids)
                 if running.isEmpty { break }
                 for active in running { stop(active.record.id, .remove) }
                 for active in running {
-                    stopped[active.record.id] = await wait(book.waitForEnd(of: active.record.id, active.control))
+                    let waiter = book.entered.waitForEnd(of: active.record.id, active.control)
+                    stopped[active.record.id] = await wait(waiter)
                 }
             }
-            book.beginChange(of: ids)
+            book.entered.beginChange(of: ids)
             isChanging = true
             removed = try await store.remove(ids, session: identifier) { DownloadRemoval.deletePartial(of: $0) }
         } catch {
-            if isChanging { report { $0.cancelChange(of: ids, at: parts.time.date) } }
+            if isChanging { book.entered.cancelChange(of: ids, at: parts.time.date) }
             for record in stopped.values where record.state == .paused(.user) {
-                if book.endReason == nil { book.addPaused(record) }
+                if book.entered.endReason == nil { book.entered.addPaused(record) }
                 broadcaster.send(.didPause(DownloadSnapshot(record: record)))
             }
             await fill()
             throw error
         }
         FaultPoint.reached("removing")
-        report { $0.forget(ids) }
+        book.entered.forget(ids)
         for record in removed { broadcaster.send(.didRemove(DownloadSnapshot(record: record))) }
         var failure: DownloadError?
         for record in removed {
@@ -194,8 +191,7 @@ extension SessionManager {
         try await store.releaseDeadSessions()
         var attended: [String: Bool] = [identifier: works != nil]
         let records = try await store.records(selection)
-        enterSmallFiles()
-        let pauses = hostPauses
+        let (book, pauses) = (book.entered, hostPauses)
         return records.map { record in
             var snapshot =
                 book[active: record.id].map { DownloadSnapshot(record: $0.control.record, progress: $0.progress) }
@@ -215,7 +211,7 @@ extension SessionManager {
 
     /// The pauses that servers have asked for.
     private var hostPauses: [HostPause] {
-        book.scheduler.pauses.map { origin, pause in
+        book.entered.scheduler.pauses.map { origin, pause in
             HostPause(
                 origin: origin, status: pause.status,
                 until: parts.time.date + (pause.end - parts.time.now) / .seconds(1), causes: pause.causes.sorted())
@@ -223,7 +219,7 @@ extension SessionManager {
     }
 
     package func progress() -> [DownloadProgress] {
-        enterSmallFiles()
+        let book = book.entered
         return book.actives.map(\.progress) + book.progressAtRest
     }
 
@@ -236,21 +232,20 @@ extension SessionManager {
 
     /// Throws while the session ends, so that a caller waits for the next session.
     package func checkAvailability() async throws {
-        if book.endReason != nil { throw DownloadError.sessionUnavailable(.shuttingDown) }
+        if book.entered.endReason != nil { throw DownloadError.sessionUnavailable(.shuttingDown) }
     }
 
     package func status() async throws -> SessionStatus {
         try await checkAvailability()
-        enterSmallFiles()
-        let states = book.actives.map(\.record.state.kind) + book.progressAtRest.map(\.state.kind)
+        let states = book.entered.actives.map(\.record.state.kind) + book.entered.progressAtRest.map(\.state.kind)
         var status = SessionStatus(
             identifier: identifier, pid: getpid(), version: parts.version, started: started,
             running: states.count { $0 == .running }, waiting: states.count { $0 == .waiting },
             queued: try await store.queuedCount(session: identifier),
             settings: SessionSettings(
-                maxConcurrent: book.scheduler.maxConcurrent, maxPerHost: book.scheduler.maxPerOrigin,
+                maxConcurrent: book.entered.scheduler.maxConcurrent, maxPerHost: book.entered.scheduler.maxPerOrigin,
                 rateLimit: rateLimit.bytesPerSecond),
-            isFinishing: book.isDraining)
+            isFinishing: book.entered.isDraining)
         status.hostPauses = hostPauses
         return status
     }
@@ -258,13 +253,12 @@ extension SessionManager {
     // MARK: The session itself
 
     package func configure(_ settings: SessionSettings) async throws {
-        if let limit = settings.maxConcurrent { book.scheduler.maxConcurrent = limit }
-        if let limit = settings.maxPerHost {
-            book.scheduler.maxPerOrigin = limit
-            book.scheduler.hostLimits = [:]
-        }
         // Ready files are recalled, because slots that are passed on keep their old number.
-        recallReady()
+        if let limit = settings.maxConcurrent { book.all.scheduler.maxConcurrent = limit }
+        if let limit = settings.maxPerHost {
+            book.all.scheduler.maxPerOrigin = limit
+            book.entered.scheduler.hostLimits = [:]
+        }
         if let limit = settings.rateLimit { rateLimit.bytesPerSecond = limit > 0 ? limit : nil }
         await fill()
     }

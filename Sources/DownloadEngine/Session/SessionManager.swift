@@ -44,9 +44,7 @@ package actor SessionManager: DownloadService {
     var works: Works?
     /// The places of the downloads that are in memory. Other queued downloads are only rows in the store, so a million
     /// of them cost no memory.
-    var book: SessionBook
-    /// The waiting callers, by their numbers in the book.
-    var waiting: [SessionBook.Waiter: CheckedContinuation<DownloadRecord?, Never>] = [:]
+    let book: SharedBook
     var filling = Filling.idle
     /// The secrets of requests that wait in the store, which does not keep secrets.
     var secrets = SecretKeeper()
@@ -67,7 +65,7 @@ package actor SessionManager: DownloadService {
         started = parts.time.date
         var scheduler = Scheduler(maxConcurrent: maxConcurrent, maxPerOrigin: maxPerHost)
         scheduler.hostLimits = hostLimits
-        book = SessionBook(identifier: parts.identifier, scheduler: scheduler)
+        book = SharedBook(SessionBook(identifier: parts.identifier, scheduler: scheduler))
         hooks = HookWorkers(parts.hooks, store: parts.store, session: parts.identifier, notice: parts.notice)
         pulse = Pulse(rateClock: RateClock(timetable, usual: rateLimit))
         self.rateLimit = RateLimit(rateLimit)
@@ -78,26 +76,11 @@ package actor SessionManager: DownloadService {
     var context: AttemptContext? { works?.context }
     var smallFiles: SmallFileLane? { works?.smallFiles }
 
-    // MARK: The book
-
-    /// Reports an event to the book, and answers the callers whose waits are over.
-    @discardableResult
-    func report<Result>(_ event: (inout SessionBook) -> Result) -> Result {
-        defer { if book.hasAnswers { answerWaiters() } }
-        return event(&book)
-    }
-
-    private func answerWaiters() {
-        for answer in book.takeAnswers() {
-            waiting.removeValue(forKey: answer.waiter)?.resume(returning: answer.record)
-        }
-    }
-
     /// Waits until the book has answered the waiter. Returns at once if the waiter is nil.
     @discardableResult
     func wait(_ waiter: SessionBook.Waiter?) async -> DownloadRecord? {
         guard let waiter else { return nil }
-        return await withCheckedContinuation { waiting[waiter] = $0 }
+        return await withCheckedContinuation { book.waiting[waiter] = $0 }
     }
 
     // MARK: Beginning
@@ -109,17 +92,17 @@ package actor SessionManager: DownloadService {
         try await store.releaseDeadSessions()
         try await store.requeue(session: identifier)
         startTicker()
-        book.queue.leaveToStore()
+        book.entered.queue.leaveToStore()
         await fill()
     }
 
     func begin() throws {
-        if !book.mayBegin { throw DownloadError.sessionUnavailable(.shuttingDown) }
+        if !book.entered.mayBegin { throw DownloadError.sessionUnavailable(.shuttingDown) }
         guard works == nil else { return }
         let transport = try parts.resources.start()
-        book.scheduler.mostByFiles = FreeDescriptors.downloads()
+        book.entered.scheduler.mostByFiles = FreeDescriptors.downloads()
         if !isForeground { dlm_forget_code() }
-        let isCrowded = book.scheduler.maxConcurrent >= Self.crowd
+        let isCrowded = book.entered.scheduler.maxConcurrent >= Self.crowd
         let pool = isCrowded ? BufferPool(capacity: BufferPool.crowdedCapacity) : BufferPool()
         let disk = DiskWriter(pool: pool, time: parts.time)
         let context = AttemptContext(
@@ -147,7 +130,8 @@ package actor SessionManager: DownloadService {
         works = Works(
             context: context,
             smallFiles: SmallFileLane(
-                context: context, mostByFiles: book.scheduler.mostByFiles, calls: callsOfSmallFiles),
+                context: context, files: book.files, mostByFiles: book.entered.scheduler.mostByFiles,
+                calls: callsOfSmallFiles),
             serving: serving)
     }
 
@@ -184,8 +168,8 @@ package actor SessionManager: DownloadService {
     private func tick() async {
         // If the store is still full, it is asked again at the next tick.
         try? await saveUnsaved()
-        enterSmallFiles(onlyTransferring: true)
-        let running = book.actives.filter { $0.stage == .running || $0.stage == .whole }
+        book.enter(onlyTransferring: true)
+        let running = book.known.actives.filter { $0.stage == .running || $0.stage == .whole }
         // If many downloads run, they take turns, because each checkpoint writes a row.
         let turns = 1 + running.count / Self.checkpointsAtOnce
         pulse.number += 1
@@ -193,8 +177,8 @@ package actor SessionManager: DownloadService {
         if pulse.number % Self.ticksBetweenLooks == 0 { hooks.look() }
         watchNetwork()
         await keepTimes()
-        let isReleased = book.scheduler.releaseHolds(at: parts.time.now)
-        if isReleased || book.wantsQueue || book.wantsBeyond { await fill() } else { setHoldTimer() }
+        let isReleased = book.known.scheduler.releaseHolds(at: parts.time.now)
+        if isReleased || book.known.wantsQueue || book.known.wantsBeyond { await fill() } else { setHoldTimer() }
     }
 
     /// Wakes downloads when this machine's network is back, and drops connections when it changes. If nothing has
@@ -202,8 +186,9 @@ package actor SessionManager: DownloadService {
     private func watchNetwork() {
         let network = parts.network
         let slept = pulse.sleep.hasSlept(network.timeAsleep())
-        let waiting = book.actives.filter { $0.record.state.waitsForNetwork }
-        guard slept || !waiting.isEmpty || book.actives.contains(where: { $0.record.state == .running }) else { return }
+        let actives = book.known.actives
+        let waiting = actives.filter { $0.record.state.waitsForNetwork }
+        guard slept || !waiting.isEmpty || actives.contains(where: { $0.record.state == .running }) else { return }
         let isNews = network.hasChanged() || slept
         if isNews, let usable = network.usableAddresses() {
             context?.transport.dropConnections(except: slept ? [] : usable)
@@ -229,7 +214,7 @@ package actor SessionManager: DownloadService {
     /// Forgets the downloads that ended longer ago than the configuration says, and deletes their partial files.
     private func clearHistory() async {
         do {
-            while let historyAge, book.endReason == nil {
+            while let historyAge, book.entered.endReason == nil {
                 let limit = parts.time.date.addingTimeInterval(-min(historyAge.inSeconds, 1e10))
                 let removed = try await store.removeEnded(before: limit, limit: Self.historyPart)
                 if removed.isEmpty { break }
@@ -254,17 +239,16 @@ package actor SessionManager: DownloadService {
     // MARK: The end
 
     package func pauseAll(_ reason: DownloadState.PauseReason) async {
-        book.endReason = reason
+        book.entered.endReason = reason
         hooks.end()
         // Downloads that are being changed come back to the queue first.
-        while let waiter = book.waitForChanges(of: book.changing) { await wait(waiter) }
-        recallSmallFiles()
-        let waiting = report { $0.dropQueue() }
-        for id in book.activeIDs { stop(id) }
+        while let waiter = book.entered.waitForChanges(of: book.entered.changing) { await wait(waiter) }
+        let waiting = book.all.dropQueue()
+        for id in book.entered.activeIDs { stop(id) }
         await withTaskGroup { group in
             for record in waiting { group.addTask { await self.pause(record, reason) } }
         }
-        await wait(book.waitUntilIdle())
+        await wait(book.entered.waitUntilIdle())
         await pauseParked(reason)
         // If the store is still full, it shows these downloads as running, or small files as queued. After this session
         // they count as interrupted, and the complete files among them are found, because the downloads still belong to
@@ -274,7 +258,7 @@ package actor SessionManager: DownloadService {
         // Downloads that never started only change their state. If the store fails, only the reason is lost: the next
         // process finds them and shows them as interrupted.
         try? await store.pauseQueued(session: identifier, reason: reason)
-        let paused = report { $0.takePaused() }.map { record in
+        let paused = book.entered.takePaused().map { record in
             var record = record
             record.session = nil
             return record
@@ -286,21 +270,18 @@ package actor SessionManager: DownloadService {
     /// Starts no more downloads, and waits until the running downloads have ended. A ``pauseAll(_:)`` meanwhile ends
     /// the wait.
     package func finish() async {
-        book.isDraining = true
-        recallSmallFiles()
-        for active in book.actives where active.isBackingOff { stop(active.record.id, .pause(.terminate)) }
-        await wait(book.waitUntilIdle())
+        book.entered.isDraining = true
+        for active in book.all.actives where active.isBackingOff { stop(active.record.id, .pause(.terminate)) }
+        await wait(book.entered.waitUntilIdle())
         await hooks.wait()
     }
 
     package func close() async {
-        enterSmallFiles()
-        if !book.activeIDs.isEmpty { await pauseAll(book.endReason ?? .user) }
+        if !book.entered.activeIDs.isEmpty { await pauseAll(book.entered.endReason ?? .user) }
         // Hooks of ended downloads run to their ends; a signal meanwhile ends them.
         await hooks.wait()
-        enterSmallFiles()
-        if !book.activeIDs.isEmpty { await pauseAll(book.endReason ?? .user) }
-        book.endReason = book.endReason ?? .user
+        if !book.entered.activeIDs.isEmpty { await pauseAll(book.entered.endReason ?? .user) }
+        book.entered.endReason = book.entered.endReason ?? .user
         hooks.end()
         works?.holdTimer?.task.cancel()
         works?.ticker?.cancel()

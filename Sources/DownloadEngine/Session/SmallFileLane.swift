@@ -17,7 +17,7 @@ final class SmallFileLane: Sendable {
     }
 
     let context: AttemptContext
-    let files = SmallFileQueue()
+    let files: SmallFileQueue
     /// The list of the last file that may begin.
     private let list = Mutex<SmallFileList?>(nil)
     private let calls: Calls
@@ -33,9 +33,10 @@ final class SmallFileLane: Sendable {
     private let pendingAtMost: Int
 
     /// - Parameter mostByFiles: The number of downloads that the limit of open files allows.
-    init(context: AttemptContext, mostByFiles: Int, calls: Calls) {
+    init(context: AttemptContext, files: SmallFileQueue, mostByFiles: Int, calls: Calls) {
         pendingAtMost = min(512, mostByFiles)
         self.context = context
+        self.files = files
         // Only ordinary attempts ask an adapter.
         isPossible = Atomic(context.stream == nil && context.adapter == nil)
         self.calls = calls

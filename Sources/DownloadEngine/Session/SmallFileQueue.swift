@@ -27,6 +27,8 @@ final class SmallFileQueue: Sendable {
         /// The index of the first file in ``waiting`` that has not begun.
         var next = 0
         var begun: [DownloadID: Begun] = [:]
+        /// Whether the book may have no place for some of these files.
+        var hasUnknown = false
         var lastSlot: Scheduler.Slot = 0
         var news: [News] = []
         /// The number of waiting files below which the session is asked for more.
@@ -47,6 +49,7 @@ final class SmallFileQueue: Sendable {
 
         mutating func begin(_ attempt: SmallFileAttempt, _ slot: Scheduler.Slot) {
             begun[attempt.id] = Begun(attempt: attempt, slot: slot)
+            hasUnknown = true
         }
 
         mutating func takeNews() -> [News] {
@@ -150,7 +153,9 @@ final class SmallFileQueue: Sendable {
     /// - Parameter onlyTransferring: Whether files whose bytes have come are left out.
     func enter(onlyTransferring: Bool = false) -> (news: [News], files: [Begun]) {
         state.withLock { state in
+            if !state.hasUnknown { return (state.takeNews(), []) }
             let files = state.begun.values.filter { !$0.isEntered && (!onlyTransferring || $0.slot != nil) }
+            if !onlyTransferring { state.hasUnknown = false }
             for file in files {
                 let id = file.attempt.id
                 state.begun[id]?.isEntered = true

@@ -226,8 +226,7 @@ extension ModelWorld {
 extension SessionManager {
     /// The first thing that a session without active downloads still has, but should not have; nil if there is none.
     fileprivate var leftovers: String? {
-        enterSmallFiles()
-        learnSlots()
+        let (waiting, book) = (book.waiting, book.entered)
         if let id = book.activeIDs.min() { return "\(id) is active" }
         if book.unsavedCount > 0 { return "unsaved records" }
         if let slot = book.scheduler.running.keys.min() { return "slot \(slot) is in use" }

@@ -99,7 +99,7 @@ struct BackgroundSessionTests {
         // The delay before a retry needs no slot, so the third download has begun. The fourth waits for a slot.
         #expect(await bench.transport.waitForRequests(3))
         let finishing = Task { await manager.finish() }
-        while await !manager.book.isDraining { await Task.yield() }
+        while await !manager.knownBook.isDraining { await Task.yield() }
         isFinishing.signal()
         await finishing.value
         let states = try await bench.store.records(.ids(ids)).map(\.state)

@@ -37,10 +37,10 @@ struct ChangingRaceTests {
                 }()
             }
         }
-        while await manager.book[active: id]?.stopReason == nil { await Task.yield() }
+        while await manager.knownBook[active: id]?.stopReason == nil { await Task.yield() }
         gate.open()
         #expect(try await asked.value)
-        #expect(await manager.book[active: id] == nil)
+        #expect(await manager.knownBook[active: id] == nil)
         switch wanted {
         case .paused: #expect(try await bench.record(id).state == .paused(.user))
         case .cancelled: #expect(try await bench.record(id).state == .cancelled)
@@ -62,7 +62,7 @@ struct ChangingRaceTests {
             await manager.finish()
             isFinished.update { $0 = true }
         }
-        while await !manager.book.isDraining { await Task.yield() }
+        while await !manager.knownBook.isDraining { await Task.yield() }
         gate.open()
         try #require(await isFinished.wait(atMost: .seconds(45)) { $0 })
         await task.value
@@ -88,7 +88,7 @@ struct ChangingRaceTests {
                 part.map { try bench.request(host: "other.example", "/\($0)") { $0.priority = 5 } }
             ).map(\.record.id)
         }
-        while await bench.manager.book[active: id] != nil { await Task.yield() }
+        while await bench.manager.knownBook[active: id] != nil { await Task.yield() }
         _ = try await bench.manager.cancel(others)
         let isComplete = await bench.events.wait(atMost: .seconds(45)) { $0.contains { $0.word == "complete" } }
         #expect(isComplete)
@@ -113,7 +113,7 @@ struct ChangingRaceTests {
         gate.open()
         #expect(try await pausing.value.map(\.didChange) == [true])
         #expect(try await rising.value.map(\.didChange) == [true])
-        #expect(await manager.book.activeIDs.isEmpty)
+        #expect(await manager.knownBook.activeIDs.isEmpty)
         let record = try await bench.record(ids[1])
         #expect(record.state == .paused(.user) && record.request.priority == 3)
         #expect(bench.transport.requests.count == 1)
@@ -142,7 +142,7 @@ struct ChangingRaceTests {
         }
         _ = try await manager.cancel([ids[0]])
         #expect(await bench.events.wait { $0.contains { $0.word == "complete" } })
-        #expect(await manager.book.paused.isEmpty)
+        #expect(await manager.knownBook.paused.isEmpty)
     }
 
     @Test("If a download is resumed at the moment when it fails, it starts again")

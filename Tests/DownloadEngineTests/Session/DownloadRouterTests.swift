@@ -145,7 +145,7 @@ struct DownloadRouterTests {
         #expect(town.owner.words(id) == ["add", "start 0", "cancel"])
         // The bytes stay for a resume.
         #expect(town.owner.folder.names() == ["file.bin.part"])
-        #expect(await town.owner.manager.book.activeIDs.isEmpty)
+        #expect(await town.owner.manager.knownBook.activeIDs.isEmpty)
         #expect(town.visitor.words(id) == [])
     }
 

@@ -140,7 +140,9 @@ final class SessionBench: Sendable {
 }
 
 extension SessionManager {
-    fileprivate func keepInMemory(_ most: Int) { book.mostQueued = most }
+    var knownBook: SessionBook { book.known }
+
+    fileprivate func keepInMemory(_ most: Int) { book.known.mostQueued = most }
 }
 
 /// Returns the `Range` of a request that resumes at `offset`. The range begins earlier, for the overlap check.

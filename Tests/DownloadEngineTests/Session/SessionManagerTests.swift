@@ -83,7 +83,7 @@ struct SessionManagerTests {
         let compared = Overlap.resumed + 2 * Overlap.joined
         #expect(await bench.transport.taken.wait { $0 == 51_000 + compared })
         try await bench.add("/b")
-        #expect(await bench.manager.book[active: id]?.stage == .running)
+        #expect(await bench.manager.knownBook[active: id]?.stage == .running)
         #expect(bench.ranges == ["83616-150511", "999488-"])
         await bench.manager.pauseAll(.user)
         #expect(try await bench.ending(of: id).resume.written.count == 100_000 + 850_000 + 51_000)

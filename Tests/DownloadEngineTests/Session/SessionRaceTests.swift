@@ -128,8 +128,8 @@ struct SessionRaceTests {
         await #expect(throws: owned) { try await bench.manager.pause([id]) }
         #expect(await bench.events.wait { $0.contains(where: \.isEnd) })
         #expect(bench.words(id).last == "fail")
-        #expect(await bench.manager.book.paused.isEmpty)
-        #expect(await bench.manager.book.unsaved.isEmpty)
+        #expect(await bench.manager.knownBook.paused.isEmpty)
+        #expect(await bench.manager.knownBook.unsaved.isEmpty)
     }
 
     @Test("A change between two attempts does not undo a later pause")
@@ -153,7 +153,7 @@ struct SessionRaceTests {
         let changing = Task { try await manager.change([id], .priority(7)) }
         #expect(await gate.isReached())
         let pausing = Task { try await manager.pause([id]) }
-        while await manager.book.waiters.changes.isEmpty, !isPaused.value { await Task.yield() }
+        while await manager.knownBook.waiters.changes.isEmpty, !isPaused.value { await Task.yield() }
         #expect(!isPaused.value)
         gate.open()
         #expect(try await changing.value.map(\.didChange) == [true])
@@ -198,7 +198,7 @@ struct SessionRaceTests {
         let id = try await bench.add()
         #expect(await bench.transport.taken.wait { $0 == 400_000 })
         let manager = bench.manager
-        let control = try #require(await manager.book[active: id]?.control)
+        let control = try #require(await manager.knownBook[active: id]?.control)
         store.change {
             $0.beforeSave = { records in
                 guard records.contains(where: { $0.state == .running }) else { return }
@@ -245,11 +245,11 @@ struct SessionRaceTests {
         let ids = try await bench.manager.add([try bench.request("/a"), try bench.request("/b")]).map(\.record.id)
         #expect(await bench.transport.taken.wait { $0 == 400_000 })
         let manager = bench.manager
-        while await manager.book[queued: ids[0]] == nil { await Task.yield() }
+        while await manager.knownBook[queued: ids[0]] == nil { await Task.yield() }
         let changing = Task { try await manager.change([ids[0]], .priority(7)) }
         #expect(await gate.isReached())
         let ending = Task { await manager.pauseAll(.interrupt) }
-        while await manager.book.endReason == nil { await Task.yield() }
+        while await manager.knownBook.endReason == nil { await Task.yield() }
         await letOthersRun()
         gate.open()
         await ending.value

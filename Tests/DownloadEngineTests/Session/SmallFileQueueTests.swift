@@ -22,8 +22,8 @@ struct SmallFileQueueTests {
     }
 
     private func expectNoSlots(_ bench: SessionBench, _ location: SourceLocation = #_sourceLocation) async {
-        #expect(await bench.manager.book.scheduler.running.isEmpty, sourceLocation: location)
-        #expect(await bench.manager.book.places.isEmpty, sourceLocation: location)
+        #expect(await bench.manager.knownBook.scheduler.running.isEmpty, sourceLocation: location)
+        #expect(await bench.manager.knownBook.places.isEmpty, sourceLocation: location)
     }
 
     @Test("A file that the store still shows as queued does not begin again when the queue is read")
@@ -34,7 +34,7 @@ struct SmallFileQueueTests {
         }
         let ids = try await add(700, to: bench)
         for id in ids.dropFirst() { #expect(try await bench.ending(of: id).state == .completed) }
-        #expect(await bench.manager.book.places.isEmpty)
+        #expect(await bench.manager.knownBook.places.isEmpty)
         expectOnce(bench)
         #expect(await bench.manager.progress().map(\.id) == [ids[0]])
         await bench.manager.pauseAll(.user)
@@ -108,19 +108,43 @@ struct SmallFileQueueTests {
         await expectNoSlots(bench)
     }
 
-    @Test("A file that the book knows passes its slot on under another number")
-    func slots() async throws {
+    /// Returns three files that have not begun, and a lane that no session uses.
+    private func threeFiles() async throws -> (SessionBench, SmallFileLane, [ReadyFile]) {
         let bench = try await SessionBench(serving: Self.reply.with { $0.cut = .stall(after: 1) })
         try await bench.manager.begin()
         let context = try #require(await bench.manager.context)
         let lane = SmallFileLane(
-            context: context, mostByFiles: 8,
+            context: context, files: SmallFileQueue(), mostByFiles: 8,
             calls: .init(becameOrdinary: { _ in }, begin: { _ in }, slotsMoved: {}, ended: { _ in }))
         let files = try (1...3).map { number in
             let record = DownloadRecord(
                 id: DownloadID(number), request: try bench.request("/\(number)"), created: Date())
             return try #require(lane.file(of: DownloadEntry(record), prefersMultiplexing: false))
         }
+        return (bench, lane, files)
+    }
+
+    @Test("A look that leaves out a file whose bytes have come leaves it to the next look")
+    func looks() async throws {
+        let (bench, lane, files) = try await threeFiles()
+        let queue = lane.files
+        let whole = queue.begin(files[0], in: lane).attempt
+        _ = queue.passOn(the: whole, isFull: true)
+        _ = queue.begin(files[1], in: lane)
+        #expect(queue.enter(onlyTransferring: true).files.map(\.attempt.id) == [2])
+        #expect(queue.enter().files.map(\.attempt.id) == [1])
+        #expect(queue.enter().files.isEmpty)
+        // A file that ends before anybody looks is not found, but it is found if it begins again.
+        _ = queue.begin(files[2], in: lane)
+        #expect(queue.remove([3]).isEmpty && queue.enter().files.isEmpty)
+        _ = queue.begin(files[2], in: lane)
+        #expect(queue.enter().files.map(\.attempt.id) == [3])
+        await bench.manager.close()
+    }
+
+    @Test("A file that the book knows passes its slot on under another number")
+    func slots() async throws {
+        let (bench, lane, files) = try await threeFiles()
         let queue = lane.files
         let (first, slot) = queue.begin(files[0], in: lane)
         queue.add(Array(files[1...]), areAll: true)

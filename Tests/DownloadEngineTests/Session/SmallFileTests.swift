@@ -304,7 +304,7 @@ struct SmallFileTests {
         let context = try #require(await bench.manager.context)
         let left = Observed(0)
         let lane = SmallFileLane(
-            context: context, mostByFiles: 8,
+            context: context, files: SmallFileQueue(), mostByFiles: 8,
             calls: .init(
                 becameOrdinary: { attempts in left.update { $0 += attempts.count } }, begin: { _ in }, slotsMoved: {},
                 ended: { _ in }))

@@ -130,7 +130,7 @@ struct StoppingTests {
         #expect(await bench.transport.taken.wait { $0 == 1 })
         #expect(await bench.events.wait { $0.contains { $0.word == "retry" } })
         // The download waits until its delay is over, and is queued then.
-        while await bench.manager.book[queued: ids[0]] == nil { await Task.yield() }
+        while await bench.manager.knownBook[queued: ids[0]] == nil { await Task.yield() }
         await bench.manager.pauseAll(.user)
         #expect(try await bench.store.records(.ids(ids)).allSatisfy { $0.state == .paused(.user) && $0.session == nil })
         for id in ids { _ = try await bench.ending(of: id) }

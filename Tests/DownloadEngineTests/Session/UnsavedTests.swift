@@ -82,7 +82,7 @@ struct UnsavedTests {
         #expect(try bench.holds("file.bin", Self.content), sourceLocation: location)
         #expect(bench.transport.requests.count == 1, sourceLocation: location)
         #expect(bench.words(id) == ["add", "start 0", "complete"], sourceLocation: location)
-        #expect(await bench.manager.book.places.isEmpty, sourceLocation: location)
+        #expect(await bench.manager.knownBook.places.isEmpty, sourceLocation: location)
     }
 
     @Test("The file is not fetched again when the queue is read")
@@ -125,7 +125,7 @@ struct UnsavedTests {
         #expect(await gate.isReached())
         let manager = bench.manager
         let answer = Task { try await command(manager, id) }
-        while await manager.book[active: id]?.waiters.isEmpty != false { await Task.yield() }
+        while await manager.knownBook[active: id]?.waiters.isEmpty != false { await Task.yield() }
         gate.open()
         return (bench, id, try await answer.value)
     }
@@ -161,14 +161,16 @@ struct UnsavedTests {
             defer { isAdded.store(true, ordering: .relaxed) }
             return try await bench.add()
         }()
-        while await bench.manager.book.waiters.changes.isEmpty, !isAdded.load(ordering: .relaxed) { await Task.yield() }
+        while await bench.manager.knownBook.waiters.changes.isEmpty, !isAdded.load(ordering: .relaxed) {
+            await Task.yield()
+        }
         gate.open()
         try await saving
         #expect(try await again == id)
         #expect(await bench.ends.wait { $0[id] == 2 })
         #expect(try await bench.record(id).state == .completed)
         #expect(try bench.holds("file.bin", Self.content))
-        #expect(await bench.manager.book.places.isEmpty)
+        #expect(await bench.manager.knownBook.places.isEmpty)
     }
 
     @Test("If another session owns the download when its bytes have come, the file is not requested once more")
@@ -181,7 +183,7 @@ struct UnsavedTests {
         #expect(bench.words(id) == ["add", "start 0", "fail"])
         #expect(bench.transport.requests.count == 1)
         #expect(bench.folder.names().isEmpty)
-        #expect(await bench.manager.book.places.isEmpty)
+        #expect(await bench.manager.knownBook.places.isEmpty)
     }
 
     @Test("If the store fails until the session ends, the next session finds the complete file")
@@ -207,7 +209,7 @@ struct UnsavedTests {
 extension SessionManager {
     /// Reads the queue in the store from its start.
     fileprivate func readQueue() async {
-        book.queue.leaveToStore()
+        book.known.queue.leaveToStore()
         await fill()
     }
 }

@@ -142,7 +142,9 @@ struct SessionBook {
 
     /// The active downloads. This is not a lazy sequence, because the first use of one takes 1.4 million instructions
     /// (callgrind).
-    var actives: [ActiveDownload] { activeIDs.compactMap { self[active: $0] } }
+    var actives: [ActiveDownload] { actives(among: activeIDs) }
+
+    func actives(among ids: some Sequence<DownloadID>) -> [ActiveDownload] { ids.compactMap { self[active: $0] } }
 
     /// The records of paused downloads for which a foreground session keeps running.
     var paused: [DownloadRecord] {
