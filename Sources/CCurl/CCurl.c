@@ -7,9 +7,9 @@
 #include <strings.h>
 #include <unistd.h>
 
-// Returns libcurl's version number, cached because every transfer needs the number and `curl_version_info` builds its
+// Returns libcurl's version as 0xXXYYZZ, cached because every transfer needs the number and `curl_version_info` builds its
 // whole description on each call.
-unsigned int dlm_curl_version(void) {
+static unsigned int dlm_curl_version(void) {
     static _Atomic unsigned int version;
     unsigned int known = version;
     if (!known) version = known = curl_version_info(CURLVERSION_NOW)->version_num;

@@ -150,11 +150,11 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         }
     }
 
-    /// Returns whether a transfer that was cut off could not be distinguished from a complete one. libcurl before 8.0
-    /// takes RST_STREAM with NO_ERROR for the end of a body whose length is not known (curl issue 6015). Over
-    /// HTTP/1.1 the end of the same body can be recognized.
+    /// Returns whether a transfer that was cut off could not be distinguished from a complete one. libcurl takes
+    /// RST_STREAM with NO_ERROR for the end of a body whose length is not known (seen with 7.88 and 8.14; curl issue
+    /// 6015). Over HTTP/1.1 the end of the same body can be recognized.
     private func endsUnproved(_ head: ResponseHead) -> Bool {
-        head.httpVersion == "2" && dlm_curl_version() < 0x080000 && request.method == .get && head.status == 200
+        head.httpVersion == "2" && request.method == .get && head.status == 200
             && ResponseJudge.contentLength(head) == nil
     }
 

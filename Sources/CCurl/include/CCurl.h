@@ -93,8 +93,6 @@ enum dlm_http_version { DLM_HTTP_1_1, DLM_HTTP_2_OVER_TLS };
 /// Loads libcurl at the first call. Returns NULL, or the reason why libcurl cannot be loaded. The other functions load
 /// libcurl too. Except for `dlm_curl_prepare`, they end the process if libcurl cannot be loaded.
 const char *dlm_curl_load(void);
-/// Returns the version of the loaded libcurl as 0xXXYYZZ: major, minor and patch number.
-unsigned int dlm_curl_version(void);
 const char *dlm_curl_description(void);
 /// The features of the loaded libcurl. A text is NULL if libcurl lacks the feature. The list of protocols ends with
 /// NULL.
