@@ -11,6 +11,8 @@ struct Style: Equatable {
     func bad(_ text: String) -> String { wrapped(text, "31") }
     func warning(_ text: String) -> String { wrapped(text, "33") }
     func accent(_ text: String) -> String { wrapped(text, "36") }
+    /// Returns a text in reverse video. It is no colour, so it is there even without colours.
+    func selected(_ text: String) -> String { "\u{1B}[7m\(text)\u{1B}[0m" }
 
     /// Returns a text in the colour of a state.
     /// - Parameter state: the state of a download, as a word; nil for no colour.
