@@ -10,11 +10,14 @@
 #include <unistd.h>
 
 static int prepare(posix_spawn_file_actions_t *actions, const struct dlmtest_launch *launch) {
-    int error = posix_spawn_file_actions_adddup2(actions, launch->descriptors[1], 1);
+    int error = 0;
+    int output = launch->descriptors[1];
+    if (output >= 0) error = posix_spawn_file_actions_adddup2(actions, output, 1);
     if (launch->terminal) {
         // The first terminal that the leader of a new session opens becomes its controlling terminal.
         if (!error) error = posix_spawn_file_actions_addopen(actions, 0, launch->terminal, O_RDWR, 0);
         if (!error) error = posix_spawn_file_actions_adddup2(actions, 0, 2);
+        if (!error && output < 0) error = posix_spawn_file_actions_adddup2(actions, 0, 1);
     } else {
         if (!error) error = posix_spawn_file_actions_adddup2(actions, launch->descriptors[0], 0);
         if (!error) error = posix_spawn_file_actions_adddup2(actions, launch->descriptors[2], 2);

@@ -1,4 +1,5 @@
 import CSystem
+import CTestSupport
 import Foundation
 import Synchronization
 
@@ -41,6 +42,8 @@ package final class ChildProcess: Sendable {
         package internal(set) var stdout: [UInt8] = []
         package internal(set) var stderr: [UInt8] = []
         package internal(set) var peakResident: Int64 = 0
+        /// Whether the program left the modes of its terminal as they were; nil before its end and without a terminal.
+        package fileprivate(set) var restoredTerminal: Bool?
         fileprivate var timedOut = false
         fileprivate var result: Result?
 
@@ -69,11 +72,15 @@ package final class ChildProcess: Sendable {
         }
         Thread.detachNewThread {
             self.read(stdout: spawned.stdout, stderr: spawned.stderr, ended: ended)
+            if let modes = spawned.modes, let last = ProcessLaunch.modes(spawned.stderr) {
+                self.output.update { $0.restoredTerminal = last == modes }
+            }
             for descriptor in [spawned.stdout, spawned.stderr, ended] { close(descriptor) }
             self.publish()
         }
     }
 
+    package var restoredTerminal: Bool? { output.value.restoredTerminal }
     package var standardError: String { output.value.errorText }
     package var standardOutput: String { output.value.outputText }
 
@@ -98,6 +105,11 @@ package final class ChildProcess: Sendable {
                 continuation.resume(returning: result == 0 && info.si_code == CLD_STOPPED)
             }
         }
+    }
+
+    /// Gives the terminal of the program another width.
+    package func resizeTerminal(columns: Int) {
+        ending.withLock { if $0 == nil, let terminal { _ = dlmtest_resize_terminal(terminal, Int32(columns)) } }
     }
 
     /// Closes the terminal of the program. The kernel sends a hang-up, as when a window is closed.

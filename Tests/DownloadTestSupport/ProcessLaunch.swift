@@ -10,9 +10,10 @@ package struct ProcessLaunch: Sendable, CustomStringConvertible {
     package var folder = "/"
     /// The standard input. Nil means an empty input.
     package var input: String?
-    /// The width of the terminal that is standard input and standard error. Standard output stays a pipe. Nil means no
-    /// terminal.
+    /// The width of the terminal that is standard input and standard error. Nil means no terminal.
     package var terminalColumns: Int?
+    /// Whether standard output is the terminal, too. Otherwise it stays a pipe.
+    package var outputIsTerminal = false
     /// A descriptor that becomes descriptor 3 of the program. The caller's descriptor stays open.
     package var passed: Int32?
     package var watchesMemory = false
@@ -31,6 +32,15 @@ package struct ProcessLaunch: Sendable, CustomStringConvertible {
         /// The descriptor that the parent reads.
         let stdout: Int32
         let stderr: Int32
+        /// The modes of the terminal before the program; nil without a terminal.
+        var modes: [tcflag_t]?
+    }
+
+    /// Returns the flags that say how a terminal reads and writes; nil if it is no terminal.
+    static func modes(_ terminal: Int32) -> [tcflag_t]? {
+        var settings = termios()
+        guard tcgetattr(terminal, &settings) == 0 else { return nil }
+        return [settings.c_iflag, settings.c_oflag, settings.c_lflag]
     }
 
     /// Starts the program. With a terminal, its output on the terminal is read from `stderr`.
@@ -48,8 +58,9 @@ package struct ProcessLaunch: Sendable, CustomStringConvertible {
         var name = [CChar](repeating: 0, count: 128)
         let master = dlmtest_open_terminal(Int32(terminalColumns), &name, name.count)
         guard master >= 0 else { throw SystemError("open a terminal") }
-        let pid = try start((input, output.write, -1), terminal: name)
-        return Spawned(pid: pid, stdout: output.read, stderr: master)
+        let modes = Self.modes(master)
+        let pid = try start((input, outputIsTerminal ? -1 : output.write, -1), terminal: name)
+        return Spawned(pid: pid, stdout: output.read, stderr: master, modes: modes)
     }
 
     private func start(_ descriptors: (Int32, Int32, Int32), terminal: [CChar]?) throws -> pid_t {

@@ -153,6 +153,18 @@ int dlm_terminal_columns(int fd);
 /// Returns the number of rows of the terminal `fd`; 0 if `fd` is not a terminal.
 int dlm_terminal_rows(int fd);
 
+/// Turns the terminal of stdin and stdout into a screen: the alternate screen without a cursor, with mouse events, and
+/// with keys that are read one by one (termios(3)). Until the screen is left, a signal that ends the process by a crash,
+/// or SIGQUIT, leaves the screen first, unless it had a handler before. Only one thread may call this function.
+int dlm_screen_enter(void);
+/// Restores the terminal, if the screen was entered. Any thread and any signal handler may call this function.
+void dlm_screen_leave(void);
+/// If SIGTSTP has arrived, restores the terminal, stops the process as SIGTSTP does, and returns 1 when the process
+/// continues. The screen must then be entered again.
+int dlm_screen_stop_if_asked(void);
+/// Returns 1 if the process was stopped and continued since the screen was entered or this function was called.
+int dlm_screen_was_continued(void);
+
 /// A compressor to the gzip format (RFC 1952), by zlib.
 typedef struct dlm_gzip dlm_gzip;
 /// Returns NULL if zlib cannot be loaded, or if there is no memory.

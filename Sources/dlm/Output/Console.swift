@@ -13,6 +13,8 @@ final class Console: Sendable {
         var isOutputClosed = false
         /// The errno of a failed write to stdout; 0 if there was none, or if only the reader closed the pipe.
         var outputFailure: Int32 = 0
+        /// The lines for people that are printed when the screen is left; nil while there is no screen.
+        var kept: [String]?
     }
 
     private let output: Int32
@@ -58,6 +60,12 @@ final class Console: Sendable {
         return (Self.columns(of: errors), rows > 0 ? rows : 24)
     }
 
+    /// The present number of columns and rows of the terminal that is stdout.
+    var outputSize: (columns: Int, rows: Int) {
+        let rows = Int(dlm_terminal_rows(output))
+        return (Self.columns(of: output), rows > 0 ? rows : 24)
+    }
+
     /// Whether this process is in the foreground of its terminal. Otherwise another process uses the terminal.
     var isInForeground: Bool {
         let group = tcgetpgrp(errors)
@@ -86,6 +94,10 @@ final class Console: Sendable {
     /// Prints a line for people without changes. The text must be safe for terminals and without secrets.
     func note(_ line: String) {
         state.withLock { state in
+            if state.kept != nil {
+                state.kept?.append(line)
+                return
+            }
             let (before, after) = state.block.around(columns: size.columns)
             send(before + line + "\n" + after)
         }
@@ -118,6 +130,20 @@ final class Console: Sendable {
     /// Removes the progress block.
     func clearBlock(control: String = "") {
         state.withLock { send(control + $0.block.erase(columns: size.columns)) }
+    }
+
+    /// Writes the text of a screen to stdout without changes.
+    func paint(_ text: String) { if !text.isEmpty { state.withLock { write(text, state: &$0) } } }
+
+    /// Keeps all messages for people until ``releaseMessages()``, because they would damage the screen.
+    func keepMessages() { state.withLock { $0.kept = [] } }
+
+    func releaseMessages() {
+        let kept = state.withLock { state in
+            defer { state.kept = nil }
+            return state.kept ?? []
+        }
+        for line in kept { note(line) }
     }
 
     /// Whether writing to stdout has failed, for example because its reader has ended.

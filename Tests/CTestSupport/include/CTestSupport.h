@@ -11,7 +11,7 @@ struct dlmtest_launch {
     char *const *arguments;
     char *const *environment;
     const char *folder;
-    /// Standard input, output and error.
+    /// Standard input, output and error. With a terminal, a negative output means that the terminal is the output, too.
     int descriptors[3];
     /// The path of a terminal that becomes the controlling terminal, standard input and standard error. NULL means
     /// none.

@@ -64,7 +64,8 @@ extension ManualText {
             ("dlm verify --checksum-file SHA256SUMS *.iso", "Check files against a list:"),
         ],
         "watch": [
-            ("dlm watch", "Follow everything that runs:"),
+            ("dlm watch", "Show all downloads, and control them with keys (press ? for help):"),
+            ("dlm watch --plain", "Follow everything that runs, until nothing runs any more:"),
             ("dlm watch 3", "Follow one download until it is finished:"),
         ],
         "events": [

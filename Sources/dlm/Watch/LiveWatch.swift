@@ -1,0 +1,211 @@
+import DownloadKit
+import Foundation
+
+/// The interactive `dlm watch`. It gives keys and events to a ``WatchModel``, performs the actions of the model, and
+/// draws its screen.
+struct LiveWatch {
+    private enum Input: Sendable {
+        case keys([Key])
+        case tick
+        case read([DownloadSnapshot])
+        /// All downloads with these ids were read, and there are no others.
+        case loaded(Set<DownloadID>)
+        /// - Parameter again: The downloads that could not be read, and must be read again.
+        case polled([DownloadSnapshot], again: [DownloadID])
+        case details(DownloadSnapshot)
+        case logged(LogEntry)
+        case changed(String, [ChangedDownload])
+        case resumed([ClaimedDownload])
+        case removed([DownloadID])
+        case said(String)
+        case ended((any Error)?)
+    }
+
+    private static let framesPerSecond = 8
+    private static let framesPerPoll = 2
+    /// The most running and waiting downloads that are read in one poll.
+    private static let polled = 64
+    /// The number of finished downloads that are shown: the newest ones.
+    private static let finished = 500
+
+    private let service: any DownloadService
+    private let context: Context
+    private let screen: TerminalScreen
+    private let style: Style
+    private let inputs: AsyncStream<Input>
+    private let inbox: AsyncStream<Input>.Continuation
+
+    init(_ service: any DownloadService, _ context: Context, _ screen: TerminalScreen, style: Style) {
+        self.service = service
+        self.context = context
+        self.screen = screen
+        self.style = style
+        (inputs, inbox) = AsyncStream.makeStream()
+    }
+
+    /// Shows the list until the user leaves it. Returns the exit status.
+    func run() async throws -> Int32 {
+        var model = WatchModel(style: style, size: screen.size)
+        context.signals.onInterrupt { [screen] _ in screen.close() }
+        guard screen.open() else {
+            throw DownloadError.fileFailed(.system(operation: "tcsetattr", errno: errno), path: "/dev/tty")
+        }
+        defer { screen.close() }
+        TerminalScreen.readKeys { [inbox] keys in inbox.yield(keys.map(Input.keys) ?? .ended(nil)) }
+        let failure: (any Error)? = await withDiscardingTaskGroup { group in
+            group.addTask { await follow() }
+            group.addTask { await tick() }
+            defer { group.cancelAll() }
+            var (frame, isPolling) = (0, false)
+            for await input in inputs {
+                switch input {
+                case .ended(let error): return error
+                case .keys(let keys):
+                    for action in keys.flatMap({ model.press($0) }) {
+                        if action == .leave { return nil }
+                        group.addTask { await perform(action) }
+                    }
+                    draw(&model)
+                case .tick:
+                    if context.console.isOutputClosed { return nil }
+                    frame += 1
+                    if screen.stopIfAsked() { model.outdate() }
+                    model.size = screen.size
+                    if frame.isMultiple(of: Self.framesPerSecond) {
+                        model.outdate()
+                        if case .details(let id, _, _) = model.page { group.addTask { await perform(.show(id)) } }
+                    }
+                    if !isPolling, frame.isMultiple(of: Self.framesPerPoll),
+                        case let ids = model.polled(Self.polled), !ids.isEmpty
+                    {
+                        isPolling = true
+                        group.addTask { await poll(ids) }
+                    }
+                    if model.isOutdated { draw(&model) }
+                case .polled(let snapshots, let again):
+                    isPolling = false
+                    model.update(snapshots)
+                    model.readAgain(again)
+                case .logged(.didLoseEvents): group.addTask { await load() }
+                default: handle(input, &model)
+                }
+            }
+            return nil
+        }
+        screen.close()
+        if let failure { throw failure }
+        if let farewell = model.farewell { context.console.report(farewell) }
+        return 0
+    }
+
+    private func handle(_ input: Input, _ model: inout WatchModel) {
+        switch input {
+        case .read(let snapshots): model.update(snapshots)
+        case .loaded(let ids): model.loaded(ids)
+        case .details(let snapshot):
+            model.show(DownloadDocument(snapshot, fate: context.fate(snapshot.record), now: context.time.date))
+        case .logged(.event(let event)): model.apply(event)
+        case .changed(let word, let changed): model.changed(word, changed)
+        case .resumed(let claimed): model.resumed(claimed)
+        case .removed(let ids): model.remove(ids)
+        case .said(let text): model.say(text)
+        case .keys, .tick, .polled, .logged, .ended: break
+        }
+    }
+
+    private func draw(_ model: inout WatchModel) {
+        screen.draw(model.screen(now: context.time.date), size: model.size)
+        model.wasDrawn()
+    }
+
+    // MARK: Tasks
+
+    private func tick() async {
+        while !Task.isCancelled {
+            inbox.yield(.tick)
+            // Only cancellation ends the sleep early, and cancellation also ends the loop.
+            try? await context.time.sleep(for: .seconds(1) / Self.framesPerSecond)
+        }
+    }
+
+    /// Reads the log before the downloads, so that no change between the two is missed.
+    private func follow() async {
+        do {
+            let log = try await service.log(since: nil)
+            async let _ = load()
+            for try await entry in log { inbox.yield(.logged(entry)) }
+            inbox.yield(.ended(DownloadError.sessionUnavailable(.shuttingDown)))
+        } catch {
+            inbox.yield(.ended(error))
+        }
+    }
+
+    /// Reads all unfinished downloads, and the newest finished ones.
+    private func load() async {
+        do {
+            var ids = Set<DownloadID>()
+            func read(_ part: [DownloadSnapshot]) {
+                ids.formUnion(part.map(\.id))
+                inbox.yield(.read(part))
+            }
+            try await service.eachPart(of: .states(List.unfinished)) { read($0) }
+            let finished = DownloadSelection(.states([.completed, .cancelled]), limit: Self.finished)
+            read(try await service.snapshots(finished))
+            inbox.yield(.loaded(ids))
+        } catch {
+            inbox.yield(.ended(error))
+        }
+    }
+
+    private func poll(_ ids: [DownloadID]) async {
+        do {
+            inbox.yield(.polled(try await service.snapshots(.ids(ids)), again: []))
+        } catch DownloadError.noSuchDownload(let id) {
+            inbox.yield(.removed([id]))
+            inbox.yield(.polled([], again: ids.filter { $0 != id }))
+        } catch {
+            report(error)
+            inbox.yield(.polled([], again: ids))
+        }
+    }
+
+    private func perform(_ action: WatchModel.Action) async {
+        do {
+            switch action {
+            case .change(let ids, let change):
+                inbox.yield(.changed(Self.word(change), try await service.change(ids, change)))
+            case .resume(let ids):
+                // The downloads must go on when the display ends.
+                var overrides = RequestOverrides()
+                overrides.inBackground = true
+                inbox.yield(.resumed(try await service.resume(ids, overrides: overrides)))
+            case .remove(let ids):
+                try await service.remove(ids, deletesFile: false)
+                inbox.yield(.removed(ids))
+                inbox.yield(.said("\(ids.count) removed"))
+            case .show(let id):
+                if let snapshot = try await service.snapshots(.ids([id])).first { inbox.yield(.details(snapshot)) }
+            case .copy(let text): screen.copy(text)
+            case .leave: break
+            }
+        } catch DownloadError.noSuchDownload(let id) {
+            inbox.yield(.removed([id]))
+        } catch {
+            report(error)
+        }
+    }
+
+    private func report(_ error: any Error) {
+        inbox.yield(.said((error as? DownloadError).map(Redaction.describe) ?? "\(error)"))
+    }
+
+    private static func word(_ change: DownloadChange) -> String {
+        switch change {
+        case .pause: "paused"
+        case .cancel: "cancelled"
+        case .priority(let priority): "priority \(priority)"
+        case .rateLimit(let limit): "limit \(ByteRate.text(limit))"
+        case .url, .mirrors: "changed"
+        }
+    }
+}

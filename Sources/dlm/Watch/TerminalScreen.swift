@@ -1,0 +1,105 @@
+import CSystem
+import DownloadKit
+import Foundation
+import Glibc
+import Synchronization
+
+/// The terminal as a screen: the alternate screen of stdout, and keys from stdin. Only changed lines are written.
+final class TerminalScreen: Sendable {
+    private struct State {
+        var lines: [String] = []
+        var size = (columns: 0, rows: 0)
+        var isOpen = false
+    }
+
+    /// The time after which an ESC without a following byte is the Escape key, in milliseconds.
+    private static let escapePause: Int32 = 50
+
+    private let console: Console
+    private let state = Mutex(State())
+
+    /// Returns nil if there is no terminal for a screen, or if another process uses the terminal.
+    init?(_ console: Console, environment: [String: String]) {
+        guard console.outputIsTerminal, isatty(STDIN_FILENO) == 1, !["", "dumb"].contains(environment["TERM"] ?? ""),
+            tcgetpgrp(STDIN_FILENO) == getpgrp()
+        else { return nil }
+        self.console = console
+    }
+
+    var size: (columns: Int, rows: Int) { console.outputSize }
+
+    /// Takes over the terminal. Messages for people are kept until ``close()``. Returns false on failure.
+    func open() -> Bool {
+        state.withLock { state in
+            guard dlm_screen_enter() == 0 else { return false }
+            console.keepMessages()
+            state.isOpen = true
+            return true
+        }
+    }
+
+    /// Restores the terminal. May be called more than once.
+    func close() {
+        state.withLock { state in
+            guard state.isOpen else { return }
+            state.isOpen = false
+            dlm_screen_leave()
+            console.releaseMessages()
+        }
+    }
+
+    /// Draws the lines, one for each row of the terminal.
+    func draw(_ lines: [String], size: (columns: Int, rows: Int)) {
+        state.withLock { state in
+            guard state.isOpen else { return }
+            var text = ""
+            if state.size != size {
+                text = "\u{1B}[0m\u{1B}[2J"
+                state.lines = []
+                state.size = size
+            }
+            for (row, line) in lines.enumerated() where row >= state.lines.count || state.lines[row] != line {
+                text += "\u{1B}[\(row + 1);1H\(line)\u{1B}[K"
+            }
+            state.lines = lines
+            console.paint(text)
+        }
+    }
+
+    /// Stops the process if the user asked for that (Ctrl-Z), and takes over the terminal again when the process
+    /// continues, after this or any other stop. Returns whether everything must be drawn again.
+    func stopIfAsked() -> Bool {
+        state.withLock { state in
+            guard state.isOpen, dlm_screen_stop_if_asked() == 1 || dlm_screen_was_continued() == 1 else { return false }
+            state.size = (0, 0)
+            _ = dlm_screen_enter()
+            return true
+        }
+    }
+
+    /// Puts a text into the clipboard of the terminal (OSC 52), if the terminal allows that.
+    func copy(_ text: String) {
+        state.withLock { state in
+            if state.isOpen { console.paint("\u{1B}]52;c;\(Data(text.utf8).base64EncodedString())\u{7}") }
+        }
+    }
+
+    /// Reads keys on a thread of its own until the terminal is closed, which is reported as nil.
+    static func readKeys(_ report: @escaping @Sendable ([Key]?) -> Void) {
+        Thread.detachNewThread {
+            var decoder = KeyDecoder()
+            var bytes = [UInt8](repeating: 0, count: 4096)
+            while true {
+                var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+                let ready = poll(&input, 1, decoder.isWaiting ? escapePause : -1)
+                if ready == 0, let key = decoder.timeOut() { report([key]) }
+                guard ready > 0 else { continue }
+                let count = read(STDIN_FILENO, &bytes, bytes.count)
+                if count < 0, errno == EINTR || errno == EAGAIN { continue }
+                guard count > 0 else { return report(nil) }
+                let keys = decoder.decode(bytes[..<count])
+                if !keys.isEmpty { report(keys) }
+            }
+        }
+    }
+}

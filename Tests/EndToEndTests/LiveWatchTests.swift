@@ -1,0 +1,142 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("dlm watch with keys", .serialized, .timeLimit(.minutes(2)))
+    struct LiveWatchTests {
+        static let enter = "\u{1B}[?1049h"
+        static let leave = "\u{1B}[?1049l"
+
+        /// The replies to these tests' downloads never end.
+        static func handler(_ request: FaultRequest) -> FaultReply {
+            FaultReply(Content(seed: 77, size: 4 * mebibyte), etag: "\"v1\"").with { $0.gate = Gate(after: mebibyte) }
+        }
+
+        func watch(_ sandbox: DlmSandbox, _ arguments: String...) throws -> ChildProcess {
+            var launch = try sandbox.launch(["watch"] + arguments)
+            launch.terminalColumns = 80
+            launch.outputIsTerminal = true
+            // Otherwise Swift's runtime handles crashes.
+            launch.environment["SWIFT_BACKTRACE"] = nil
+            return try ChildProcess(launch)
+        }
+
+        func begin(_ sandbox: DlmSandbox, _ server: FaultServer) async throws -> ChildProcess {
+            _ = try await sandbox.startDaemon()
+            try await sandbox.hand(["-x", "1", server.url("/first"), server.url("/second")])
+            #expect(await server.waitUntil { $0.entries.count == 2 && $0.entries.allSatisfy { $0.sent > 0 } })
+            let watch = try watch(sandbox)
+            await watch.expectSays("running 2")
+            return watch
+        }
+
+        /// Waits for a text that is written after a position in the output.
+        func expect(_ text: String, after start: Int, of watch: ChildProcess) async {
+            let said = await watch.waitForOutput {
+                String(decoding: $0.stderr.dropFirst(start), as: UTF8.self).contains(text)
+            }
+            #expect(said, "\(text)\n\(watch.standardError)")
+        }
+
+        @Test("Keys pause, resume and remove downloads of the background session, and q restores the terminal")
+        func keys() async throws {
+            try await withDlm(Self.handler) { sandbox, server in
+                let watch = try await begin(sandbox, server)
+                #expect(watch.standardError.contains(Self.enter))
+                watch.type("p")
+                await watch.expectSays("1: first: paused")
+                await watch.expectSays("paused 1")
+                #expect(try await sandbox.show(1).state == "paused")
+                watch.type("+")
+                await watch.expectSays("1: first: priority 1")
+                #expect(try await sandbox.show(1).priority == 1)
+                var start = watch.standardError.utf8.count
+                watch.type("r")
+                await watch.expectSays("1 resumed")
+                await expect("running 2", after: start, of: watch)
+                watch.type("\u{1B}[B\u{1B}[B")
+                watch.type("c")
+                await watch.expectSays("Cancel 2: second? The fetched bytes are kept. (y/n)")
+                watch.type("y")
+                await watch.expectSays("2: second: cancelled")
+                #expect(try await sandbox.show(2).state == "cancelled")
+                watch.type("d")
+                await watch.expectSays("Its partial file is deleted. (y/n)")
+                watch.type("y")
+                await watch.expectSays("1 removed")
+                #expect(!sandbox.exists("second.part") && sandbox.exists("first.part"))
+                start = watch.standardError.utf8.count
+                watch.type("\u{1B}[A\r")
+                await expect("from        " + server.url("/first"), after: start, of: watch)
+                watch.type("q")
+                watch.type("q")
+                let result = try await watch.result()
+                #expect(result.ending == .exited(0))
+                #expect(result.stderr.hasSuffix(Self.leave + "dlm: 1 download goes on; see: dlm watch\r\n"))
+                #expect(watch.restoredTerminal == true)
+                #expect(try await sandbox.show(1).state == "running")
+            }
+        }
+
+        @Test(
+            "Signals restore the terminal and affect no download",
+            arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT])
+        func signals(signal: Int32) async throws {
+            try await withDlm(Self.handler) { sandbox, server in
+                let watch = try await begin(sandbox, server)
+                watch.send(signal)
+                let result = try await watch.result()
+                #expect(result.ending == .signalled(signal))
+                #expect(result.stderr.hasSuffix(Self.leave))
+                #expect(watch.restoredTerminal == true)
+                #expect(try await sandbox.show(1).state == "running")
+            }
+        }
+
+        @Test("After a change of the size and after Ctrl-Z, everything is drawn again")
+        func redraw() async throws {
+            try await withDlm(Self.handler) { sandbox, server in
+                let watch = try await begin(sandbox, server)
+                var start = watch.standardError.utf8.count
+                watch.resizeTerminal(columns: 40)
+                await expect("\u{1B}[2J", after: start, of: watch)
+                await expect("running 2", after: start, of: watch)
+                start = watch.standardError.utf8.count
+                // The terminal has no shell that could continue the process. So the kernel does not stop the process.
+                watch.type("\u{1A}")
+                await expect(Self.leave, after: start, of: watch)
+                await expect(Self.enter, after: start, of: watch)
+                await expect("running 2", after: start, of: watch)
+                start = watch.standardError.utf8.count
+                watch.send(SIGSTOP)
+                watch.send(SIGCONT)
+                await expect(Self.enter, after: start, of: watch)
+                watch.type("q")
+                #expect(try await watch.result().ending == .exited(0))
+                #expect(watch.restoredTerminal == true)
+            }
+        }
+
+        @Test("--plain, numbers of downloads, --progress and TERM=dumb show the progress without keys")
+        func plain() async throws {
+            try await withDlm(Self.handler) { sandbox, server in
+                _ = try await sandbox.startDaemon()
+                try await sandbox.hand(["-x", "1", server.url("/first")])
+                #expect(await server.waitUntil { $0.entries.contains { $0.sent > 0 } })
+                for arguments in [["--plain"], ["1"], ["--progress", "bar"], ["dumb"]] {
+                    var launch = try sandbox.launch(["watch"] + arguments.filter { $0 != "dumb" })
+                    launch.terminalColumns = 80
+                    launch.outputIsTerminal = true
+                    if arguments == ["dumb"] { launch.environment["TERM"] = "dumb" }
+                    let watch = try ChildProcess(launch)
+                    await watch.expectSays("first")
+                    watch.send(SIGINT)
+                    let result = try await watch.result()
+                    #expect(result.ending == .signalled(SIGINT))
+                    #expect(!result.stderr.contains(Self.enter), "\(arguments)")
+                }
+            }
+        }
+    }
+}
