@@ -154,8 +154,8 @@ int dlm_terminal_columns(int fd);
 int dlm_terminal_rows(int fd);
 
 /// Turns the terminal of stdin and stdout into a screen: the alternate screen without a cursor, with mouse events, and
-/// with keys that are read one by one (termios(3)). Until the screen is left, a signal that ends the process by a crash,
-/// or SIGQUIT, leaves the screen first, unless it had a handler before. Only one thread may call this function.
+/// with keys that are read one by one (termios(3)). From then on, SIGQUIT and the signals of a crash leave the screen
+/// before they end the process, unless they had handlers before. Only one thread may call this function.
 int dlm_screen_enter(void);
 /// Restores the terminal, if the screen was entered. Any thread and any signal handler may call this function.
 void dlm_screen_leave(void);

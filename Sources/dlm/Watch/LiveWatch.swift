@@ -50,12 +50,14 @@ struct LiveWatch {
         guard screen.open() else {
             throw DownloadError.fileFailed(.system(operation: "tcsetattr", errno: errno), path: "/dev/tty")
         }
-        defer { screen.close() }
         TerminalScreen.readKeys { [inbox] keys in inbox.yield(keys.map(Input.keys) ?? .ended(nil)) }
         let failure: (any Error)? = await withDiscardingTaskGroup { group in
             group.addTask { await follow() }
             group.addTask { await tick() }
-            defer { group.cancelAll() }
+            defer {
+                screen.close()
+                group.cancelAll()
+            }
             var (frame, isPolling) = (0, false)
             for await input in inputs {
                 switch input {
@@ -63,7 +65,8 @@ struct LiveWatch {
                 case .keys(let keys):
                     for action in keys.flatMap({ model.press($0) }) {
                         if action == .leave { return nil }
-                        group.addTask { await perform(action) }
+                        // An action that has begun is not cancelled when the user leaves.
+                        group.addTask { await Task { await perform(action) }.value }
                     }
                     draw(&model)
                 case .tick:
@@ -92,7 +95,6 @@ struct LiveWatch {
             }
             return nil
         }
-        screen.close()
         if let failure { throw failure }
         if let farewell = model.farewell { context.console.report(farewell) }
         return 0
