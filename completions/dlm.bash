@@ -754,7 +754,7 @@ _dlm_wait() {
 
 _dlm_watch() {
     repeating_flags=(--verbose -v)
-    non_repeating_flags=(--all --json --quiet -q --version -h --help)
+    non_repeating_flags=(--all --plain --json --quiet -q --version -h --help)
     repeating_options=(--state)
     non_repeating_options=(--progress --color)
     __dlm_offer_flags_options -1

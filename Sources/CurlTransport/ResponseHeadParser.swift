@@ -101,7 +101,8 @@ struct ResponseHeadParser {
         let code = line.drop { !isSpace($0) }.drop(while: isSpace)
         let number = UnsafeRawBufferPointer(rebasing: code.prefix { !isSpace($0) })
         let rest = UnsafeRawBufferPointer(rebasing: code.dropFirst(number.count).drop(while: isSpace))
-        status = Int(Self.text(number, of: line)) ?? 0
+        // A status has three digits (RFC 9110 section 15). libcurl 8.14 accepts more.
+        status = number.count == 3 ? Int(Self.text(number, of: line)) ?? 0 : 0
         phrase = Self.text(rest, of: line)
     }
 

@@ -114,6 +114,11 @@ struct ResponseHeadParserTests {
         #expect(latin.fields[.contentDisposition] == "attachment; filename=naïve")
     }
 
+    @Test("A status line whose status has not three digits begins no head", arguments: ["2000", "20", "2x0", ""])
+    func noStatus(status: String) {
+        #expect(parse(["HTTP/1.1 \(status) OK\r\n", "ETag: \"a\"\r\n", "\r\n"]).heads.isEmpty)
+    }
+
     @Test("Interim heads are dropped with their fields, and trailers are no second head")
     func interim() {
         let (heads, _) = parse([
