@@ -88,7 +88,13 @@ int dlm_screen_stop_if_asked(void) {
     is_stop_wanted = 0;
     dlm_screen_leave();
     signal(SIGTSTP, SIG_DFL);
+    // Threads of libdispatch block all signals, and a blocked signal would not stop the process.
+    sigset_t stop, others;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTSTP);
+    pthread_sigmask(SIG_UNBLOCK, &stop, &others);
     raise(SIGTSTP);
+    pthread_sigmask(SIG_SETMASK, &others, NULL);
     return 1;
 }
 
