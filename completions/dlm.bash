@@ -287,7 +287,7 @@ _dlm_get() {
         return
         ;;
     '--checksum')
-        __dlm_add_completions -W 'md5:'$'\n''sha1:'$'\n''sha224:'$'\n''sha256:'$'\n''sha384:'$'\n''sha512:'$'\n''crc32:'$'\n''crc32c:'$'\n''crc64nvme:'
+        __dlm_add_completions -W 'md5:'$'\n''sha1:'$'\n''sha224:'$'\n''sha256:'$'\n''sha384:'$'\n''sha512:'
         return
         ;;
     '--checksum-file')
@@ -900,7 +900,7 @@ _dlm_verify() {
     # Offer option value completions
     case "${prev}" in
     '--checksum')
-        __dlm_add_completions -W 'md5:'$'\n''sha1:'$'\n''sha224:'$'\n''sha256:'$'\n''sha384:'$'\n''sha512:'$'\n''crc32:'$'\n''crc32c:'$'\n''crc64nvme:'
+        __dlm_add_completions -W 'md5:'$'\n''sha1:'$'\n''sha224:'$'\n''sha256:'$'\n''sha384:'$'\n''sha512:'
         return
         ;;
     '--checksum-file')

@@ -205,7 +205,7 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm g
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get"' -l 'window' -d 'Run only in this window of local time' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" wait' -l 'wait' -d 'Wait this long between the starts of two downloads from...' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" paused' -l 'paused' -d 'Add the download as paused'
-complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" checksum' -l 'checksum' -d 'Require the file to have this digest, such as sha256:HEX' -rfka 'md5: sha1: sha224: sha256: sha384: sha512: crc32: crc32c: crc64nvme:'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" checksum' -l 'checksum' -d 'Require the file to have this digest, such as sha256:HEX' -rfka 'md5: sha1: sha224: sha256: sha384: sha512:'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" checksum-file' -l 'checksum-file' -d 'Look up the digest by file name in this list' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get"' -l 'expect-type' -d 'Accept only this media type' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" expect-status' -l 'expect-status' -d 'Accept only these status codes, such as 200,203' -rfka ''
@@ -437,7 +437,7 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm s
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm set-url" version' -l 'version' -d 'Show the version'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm set-url" h help' -s 'h' -l 'help' -d 'Show help information'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_positional "dlm verify" -ge 1' -F
-complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm verify" checksum' -l 'checksum' -d 'Require the file to have this digest, such as sha256:HEX' -rfka 'md5: sha1: sha224: sha256: sha384: sha512: crc32: crc32c: crc64nvme:'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm verify" checksum' -l 'checksum' -d 'Require the file to have this digest, such as sha256:HEX' -rfka 'md5: sha1: sha224: sha256: sha384: sha512:'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm verify" checksum-file' -l 'checksum-file' -d 'Look up the digest by file name in this list' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm verify" json' -l 'json' -d 'Write JSON to stdout, one value in each line'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm verify" q quiet' -l 'quiet' -s 'q' -d 'Print no notices, progress or paths'

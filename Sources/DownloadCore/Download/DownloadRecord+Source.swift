@@ -70,6 +70,9 @@ extension DownloadRecord {
             ?? resume.digest.map { VerifiedChecksum($0, by: .server) }
     }
 
+    /// Whether a digest proves the file, whichever sources its bytes come from. A CRC finds accidents only.
+    package var isProved: Bool { expected?.checksum.algorithm.isCRC == false }
+
     /// Whether the server's digest is used. It is ignored if the user gave a checksum.
     package var asksForDigest: Bool { request.checksum == nil }
 

@@ -83,7 +83,7 @@ public struct Checksum: Codable, Sendable, Equatable {
         guard let separator = text.firstIndex(where: { $0 == ":" || $0 == "=" }) else { return nil }
         let name = text[..<separator].lowercased().replacing("-", with: "")
         let hex = text[text.index(after: separator)...].lowercased()
-        guard let algorithm = Algorithm(rawValue: name), hex.utf8.count == algorithm.digits,
+        guard let algorithm = Algorithm(rawValue: name), !algorithm.isCRC, hex.utf8.count == algorithm.digits,
             hex.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) })
         else { return nil }
         self.init(algorithm: algorithm, digest: hex)

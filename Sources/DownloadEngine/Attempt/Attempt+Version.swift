@@ -70,7 +70,7 @@ extension Attempt {
     func beginSourceCheck() {
         guard sourceCheck == nil, record.isJoining, context.stream == nil else { return }
         let way: SourceOverlapCheck.Way =
-            if record.expected != nil || record.request.acceptsUnverified {
+            if record.isProved || record.request.acceptsUnverified {
                 .trusted
             } else {
                 record.resume.validators.hasStrongTag ? .tagged : .compared

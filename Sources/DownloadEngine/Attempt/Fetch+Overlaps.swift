@@ -6,7 +6,7 @@ extension Fetch {
     /// Returns whether overlaps are compared. They are not compared if the file has several sources, and its digest or
     /// the digests of its pieces prove the bytes. A difference would not show which source is wrong.
     static func comparesOverlaps(_ attempt: Attempt) -> Bool {
-        !attempt.transfers.sources.isShared || attempt.local.verifier == nil && attempt.record.expected == nil
+        !attempt.transfers.sources.isShared || attempt.local.verifier == nil && !attempt.record.isProved
     }
 
     var comparesOverlaps: Bool { Self.comparesOverlaps(attempt) }

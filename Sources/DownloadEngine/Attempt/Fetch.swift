@@ -184,7 +184,7 @@ final class Fetch: AttemptPhase {
         var known = attempt.version
         guard sources.isShared else { return known }
         // Without digests, the ETag proves the version.
-        let isProved = record.expected != nil || attempt.local.verifier != nil
+        let isProved = record.isProved || attempt.local.verifier != nil
         known.validators = sources.members[member].validators ?? (isProved ? Validators() : record.resume.validators)
         return known
     }

@@ -41,7 +41,7 @@ struct FetchPlan: AttemptPhase {
     private func otherSources() -> [SourceURL] {
         guard !record.request.mirrors.isEmpty, record.request.connections != 1, attempt.sourceCheck == nil,
             !answer.isWhole, sendsPart, record.resume.total != nil, record.resume.sources?.isAlone != true,
-            fittingPieces != nil || record.expected != nil || record.resume.validators.hasStrongTag
+            fittingPieces != nil || record.isProved || record.resume.validators.hasStrongTag
         else { return [] }
         let (source, book) = (record.source, record.resume.sources ?? SourceBook())
         return record.request.sources.filter { $0 != source && !book.standing(of: $0.string).isFinal }

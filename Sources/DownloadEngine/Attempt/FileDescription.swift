@@ -98,9 +98,6 @@ final class FileDescription: AttemptPhase {
         record.resume.digest = digest
     }
 
-    /// Whether a digest will prove the file, so that it can come from mirrors. A CRC is no proof against a mirror.
-    private var isProved: Bool { record.expected?.checksum.algorithm.isCRC == false }
-
     /// Applies a document if it describes the file of the answer. The document is trusted like the answer, so its
     /// digest counts as the server's digest.
     private func apply(_ metalink: Metalink, _ document: SourceURL) {
@@ -115,7 +112,7 @@ final class FileDescription: AttemptPhase {
         if let digest = file.checksum { use(digest) }
         guard let total = record.resume.total else { return }
         let pieces = file.pieces.flatMap { $0.fits(size: total) ? $0 : nil }
-        guard isProved || pieces != nil else { return }
+        guard record.isProved || pieces != nil else { return }
         record.resume.sources?.documentFailure = nil
         record.request.describedBy = document
         record.request.size = total
@@ -129,7 +126,7 @@ final class FileDescription: AttemptPhase {
         if let digest = links.digest, record.resume.written.isEmpty, record.resume.digest?.algorithm.isCRC ?? true {
             use(digest)
         }
-        guard isProved, !links.mirrors.isEmpty else { return }
+        guard record.isProved, !links.mirrors.isEmpty else { return }
         record.request.mirrors = (record.request.mirrors + links.mirrors.filter(mayBeMirror)).firstOccurrences
     }
 

@@ -8,9 +8,10 @@ struct Watch: ContextCommand {
         abstract: "Show the progress of downloads, wherever they run.",
         discussion: """
             On a terminal, without numbers of downloads, shows a list of all downloads that is controlled with keys; \
-            press ? for the keys, and q to leave. The downloads go on. With --plain or --progress, or without a \
-            terminal, shows all running downloads, also downloads that are added later, until no download runs any \
-            more. The exit status is that of the downloads that ended meanwhile. Ctrl-C does not affect the downloads.
+            press ? for the keys, and q to leave, with status 0. The downloads go on. With --plain or --progress, or \
+            without a terminal, shows all running downloads, also downloads that are added later, until no download \
+            runs any more. The exit status is that of the downloads that ended meanwhile. Ctrl-C does not affect the \
+            downloads. dlm wait waits for downloads without showing them.
             """)
 
     @OptionGroup var selection: SelectionOptions

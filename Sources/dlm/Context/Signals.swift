@@ -1,3 +1,4 @@
+import CSystem
 import DownloadKit
 import Foundation
 import Glibc
@@ -108,6 +109,8 @@ final class Signals: Sendable {
 
     /// Ends the process as if the signal had never been blocked, so that shells see the cause (status 128 + number).
     static func end(by number: Int32) -> Never {
+        // A terminal that takes no output may hold up the work of the handler.
+        dlm_screen_leave()
         Glibc.signal(number, SIG_DFL)
         var set = sigset_t()
         sigemptyset(&set)

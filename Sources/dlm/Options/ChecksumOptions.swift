@@ -11,14 +11,16 @@ struct ChecksumOptions: OptionTable {
     /// the description, so the colon is escaped.
     private static var beginnings: [String] {
         let colon = CompletionShell.requesting == .zsh ? "\\:" : ":"
-        return Checksum.Algorithm.allCases.map { $0.rawValue + colon }
+        return algorithms.map { $0 + colon }
     }
+
+    private static let algorithms = Checksum.Algorithm.allCases.filter { !$0.isCRC }.map(\.rawValue)
 
     var checksumFile: String?
 
     func validate() throws {
         if let checksum, Checksum(checksum) == nil {
-            let known = Checksum.Algorithm.allCases.map(\.rawValue).joined(separator: ", ")
+            let known = Self.algorithms.joined(separator: ", ")
             throw ValidationError("--checksum \(checksum): not of the form ALGO:HEX with ALGO one of \(known)")
         }
         if checksum != nil, checksumFile != nil {

@@ -44,11 +44,14 @@ struct KeyDecoder {
     /// ``timeOut()``.
     var isWaiting: Bool { state == .escape }
 
-    /// Returns the Escape key if ``isWaiting``.
+    /// Whether the last byte was inside a sequence or a character. A key with Alt looks like the beginning of one.
+    var isInside: Bool { state != .ground && state != .paste }
+
+    /// Ends what has begun, unless it is a paste. Returns the Escape key if ``isWaiting``.
     mutating func timeOut() -> Key? {
-        guard isWaiting else { return nil }
-        state = .ground
-        return .escape
+        guard isInside else { return nil }
+        defer { state = .ground }
+        return isWaiting ? .escape : nil
     }
 
     mutating func decode(_ bytes: some Sequence<UInt8>) -> [Key] {

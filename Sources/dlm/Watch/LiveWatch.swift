@@ -150,7 +150,15 @@ struct LiveWatch {
                 ids.formUnion(part.map(\.id))
                 inbox.yield(.read(part))
             }
-            try await service.eachPart(of: .states(List.unfinished)) { read($0) }
+            // The parts become larger, because the list is sorted after each of them.
+            var part: [DownloadSnapshot] = []
+            try await service.eachPart(of: .states(List.unfinished)) { snapshots in
+                part += snapshots
+                if part.count < ids.count { return }
+                read(part)
+                part = []
+            }
+            read(part)
             let finished = DownloadSelection(.states([.completed, .cancelled]), limit: Self.finished)
             read(try await service.snapshots(finished))
             inbox.yield(.loaded(ids))
@@ -192,6 +200,7 @@ struct LiveWatch {
             }
         } catch DownloadError.noSuchDownload(let id) {
             inbox.yield(.removed([id]))
+            if let rest = action.without(id) { await perform(rest) }
         } catch {
             report(error)
         }

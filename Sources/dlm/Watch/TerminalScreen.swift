@@ -10,10 +10,14 @@ final class TerminalScreen: Sendable {
         var lines: [String] = []
         var size = (columns: 0, rows: 0)
         var isOpen = false
+        /// Whether the process was stopped and may not have the terminal again.
+        var isAway = false
     }
 
     /// The time after which an ESC without a following byte is the Escape key, in milliseconds.
     private static let escapePause: Int32 = 50
+    /// The time after which a sequence that does not go on was none, in milliseconds.
+    private static let sequencePause: Int32 = 500
 
     private let console: Console
     private let state = Mutex(State())
@@ -21,10 +25,12 @@ final class TerminalScreen: Sendable {
     /// Returns nil if there is no terminal for a screen, or if another process uses the terminal.
     init?(_ console: Console, environment: [String: String]) {
         guard console.outputIsTerminal, isatty(STDIN_FILENO) == 1, !["", "dumb"].contains(environment["TERM"] ?? ""),
-            tcgetpgrp(STDIN_FILENO) == getpgrp()
+            Self.isInForeground
         else { return nil }
         self.console = console
     }
+
+    private static var isInForeground: Bool { tcgetpgrp(STDIN_FILENO) == getpgrp() }
 
     var size: (columns: Int, rows: Int) { console.outputSize }
 
@@ -51,7 +57,7 @@ final class TerminalScreen: Sendable {
     /// Draws the lines, one for each row of the terminal.
     func draw(_ lines: [String], size: (columns: Int, rows: Int)) {
         state.withLock { state in
-            guard state.isOpen else { return }
+            guard state.isOpen, !state.isAway else { return }
             var text = ""
             if state.size != size {
                 text = "\u{1B}[0m\u{1B}[2J"
@@ -70,7 +76,10 @@ final class TerminalScreen: Sendable {
     /// continues, after this or any other stop. Returns whether everything must be drawn again.
     func stopIfAsked() -> Bool {
         state.withLock { state in
-            guard state.isOpen, dlm_screen_stop_if_asked() == 1 || dlm_screen_was_continued() == 1 else { return false }
+            if state.isOpen, dlm_screen_stop_if_asked() == 1 || dlm_screen_was_continued() == 1 { state.isAway = true }
+            // In the background, as after `bg`, another process uses the terminal.
+            guard state.isAway, Self.isInForeground else { return false }
+            state.isAway = false
             state.size = (0, 0)
             _ = dlm_screen_enter()
             return true
@@ -80,7 +89,7 @@ final class TerminalScreen: Sendable {
     /// Puts a text into the clipboard of the terminal (OSC 52), if the terminal allows that.
     func copy(_ text: String) {
         state.withLock { state in
-            if state.isOpen { console.paint("\u{1B}]52;c;\(Data(text.utf8).base64EncodedString())\u{7}") }
+            if state.isOpen, !state.isAway { console.paint("\u{1B}]52;c;\(Data(text.utf8).base64EncodedString())\u{7}") }
         }
     }
 
@@ -91,11 +100,16 @@ final class TerminalScreen: Sendable {
             var bytes = [UInt8](repeating: 0, count: 4096)
             while true {
                 var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
-                let ready = poll(&input, 1, decoder.isWaiting ? escapePause : -1)
+                let ready = poll(&input, 1, decoder.isWaiting ? escapePause : decoder.isInside ? sequencePause : -1)
                 if ready == 0, let key = decoder.timeOut() { report([key]) }
                 guard ready > 0 else { continue }
                 let count = read(STDIN_FILENO, &bytes, bytes.count)
                 if count < 0, errno == EINTR || errno == EAGAIN { continue }
+                if count < 0, errno == EIO, !isInForeground {
+                    // What is typed is for another process.
+                    usleep(200_000)
+                    continue
+                }
                 guard count > 0 else { return report(nil) }
                 let keys = decoder.decode(bytes[..<count])
                 if !keys.isEmpty { report(keys) }

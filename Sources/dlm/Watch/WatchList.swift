@@ -68,8 +68,8 @@ struct WatchList {
         .running, .waiting, .queued, .paused, .failed, .completed, .cancelled,
     ]
     private static let ranks = Dictionary(uniqueKeysWithValues: zip(groups, 0...))
-    /// The number of changed rows from which the whole list is sorted again, because that is faster.
-    private static let many = 64
+    /// If one row of so many has changed, the whole list is sorted again, because that is faster.
+    private static let many = 16
 
     private var rows: [DownloadID: WatchRow] = [:]
     /// The ids of all rows in order.
@@ -108,7 +108,7 @@ struct WatchList {
     // MARK: Changes
 
     mutating func put(_ changed: [WatchRow]) {
-        guard changed.count >= Self.many else { return changed.forEach { put($0) } }
+        guard changed.count * Self.many >= order.count else { return changed.forEach { put($0) } }
         for row in changed { rows[row.id] = row }
         largestID = changed.reduce(largestID) { max($0, $1.id) }
         sortAll()

@@ -14,6 +14,16 @@ struct WatchModel {
         /// Puts a text into the clipboard of the terminal.
         case copy(String)
         case leave
+
+        /// Returns the action for the other downloads; nil if there are none.
+        func without(_ id: DownloadID) -> Action? {
+            switch self {
+            case .change(let ids, let change) where ids.count > 1: .change(ids.filter { $0 != id }, change)
+            case .resume(let ids) where ids.count > 1: .resume(ids.filter { $0 != id })
+            case .remove(let ids) where ids.count > 1: .remove(ids.filter { $0 != id })
+            case .change, .resume, .remove, .show, .copy, .leave: nil
+            }
+        }
     }
 
     enum Page: Equatable {
@@ -48,6 +58,8 @@ struct WatchModel {
     private(set) var isOutdated = true
     /// The downloads that must be read from the store again.
     private var stale: Set<DownloadID> = []
+    /// The downloads that are gone. An answer of the store may be older, and still show them.
+    private var removed: Set<DownloadID> = []
     /// The first line of the list that is on the screen.
     var top = 0
     /// The width of the widest name that was on the screen.
@@ -64,7 +76,7 @@ struct WatchModel {
     // MARK: Downloads
 
     mutating func update(_ snapshots: [DownloadSnapshot]) {
-        let rows = snapshots.map(WatchRow.init).filter { list[$0.id] != $0 }
+        let rows = snapshots.map(WatchRow.init).filter { list[$0.id] != $0 && !removed.contains($0.id) }
         guard !rows.isEmpty else { return }
         list.put(rows)
         isOutdated = true
@@ -79,6 +91,7 @@ struct WatchModel {
     }
 
     mutating func remove(_ ids: [DownloadID]) {
+        removed.formUnion(ids)
         for id in ids {
             list.remove(id)
             stale.remove(id)

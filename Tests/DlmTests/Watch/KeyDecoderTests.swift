@@ -38,6 +38,12 @@ struct KeyDecoderTests {
         #expect(decoder.isWaiting)
         #expect(decoder.timeOut() == .escape)
         #expect(!decoder.isWaiting)
+        // Alt with a letter that could begin a sequence.
+        for letter in ["P", "]", "_", "O", "["] {
+            #expect(decoder.decode("\u{1B}\(letter)".utf8).isEmpty && decoder.isInside)
+            #expect(decoder.timeOut() == nil)
+            #expect(decoder.decode("q".utf8) == [.character("q")])
+        }
         #expect(decoder.decode("[A".utf8) == [.character("["), .character("A")])
     }
 

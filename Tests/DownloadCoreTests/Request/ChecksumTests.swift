@@ -7,7 +7,7 @@ import Testing
 @Suite(.inTurn) struct ChecksumTests {
     @Test(
         "Each algorithm is read only with its exact number of digits",
-        arguments: zip(Checksum.Algorithm.allCases, [32, 40, 56, 64, 96, 128, 8, 8, 16]))
+        arguments: zip(Checksum.Algorithm.allCases, [32, 40, 56, 64, 96, 128]))
     func algorithms(_ algorithm: Checksum.Algorithm, _ digits: Int) {
         let digest = String(repeating: "0f", count: digits / 2)
         let checksum = Checksum("\(algorithm.rawValue):\(digest)")
@@ -28,8 +28,7 @@ import Testing
         "Text that is not a checksum is refused",
         arguments: [
             "", ":", "=", "md5", "md5:", "md5=", ":d41d8cd98f00b204e9800998ecf8427e",
-            "d41d8cd98f00b204e9800998ecf8427e", "crc32:0000000", "crc32:0000000g",
-            "md4:d41d8cd98f00b204e9800998ecf8427e",
+            "d41d8cd98f00b204e9800998ecf8427e", "crc32:00000000", "md4:d41d8cd98f00b204e9800998ecf8427e",
             "md5:d41d8cd98f00b204e9800998ecf8427g", "md5:d41d8cd98f00b204e9800998ecf8427 ",
             " md5:d41d8cd98f00b204e9800998ecf8427e", "md5 :d41d8cd98f00b204e9800998ecf8427e",
             "md5::d41d8cd98f00b204e9800998ecf8427", "md5:0xd41d8cd98f00b204e9800998ecf842",

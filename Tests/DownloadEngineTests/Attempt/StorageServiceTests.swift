@@ -163,4 +163,20 @@ struct StorageServiceTests {
         #expect(record.completed?.verifiedBy == .server)
         #expect(record.request.mirrors.map(\.string) == (service == .google ? [mirror] : []))
     }
+    @Test(
+        "A mirror of the user is asked for parts if a digest proves the file, and not if only a CRC does",
+        arguments: [Service.google, .googleComposed])
+    func mirrorsOfUser(service: Service) async throws {
+        let content = Content(seed: 65, size: 16 << 20)
+        let mirror = try SourceURL.parse("http://mirror.example.net/file.bin").get().url
+        let bench = try await SessionBench { _, _ in
+            .reply(FaultReply(content).with { $0.fields = service.fields(content) })
+        }
+        let id = try await bench.add {
+            $0.mirrors = [mirror]
+            $0.connections = 4
+        }
+        #expect(try await bench.ending(of: id).state == .completed)
+        #expect(bench.transport.requests.contains { $0.url == mirror } == (service == .google))
+    }
 }

@@ -159,7 +159,10 @@ extension SessionBook {
     }
 
     /// Adds a waiter for the end of the save of unsaved records. Returns nil if none is being saved.
-    mutating func waitForUnsaved() -> Waiter? { waitForChanges(of: savedAgain) }
+    mutating func waitForUnsaved() -> Waiter? {
+        savedAgain.removeAll { if case .changing(.unsaved)? = places[$0] { false } else { true } }
+        return waitForChanges(of: savedAgain)
+    }
 
     /// Keeps the record of a complete file that the store could not save as completed. The caller tries the save again
     /// later.
