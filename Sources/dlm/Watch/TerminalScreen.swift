@@ -100,7 +100,8 @@ final class TerminalScreen: Sendable {
             var bytes = [UInt8](repeating: 0, count: 4096)
             while true {
                 var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
-                let ready = poll(&input, 1, decoder.isWaiting ? escapePause : decoder.isInside ? sequencePause : -1)
+                let pause = decoder.isWaiting ? escapePause : decoder.isInside ? sequencePause : -1
+                let ready = poll(&input, 1, pause)
                 if ready == 0, let key = decoder.timeOut() { report([key]) }
                 guard ready > 0 else { continue }
                 let count = read(STDIN_FILENO, &bytes, bytes.count)
