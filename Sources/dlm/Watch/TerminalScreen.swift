@@ -18,6 +18,8 @@ final class TerminalScreen: Sendable {
     private static let escapePause: Int32 = 50
     /// The time after which a sequence that does not go on was none, in milliseconds.
     private static let sequencePause: Int32 = 500
+    /// The time between two looks for keys while the process is in the background, in milliseconds.
+    private static let backgroundPause: Int32 = 200
 
     private let console: Console
     private let state = Mutex(State())
@@ -89,7 +91,8 @@ final class TerminalScreen: Sendable {
     /// Puts a text into the clipboard of the terminal (OSC 52), if the terminal allows that.
     func copy(_ text: String) {
         state.withLock { state in
-            if state.isOpen, !state.isAway { console.paint("\u{1B}]52;c;\(Data(text.utf8).base64EncodedString())\u{7}") }
+            guard state.isOpen, !state.isAway else { return }
+            console.paint("\u{1B}]52;c;\(Data(text.utf8).base64EncodedString())\u{7}")
         }
     }
 
@@ -108,7 +111,7 @@ final class TerminalScreen: Sendable {
                 if count < 0, errno == EINTR || errno == EAGAIN { continue }
                 if count < 0, errno == EIO, !isInForeground {
                     // What is typed is for another process.
-                    usleep(200_000)
+                    _ = poll(nil, 0, backgroundPause)
                     continue
                 }
                 guard count > 0 else { return report(nil) }

@@ -65,7 +65,8 @@ struct FileDigestTests {
         defer { folder.remove() }
         let file = try PartialFile.open(folder: folder.path, name: "a", mode: .create, followsLinks: true)
         Array("abc".utf8).withUnsafeBytes { file.write($0, at: 0) }
-        let checksum = try #require(Checksum(text))
+        let parts = text.split(separator: ":").map(String.init)
+        let checksum = Checksum(algorithm: try #require(Checksum.Algorithm(rawValue: parts[0])), digest: parts[1])
         let digest = try FileDigest(of: file, checksum: checksum, queue: queue)
         #expect(try await digest.verify(total: 3))
     }
