@@ -102,18 +102,16 @@ final class TerminalScreen: Sendable {
             var decoder = KeyDecoder()
             var bytes = [UInt8](repeating: 0, count: 4096)
             while true {
-                var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+                // In the background, what is typed is for another process.
+                let isHere = isInForeground
+                var input = pollfd(fd: isHere ? STDIN_FILENO : -1, events: Int16(POLLIN), revents: 0)
                 let pause = decoder.isWaiting ? escapePause : decoder.isInside ? sequencePause : -1
-                let ready = poll(&input, 1, pause)
+                let ready = poll(&input, 1, isHere ? pause : backgroundPause)
                 if ready == 0, let key = decoder.timeOut() { report([key]) }
                 guard ready > 0 else { continue }
                 let count = read(STDIN_FILENO, &bytes, bytes.count)
                 if count < 0, errno == EINTR || errno == EAGAIN { continue }
-                if count < 0, errno == EIO, !isInForeground {
-                    // What is typed is for another process.
-                    _ = poll(nil, 0, backgroundPause)
-                    continue
-                }
+                if count < 0, errno == EIO, !isInForeground { continue }
                 guard count > 0 else { return report(nil) }
                 let keys = decoder.decode(bytes[..<count])
                 if !keys.isEmpty { report(keys) }
