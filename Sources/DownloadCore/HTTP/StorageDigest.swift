@@ -75,7 +75,7 @@ package enum StorageDigest {
         "DEEP_ARCHIVE",
     ]
 
-    /// What a redirect states of the file to which it leads.
+    /// The digest and the size that a redirect states for the file to which it leads.
     package struct Linked: Sendable {
         package let checksum: Checksum
         /// The size of the file in bytes.

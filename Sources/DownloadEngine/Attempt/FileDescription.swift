@@ -1,7 +1,7 @@
 import DownloadCore
 
 /// The description of the file in the server's `Link` fields: its mirrors, and the Metalink document about it (RFC
-/// 6249). Also the digest in a redirect that leads to the file.
+/// 6249). A redirect that leads to the file may state its digest, too.
 final class FileDescription: AttemptPhase {
     let attempt: Attempt
     private var links: MirrorLinks?

@@ -5,7 +5,7 @@ struct ConnectionRenewal: Sendable {
     /// begin again when no connection was renewed for a while.
     private var patience = Self.leastPatience
     private var last = -Double.infinity
-    /// The same for the only connection, which others have left alone without an answer.
+    /// The patience with a connection that is the only one left and has no answer yet. It doubles in the same way.
     private var patienceAlone = Self.leastPatience
 
     private static let leastPatience = 1.5

@@ -94,7 +94,7 @@ struct KeyDecoder {
 
     private mutating func paste(_ byte: UInt8) -> Key? {
         pasted.append(byte)
-        // Of a longer paste, only the beginning is kept, and as much of the end as is needed to find the end.
+        // Only the beginning of a longer paste is kept, and as many of its last bytes as are needed to find its end.
         if pasted.count > Self.longestPaste + Self.pasteEnd.count { pasted.remove(at: Self.longestPaste) }
         guard byte == Self.pasteEnd.last, pasted.suffix(Self.pasteEnd.count) == Self.pasteEnd[...] else {
             state = .paste

@@ -33,7 +33,7 @@ struct WatchModel {
         case details(DownloadID, lines: [String], top: Int)
     }
 
-    /// What the last line of the screen asks.
+    /// The question in the last line of the screen, with the text that the user types.
     enum Prompt: Equatable {
         case filter(String)
         case limit(String, [DownloadID])
