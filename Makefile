@@ -37,7 +37,7 @@ TESTS = $(TEST_FOLDER)/release/dlmPackageTests.xctest --testing-library swift-te
 
 .PHONY: all get build test docs examples public-interface check coverage deploy-test fault-test torture disk-test heads protocol-test web-test \
 	pictures release-test scale-test drop-in-test package-test debian-test mutate fuzz sanitize bench lint generate install install-files \
-	uninstall clean deb dist
+	uninstall clean deb dist dist-test
 
 all: build
 
@@ -90,7 +90,7 @@ public-interface:
 # Runs all parts, which takes hours. If a part fails, the other parts still run, and the failed parts are named at the end.
 check:
 	@failed=; \
-	for part in test release-test docs examples deploy-test scale-test fault-test protocol-test web-test drop-in-test package-test debian-test fuzz sanitize mutate; do \
+	for part in test release-test docs examples deploy-test scale-test fault-test protocol-test web-test drop-in-test package-test dist-test debian-test fuzz sanitize mutate; do \
 		echo "== make $$part"; $(MAKE) --no-print-directory $$part || failed="$$failed $$part"; \
 	done; \
 	if [ -n "$$failed" ]; then echo "make check: failed:$$failed" >&2; exit 1; fi
@@ -263,10 +263,22 @@ deb: $(BINARY)
 	@scripts/need package
 	scripts/deb $(BINARY)
 
-# Makes an archive in .build/dist that can be unpacked anywhere, with SHA256SUMS and an SBOM (SPDX).
+# Makes an archive in .build/dist that can be unpacked anywhere, with SHA256SUMS and an SBOM (SPDX). For it, the program is linked
+# once more, with the C library of Debian 11. Needs root.
+OLDER_SYSTEM = $(CURDIR)/.build/older-system
 dist: $(BINARY)
 	@scripts/need package
-	scripts/dist $(BINARY)
+	scripts/older-system $(OLDER_SYSTEM)
+	DLM_OLDER_SYSTEM=$(OLDER_SYSTEM) $(RELEASE)
+	cp $(BINARY) $(OLDER_SYSTEM)/dlm
+	$(RELEASE)
+	cp $(BINARY) $(BINARY).copy && mv $(BINARY).copy $(BINARY)
+	scripts/dist $(OLDER_SYSTEM)/dlm
+
+# Installs and uses the archive on Debian 11: get, kill, resume. Needs root.
+dist-test: dist
+	@scripts/need test
+	scripts/dist-test $(OLDER_SYSTEM)
 
 # Installs, uses, upgrades (while a user has an unfinished download) and purges the package in a Debian root folder of its own. Needs root.
 package-test: $(BINARY)

@@ -16,8 +16,14 @@ let cSettings: [CSetting] =
     ? [.unsafeFlags(["-fsanitize=undefined", "-fno-sanitize-recover=undefined"])] : []
 
 /// Flags that pack the relocations (112,000 addresses that each start adjusts), so that each start reads 2.6 MiB less.
-/// A program with packed relocations needs glibc 2.36.
-let packedRelocations: [String] = {
+/// A program with packed relocations needs glibc 2.36. For the archive that runs on older systems, the program is linked
+/// with the libraries of one (see scripts/older-system).
+let systemFlags: [String] = {
+    if let folder = Context.environment["DLM_OLDER_SYSTEM"] {
+        return [
+            "-lpthread", "-ldl", "-lrt", "-Xclang-linker", "--sysroot=" + folder, folder + "/older.o",
+        ]
+    }
     #if canImport(Glibc)
         let length = confstr(Int32(_CS_GNU_LIBC_VERSION), nil, 0)
         let name = String(unsafeUninitializedCapacity: length) {
@@ -48,7 +54,7 @@ let linkerSettings: [LinkerSetting] = [
         [
             "-use-ld=lld", "-L", Context.packageDirectory + "/scripts/link", "-Xlinker",
             "--version-script=" + Context.packageDirectory + "/scripts/link/exports.map",
-        ] + packedRelocations + reducedData, .when(configuration: .release))
+        ] + systemFlags + reducedData, .when(configuration: .release))
 ]
 
 let package = Package(

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Usage: ./install.sh [PREFIX]
 # Copies dlm to PREFIX (default: ~/.local): the program, manual pages, completions, and units for systemd.
-# dlm needs glibc 2.36 or later, libcurl, SQLite and OpenSSL 3. In Debian these are libcurl4, libsqlite3-0 and libssl3.
+# dlm needs glibc 2.31 or later, libcurl 7.74 or later, SQLite and OpenSSL 3. In Debian these are libcurl4, libsqlite3-0 and libssl3.
 set -eu
 prefix=${1:-$HOME/.local}
 cd "$(dirname "$0")"

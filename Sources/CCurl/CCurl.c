@@ -69,14 +69,16 @@ const char *dlm_http_version_used(CURL *easy) {
 }
 
 CURLcode dlm_restrict_protocols(CURL *easy, const char *other) {
+    CURLcode code = CURLE_UNKNOWN_OPTION;
 #if LIBCURL_VERSION_NUM >= 0x075500
-    CURLcode code = curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, other ? other : "http,https");
+    code = curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, other ? other : "http,https");
     if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
-#else
-    long web = CURLPROTO_HTTP | CURLPROTO_HTTPS, files = CURLPROTO_FTP | CURLPROTO_FTPS | CURLPROTO_SFTP | CURLPROTO_SCP;
-    CURLcode code = curl_easy_setopt(easy, CURLOPT_PROTOCOLS, other ? files : web);
-    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS, web);
 #endif
+    // The libcurl of this machine may be older than the one for which the program was built.
+    if (code != CURLE_UNKNOWN_OPTION) return code;
+    long web = CURLPROTO_HTTP | CURLPROTO_HTTPS, files = CURLPROTO_FTP | CURLPROTO_FTPS | CURLPROTO_SFTP | CURLPROTO_SCP;
+    code = curl_easy_setopt(easy, CURLOPT_PROTOCOLS, other ? files : web);
+    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS, web);
     return code;
 }
 
@@ -190,11 +192,10 @@ void *dlm_openssl_session(CURL *easy) {
 
 CURLcode dlm_do_not_wait_for_resolver(CURL *easy) {
 #if LIBCURL_VERSION_NUM >= 0x075700
-    return curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
-#else
+    if (dlm_curl_version() >= 0x075700) return curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+#endif
     (void)easy;
     return CURLE_OK;
-#endif
 }
 
 int dlm_environment_has_proxy(void) {
