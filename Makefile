@@ -37,7 +37,7 @@ TESTS = $(TEST_FOLDER)/release/dlmPackageTests.xctest --testing-library swift-te
 
 .PHONY: all get build test docs examples public-interface check coverage deploy-test fault-test torture disk-test heads protocol-test web-test \
 	pictures release-test scale-test drop-in-test package-test debian-test mutate fuzz sanitize bench lint generate install install-files \
-	uninstall clean deb dist dist-test
+	uninstall clean deb dist dist-test container-test
 
 all: build
 
@@ -90,7 +90,7 @@ public-interface:
 # Runs all parts, which takes hours. If a part fails, the other parts still run, and the failed parts are named at the end.
 check:
 	@failed=; \
-	for part in test release-test docs examples deploy-test scale-test fault-test protocol-test web-test drop-in-test package-test dist-test debian-test fuzz sanitize mutate; do \
+	for part in test release-test docs examples deploy-test scale-test fault-test protocol-test web-test drop-in-test package-test dist-test container-test debian-test fuzz sanitize mutate; do \
 		echo "== make $$part"; $(MAKE) --no-print-directory $$part || failed="$$failed $$part"; \
 	done; \
 	if [ -n "$$failed" ]; then echo "make check: failed:$$failed" >&2; exit 1; fi
@@ -284,6 +284,12 @@ dist-test: dist
 package-test: $(BINARY)
 	@scripts/need package
 	scripts/package-test $(BINARY)
+
+# Builds the image of deploy/container with podman, and uses it. Needs root.
+container-test: deb
+	@scripts/need test
+	@scripts/need container
+	scripts/container-test
 
 # Runs the tests on Debian 13 (or DLM_DEBIAN_SUITE), whose libcurl, OpenSSL and servers are newer. FILTER selects tests. Needs root.
 debian-test:

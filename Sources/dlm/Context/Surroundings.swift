@@ -46,6 +46,8 @@ enum Surroundings {
     /// Returns one line that says why dlm cannot work under the limits of this process, or nil if dlm can work. Raises
     /// the limit of open files first.
     static func fault() -> String? {
+        // Swift reads the arguments from there.
+        guard CommandLine.argc > 0 else { return "/proc is not mounted, so no arguments can be read; mount it" }
         FreeDescriptors.raiseLimit()
         guard FreeDescriptors.has(descriptorsNeeded) else {
             return tooFewFiles(descriptorsNeeded)

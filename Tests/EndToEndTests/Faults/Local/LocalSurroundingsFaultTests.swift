@@ -48,6 +48,21 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "Without /proc, a download is refused in one line, and is not taken for no arguments",
+            .enabled(if: geteuid() == 0, "needs root, for a file system in the place of /proc"))
+        func noProcesses() async throws {
+            try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
+                let trial = LocalTrial("no /proc", sandbox, server)
+                let script = "/usr/bin/mount -t tmpfs none /proc && exec \"$0\" \"$@\""
+                let result = try await ChildProcess(
+                    trial.launch(through: ["/usr/bin/unshare", "-m", "/bin/sh", "-c", script])
+                ).result()
+                #expect(result.status == 1, "\(result)")
+                #expect(result.stdout.isEmpty && result.stderr.contains("/proc is not mounted"), "\(result)")
+            }
+        }
+
         static let environments: [[String: String]] = [
             ["PATH": "", "TMPDIR": "/nonexistent", "TMP": "/dev/null"],
             ["LANG": "xx_YY.UTF-7", "LC_ALL": "C", "TERM": "", "TZ": "Nowhere/Land", "COLUMNS": "-5"],
