@@ -37,7 +37,7 @@ TESTS = $(TEST_FOLDER)/release/dlmPackageTests.xctest --testing-library swift-te
 
 .PHONY: all get build test docs examples public-interface check coverage deploy-test fault-test torture disk-test heads protocol-test web-test \
 	pictures release-test scale-test drop-in-test package-test debian-test mutate fuzz sanitize bench lint generate install install-files \
-	uninstall clean deb dist dist-test container-test
+	uninstall clean deb dist dist-test container-test release-notes
 
 all: build
 
@@ -274,6 +274,11 @@ dist: $(BINARY)
 	$(RELEASE)
 	cp $(BINARY) $(BINARY).copy && mv $(BINARY).copy $(BINARY)
 	scripts/dist $(OLDER_SYSTEM)/dlm
+
+# Prints the section of the version in CHANGELOG.md.
+VERSION = $(shell sed -n '1s/.*(\(.*\)).*/\1/p' packaging/debian/changelog)
+release-notes:
+	@awk '/^## /{ on = $$2 == "$(VERSION)"; next } on' CHANGELOG.md
 
 # Installs and uses the archive on Debian 11: get, kill, resume. Needs root.
 dist-test: dist
