@@ -29,6 +29,9 @@ extension Daemon {
 
         @OptionGroup(title: "How") var options: DaemonOptions
 
+        /// The options for the output of `dlm daemon start`, which passes all of its options on.
+        @OptionGroup(visibility: .hidden) var output: OutputOptions
+
         @Option(help: .hidden) var reportDescriptor: Int32?
 
         func run(in context: Context) async throws -> Int32 {

@@ -30,13 +30,4 @@ struct DaemonOptions: ParsableArguments {
         }
         if let limitRate { configuration.rateLimit = limitRate.limit }
     }
-
-    /// The options as arguments of a command line.
-    var arguments: [String] {
-        var words: [String] = []
-        if let maxConcurrent = session.maxConcurrent { words += ["--max-concurrent", "\(maxConcurrent)"] }
-        if let maxPerHost = session.maxPerHost { words += ["--max-per-host", "\(maxPerHost)"] }
-        if let limitRate { words += ["--limit-rate", limitRate.limit.map { "\($0)" } ?? "none"] }
-        return words + rpc.arguments
-    }
 }

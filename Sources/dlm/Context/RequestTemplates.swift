@@ -47,7 +47,7 @@ final class RequestTemplates: Sendable {
     func companion(for url: SourceURL, isForeign: Bool) throws -> DownloadRequest {
         var options = options
         options.http = options.http.withoutContent
-        options = options.without(secrets: isForeign)
+        options.renewable = options.renewable.without(secrets: isForeign)
         var request = try Self.request(settings.sections(for: url), options, settings, workingFolder)
         request.url = url
         return request

@@ -8,20 +8,6 @@ struct DropInCommand: ContextAction {
     let program: DropInProgram
     let line: DropInCommandLine
 
-    /// Parses the command line, and hides its secrets from the list of processes.
-    init(_ program: DropInProgram, _ arguments: [String]) throws(DropInFailure) {
-        let path = ProcessInfo.processInfo.environment["PATH"]
-        let (words, secrets) = try DropInWord.words(arguments, of: program, path: path)
-        ArgumentSecrets.hide(secrets)
-        self.init(program: program, line: try DropInCommandLine(words, of: program, path: path))
-        if line.information == nil { DownloadSession.prepareTransfers() }
-    }
-
-    init(program: DropInProgram, line: DropInCommandLine) {
-        self.program = program
-        self.line = line
-    }
-
     func run(in context: Context) async throws -> Int32 {
         if let part = line.information {
             context.console.print(part == .help ? DropInText.help(program) : DropInText.version(program))
@@ -78,6 +64,16 @@ struct DropInCommand: ContextAction {
     private static func restoreOutput(_ output: Int32) {
         dup2(output, STDOUT_FILENO)
         close(output)
+    }
+}
+
+extension DropInCommand {
+    /// Parses the command line, and hides its secrets from the list of processes.
+    init(_ program: DropInProgram, _ arguments: [String]) throws(DropInFailure) {
+        let (words, secrets) = try DropInWord.words(arguments, of: program)
+        ArgumentSecrets.hide(secrets)
+        self.init(program: program, line: try DropInCommandLine(words, of: program))
+        if line.information == nil { DownloadSession.prepareTransfers() }
     }
 }
 

@@ -40,6 +40,37 @@ struct DropInOption: Sendable {
         self.effect = effect
         self.isSecret = isSecret
     }
+
+    /// Returns an option for each long name. A short name, such as `-V`, belongs to the long name after it. After a long
+    /// name, `=` stands for a value, and `?` for a boolean value.
+    static func each(_ effect: Effect, isSecret: Bool = false, _ names: String) -> [DropInOption] {
+        each(names) { names, value, _ in Self(names, value, effect, isSecret: isSecret) }
+    }
+
+    /// Returns an option for each long name, which `dlm get` has, too.
+    static func same(
+        as conversion: DropInConversion = .same, isSecret: Bool = false, _ names: String
+    ) -> [DropInOption] {
+        each(names) { names, value, long in
+            Self(names, value, value == .none ? .words(["--" + long]) : .option(long, conversion), isSecret: isSecret)
+        }
+    }
+
+    private static func each(
+        _ names: String, _ option: (_ names: String, Value, _ long: String) -> DropInOption
+    ) -> [DropInOption] {
+        var letter = ""
+        return names.split(separator: " ").compactMap { word in
+            guard word.hasPrefix("--") else {
+                letter = "\(word) "
+                return nil
+            }
+            defer { letter = "" }
+            let value: Value = word.last == "=" ? .required : word.last == "?" ? .boolean : .none
+            let name = value == .none ? word : word.dropLast()
+            return option(letter + name, value, String(name.dropFirst(2)))
+        }
+    }
 }
 
 /// A part of a command line whose effect depends on other options of the same command line.

@@ -12,28 +12,25 @@ enum DropInWord: Sendable {
         let prefix: Int
     }
 
-    /// - Parameters:
-    ///   - arguments: The arguments without the name of the program.
-    ///   - path: The value of PATH, for messages.
+    /// - Parameter arguments: The arguments without the name of the program.
     static func words(
-        _ arguments: [String], of program: DropInProgram, path: String?
+        _ arguments: [String], of program: DropInProgram
     ) throws(DropInFailure) -> (words: [DropInWord], secrets: [Secret]) {
-        var reader = Reader(program: program, path: path, arguments: arguments)
+        var reader = Reader(program, arguments)
         while reader.index < arguments.count { try reader.readNext() }
         return (reader.words, reader.secrets)
     }
 
     private struct Reader {
         let program: DropInProgram
-        let path: String?
         let arguments: [String]
         var index = 0
         var words: [DropInWord] = []
         var secrets: [Secret] = []
         private let known: [String: DropInOption]
 
-        init(program: DropInProgram, path: String?, arguments: [String]) {
-            (self.program, self.path, self.arguments) = (program, path, arguments)
+        init(_ program: DropInProgram, _ arguments: [String]) {
+            (self.program, self.arguments) = (program, arguments)
             known = Dictionary(
                 program.options.flatMap { option in option.names.map { ($0, option) } }, uniquingKeysWith: { $1 })
         }
@@ -73,10 +70,13 @@ enum DropInWord: Sendable {
         /// Returns the option with a long name. As in getopt_long, a name may be shortened if no other long name begins
         /// with the same letters. A shortened name has at least three letters.
         private func option(long name: String) throws(DropInFailure) -> DropInOption {
+            let begun = known[name] == nil && name.count > 4 ? known.keys.filter { $0.hasPrefix(name) } : []
+            return try option(named: begun.count == 1 ? begun[0] : name)
+        }
+
+        private func option(named name: String) throws(DropInFailure) -> DropInOption {
             if let option = known[name] { return option }
-            let begun = name.count > 4 ? known.keys.filter { $0.hasPrefix(name) } : []
-            if begun.count == 1, let option = known[begun[0]] { return option }
-            throw DropInFailure(program, name, "dlm does not know this option", path: path)
+            throw DropInFailure(program, name, "dlm does not know this option")
         }
 
         private mutating func readLetters(_ word: String) throws(DropInFailure) {
@@ -86,9 +86,7 @@ enum DropInWord: Sendable {
                 letters = letters.dropFirst()
                 // In wget, several two-letter options that begin with n can be joined: -nHd is -nH -nd.
                 if letter == "n", known[name] == nil, !letters.isEmpty { return try readNegations(letters) }
-                guard let option = known[name] else {
-                    throw DropInFailure(program, name, "dlm does not know this option", path: path)
-                }
+                let option = try option(named: name)
                 switch option.value {
                 case .none: words.append(.option(option, written: name, value: nil))
                 case .boolean:
@@ -108,10 +106,7 @@ enum DropInWord: Sendable {
         private mutating func readNegations(_ letters: Substring) throws(DropInFailure) {
             for letter in letters {
                 let name = "-n\(letter)"
-                guard let option = known[name] else {
-                    throw DropInFailure(program, name, "dlm does not know this option", path: path)
-                }
-                words.append(.option(option, written: name, value: nil))
+                words.append(.option(try option(named: name), written: name, value: nil))
             }
         }
 

@@ -72,20 +72,6 @@ struct RPCOptions: OptionTable {
             || !(rpcFolders + rpcHosts + rpcOrigins).isEmpty
     }
 
-    /// The options as arguments of a command line.
-    var arguments: [String] {
-        var words: [String] = []
-        if let rpc { words.append(rpc == .rpc ? "--rpc" : "--no-rpc") }
-        if let rpcListen { words += ["--rpc-listen", rpcListen.description] }
-        for folder in rpcFolders { words += ["--rpc-folders", folder] }
-        for host in rpcHosts { words += ["--rpc-hosts", host] }
-        for origin in rpcOrigins { words += ["--rpc-origins", origin] }
-        if let rpcPrivateHosts {
-            words.append(rpcPrivateHosts == .rpcPrivateHosts ? "--rpc-private-hosts" : "--no-rpc-private-hosts")
-        }
-        return words
-    }
-
     mutating func rows(_ row: inout OptionRows) {
         row.pair(&rpc, "rpc", in: .session)
         row(
@@ -137,7 +123,7 @@ enum RPCPrivateHostsFlag: FlagPair {
 }
 
 /// A numeric address with a port.
-struct RPCAddress: ParsedArgument, Equatable, CustomStringConvertible {
+struct RPCAddress: ParsedArgument, Equatable {
     let host: String
     let port: Int
 
@@ -148,6 +134,4 @@ struct RPCAddress: ParsedArgument, Equatable, CustomStringConvertible {
         }
         (host, port) = address
     }
-
-    var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

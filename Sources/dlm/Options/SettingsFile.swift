@@ -62,14 +62,8 @@ struct SettingsFile {
             throw malformed(error)
         }
         guard let root else { return [] }
-        guard case .mapping(let mapping) = root else {
-            // An empty document.
-            if case .scalar(let scalar) = root, scalar.string.isEmpty { return [] }
-            throw SettingsError("\(place(root.mark?.line)): \(Self.form)")
-        }
         var entries: [SettingsEntry] = []
-        for (key, value) in mapping {
-            let (name, place) = try name(key)
+        for (name, value, place) in try pairs(root, place(root.mark?.line), Self.form) {
             if name == Self.hosts {
                 entries += try sections(value, place)
             } else if name == Self.rules {
@@ -85,23 +79,12 @@ struct SettingsFile {
     static let hosts = "hosts"
 
     private func sections(_ node: Node, _ place: String) throws(SettingsError) -> [SettingsEntry] {
-        guard case .mapping(let mapping) = node else {
-            // No value, for example because all lines below the key are comments.
-            if case .scalar(let scalar) = node, scalar.string.isEmpty { return [] }
-            throw SettingsError("\(place): \(Self.hostForm)")
-        }
         var entries: [SettingsEntry] = []
-        for (key, value) in mapping {
-            let (name, place) = try name(key)
+        for (name, settings, place) in try pairs(node, place, Self.hostForm) {
             guard let host = HostPattern(name) else {
                 throw SettingsError("\(place): '\(SettingsError.short(name))' is not a host name; \(Self.hostForm)")
             }
-            guard case .mapping(let settings) = value else {
-                if case .scalar(let scalar) = value, scalar.string.isEmpty { continue }
-                throw SettingsError("\(place): \(Self.hostForm)")
-            }
-            for (key, value) in settings {
-                let (name, place) = try self.name(key)
+            for (name, value, place) in try pairs(settings, place, Self.hostForm) {
                 if OptionScope.session.contains(name) {
                     throw SettingsError("\(place): \(name) does not apply to single hosts; write it outside of hosts")
                 }
@@ -116,23 +99,17 @@ struct SettingsFile {
         guard case .sequence(let list) = node else { throw SettingsError("\(place): \(Self.ruleForm)") }
         var entries: [SettingsEntry] = []
         for (index, node) in list.enumerated() {
-            guard case .mapping(let mapping) = node else {
-                throw SettingsError("\(self.place(node.mark?.line)): \(Self.ruleForm)")
-            }
-            entries += try rule(mapping, number: index + 1, self.place(node.mark?.line))
+            entries += try rule(node, number: index + 1, self.place(node.mark?.line))
         }
         return entries
     }
 
     /// Reads a rule. The keys `host` and `path` select URLs, and the other keys are settings.
-    private func rule(
-        _ mapping: Node.Mapping, number: Int, _ place: String
-    ) throws(SettingsError) -> [SettingsEntry] {
+    private func rule(_ node: Node, number: Int, _ place: String) throws(SettingsError) -> [SettingsEntry] {
         var host: HostPattern?
         var path: String?
-        var settings: [(name: String, value: Node, place: String)] = []
-        for (key, value) in mapping {
-            let (name, place) = try self.name(key)
+        var settings: [Pair] = []
+        for (name, value, place) in try pairs(node, place, Self.ruleForm) {
             switch (name, value) {
             case ("host", .scalar(let text)):
                 guard let pattern = HostPattern(text.string) else {
@@ -160,10 +137,21 @@ struct SettingsFile {
         return entries
     }
 
-    private func name(_ key: Node) throws(SettingsError) -> (name: String, place: String) {
-        let place = place(key.mark?.line)
-        guard case .scalar(let name) = key else { throw SettingsError("\(place): \(Self.form)") }
-        return (name.string, place)
+    private typealias Pair = (name: String, value: Node, place: String)
+
+    /// Returns the keys of a mapping with their values and places; none if there is no value, for example because all
+    /// lines below the key are comments.
+    /// - Parameter form: the advice if the node is not a mapping.
+    private func pairs(_ node: Node, _ place: String, _ form: String) throws(SettingsError) -> [Pair] {
+        if case .scalar(let scalar) = node, scalar.string.isEmpty { return [] }
+        guard case .mapping(let mapping) = node else { throw SettingsError("\(place): \(form)") }
+        var pairs: [Pair] = []
+        for (key, value) in mapping {
+            let place = self.place(key.mark?.line)
+            guard case .scalar(let name) = key else { throw SettingsError("\(place): \(Self.form)") }
+            pairs.append((name.string, value, place))
+        }
+        return pairs
     }
 
     /// Returns one entry for a plain value, or one for each value of a list.
