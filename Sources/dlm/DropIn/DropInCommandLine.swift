@@ -37,7 +37,7 @@ struct DropInCommandLine: Equatable, Sendable {
         switch option.effect {
         case .option(let name, let conversion):
             do throws(DropInConversion.Refusal) {
-                guard let converted = try conversion(value ?? "") else { return }
+                guard let converted = try conversion.value(value ?? "") else { return }
                 parts.options += DropInParts.words("--\(name)", converted)
             } catch {
                 throw DropInFailure(parts.program, written, error.why)

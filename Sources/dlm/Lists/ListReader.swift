@@ -18,14 +18,12 @@ final class ListReader: Sendable {
         }
     }
 
-    let name: String
     private let list: InputList
     private let state: Mutex<State>
 
     /// - Parameter filter: The filter for this command's shard; nil if the list is not divided.
     init(_ list: InputList, _ filter: ShardFilter? = nil) {
         self.list = list
-        name = list.name
         state = Mutex(State(filter: filter))
     }
 

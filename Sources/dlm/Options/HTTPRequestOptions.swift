@@ -35,14 +35,6 @@ struct HTTPRequestOptions: OptionTable {
         }
     }
 
-    /// The options for fetching a file that belongs to the downloads, such as a checksum list. `--query`,
-    /// `--compressed` and `--method` are left out.
-    var withoutContent: HTTPRequestOptions {
-        var others = self
-        (others.query, others.compressed, others.method) = ([], false, nil)
-        return others
-    }
-
     mutating func rows(_ row: inout OptionRows) {
         row.show("method", \.http.method)
         row(

@@ -34,22 +34,6 @@ struct RenewableOptions: OptionTable {
         try body.prepare()
     }
 
-    /// Returns the options for fetching a file that belongs to the downloads, such as a checksum list: without the
-    /// body.
-    /// - Parameter isForeign: Whether the file is on another server. If so, header fields and credentials are left out
-    ///   too.
-    func without(secrets isForeign: Bool) -> Self {
-        var others = self
-        others.body.dropBody()
-        if isForeign {
-            others.fields.header = []
-            others.credentials.user = nil
-            others.credentials.bearerFile = nil
-            others.credentials.bearerCommand = nil
-        }
-        return others
-    }
-
     /// Returns these options as overrides for a stored request.
     func overrides() throws -> RequestOverrides {
         var given = try RequestMaker.blank()

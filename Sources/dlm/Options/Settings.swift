@@ -4,7 +4,7 @@ import Synchronization
 
 /// The settings in the environment and in `config.yaml`. A value in the environment overrides the sections of the file
 /// (hosts and rules), and a section overrides the rest of the file.
-struct Settings: Sendable {
+struct Settings: Sendable, Equatable {
     /// The entries of the file, then the entries of the environment. If two entries have the same key, the later one is
     /// used.
     let entries: [SettingsEntry]
@@ -139,8 +139,4 @@ extension Context {
     /// The settings for code that cannot throw. If the settings have an error, which the command has already reported,
     /// no settings are returned.
     var knownSettings: Settings { (try? settings()) ?? Settings() }
-}
-
-extension Settings: Equatable {
-    static func == (one: Settings, other: Settings) -> Bool { one.entries == other.entries }
 }

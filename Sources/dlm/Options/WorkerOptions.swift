@@ -16,9 +16,6 @@ struct WorkerOptions: OptionTable {
     var state: String?
     var store: QueueArgument?
 
-    /// The option about failures, if it is given.
-    var limitOption: String? { maxFailures == nil ? nil : "--max-failures" }
-
     func validate() throws {
         _ = try store?.location
         if manifest == "" { throw ValidationError("--manifest: no file given") }
