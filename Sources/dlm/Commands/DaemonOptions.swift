@@ -19,15 +19,9 @@ struct DaemonOptions: ParsableArguments {
             rateLimit: limitRate.map { $0.limit ?? 0 })
     }
 
-    func apply(to configuration: inout SessionConfiguration) {
-        if let maxConcurrent = session.maxConcurrent {
-            configuration.maxConcurrent = maxConcurrent
-            configuration.maxPerHost = maxConcurrent
-        }
-        if let maxPerHost = session.maxPerHost {
-            configuration.maxPerHost = maxPerHost
-            configuration.hostLimits = [:]
-        }
+    /// Applies the options to a configuration that already has the values of the settings.
+    func apply(to configuration: inout SessionConfiguration, _ settings: Settings) {
+        session.apply(to: &configuration, settings, limitsEach: false)
         if let limitRate { configuration.rateLimit = limitRate.limit }
     }
 }

@@ -3,7 +3,6 @@ import DownloadKit
 import DownloadRPC
 
 extension Daemon {
-    /// `dlm daemon start`: makes sure that the background session runs.
     struct Start: ContextCommand {
         static let configuration = CommandConfiguration(
             commandName: "start",

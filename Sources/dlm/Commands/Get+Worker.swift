@@ -46,7 +46,7 @@ extension Get {
         guard worker.manifest != nil || worker.maxFailures != nil else { return nil }
         return try WorkerRun(
             manifest: worker.manifest, hashes: worker.manifestDigest, ManifestRule(retriesFailed: worker.retryFailed),
-            filter, limit: worker.maxFailures?.limit, time: context.time)
+            filter, limit: worker.maxFailures, time: context.time)
     }
 
     /// Returns the list of `-i`, or with a filter this worker's part of the list. Returns nil without `-i`.

@@ -3,7 +3,6 @@ import DownloadKit
 import Foundation
 import Glibc
 
-/// `dlm get URL...`: downloads files.
 struct Get: ContextCommand, OptionTable {
     static let configuration = CommandConfiguration(
         commandName: "get",

@@ -2,7 +2,6 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// `dlm resume ID...`: resumes downloads.
 struct Resume: StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume",

@@ -47,7 +47,7 @@ struct DropInCommand: ContextAction {
         // The replaced programs print no paths, so standard output gets the file or nothing.
         if let get = command as? Get, !get.streams { own.console = context.console.withoutOutput() }
         let status = await own.status(of: command)
-        return program.status(of: own.failures?.last, status)
+        return program.status(of: own.failures?.last as? DownloadError, status)
     }
 
     /// Redirects standard output to /dev/null. Returns a descriptor of the original standard output, with which
@@ -77,14 +77,13 @@ extension DropInCommand {
     }
 }
 
-/// A record of the last error, for callers that need more than dlm's exit status.
+/// A record of the last error, for callers that do not get the error itself.
 final class FailureRecord: Sendable {
-    private let failure = Mutex<DownloadError?>(nil)
+    private let failure = Mutex<(any Error)?>(nil)
 
-    /// The last failure.
-    var last: DownloadError? { failure.withLock(\.self) }
+    var last: (any Error)? { failure.withLock(\.self) }
 
-    func record(_ error: DownloadError?) {
+    func record(_ error: (any Error)?) {
         if let error { failure.withLock { $0 = error } }
     }
 }

@@ -13,13 +13,7 @@ struct DropInCommandLine: Equatable, Sendable {
 
     init(_ words: [DropInWord], of program: DropInProgram) throws(DropInFailure) {
         var parts = DropInParts(program: program)
-        for word in words {
-            switch word {
-            case .operand(let url): parts.urls.append(url)
-            case .option(let option, let written, let value):
-                try Self.add(option, written, value, to: &parts, &notices)
-            }
-        }
+        for word in words { try Self.add(word, to: &parts, &notices) }
         if let part = parts.information {
             information = part
             return
@@ -30,11 +24,11 @@ struct DropInCommandLine: Equatable, Sendable {
     }
 
     private static func add(
-        _ option: DropInOption, _ written: String, _ value: String?, to parts: inout DropInParts,
-        _ notices: inout [String]
+        _ word: DropInWord, to parts: inout DropInParts, _ notices: inout [String]
     ) throws(DropInFailure) {
+        let (written, value) = (word.written, word.value)
         let isOn = value != "false"
-        switch option.effect {
+        switch word.option.effect {
         case .option(let name, let conversion):
             do throws(DropInConversion.Refusal) {
                 guard let converted = try conversion.value(value ?? "") else { return }

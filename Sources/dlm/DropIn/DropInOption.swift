@@ -1,7 +1,6 @@
 /// An option of another program, and its effect in dlm. The table of a program lists the options that dlm accepts under
 /// that program's name. docs/drop-in.md is made from the tables.
 struct DropInOption: Sendable {
-    /// The kind of an option's value.
     enum Value: Sendable {
         case none, required
         /// The value is `true` or `false`, after `=` or directly after a short name. Without a value, it is `true`.

@@ -2,7 +2,6 @@ import Foundation
 
 /// The parts of another program's command line, whose effects depend on each other.
 struct DropInParts {
-    /// The name of a file.
     enum Output: Equatable {
         case file(String)
         /// The last part of the URL's path.

@@ -13,7 +13,6 @@ enum DropInProgram: String, CaseIterable, Sendable {
         self.init(rawValue: String(name))
     }
 
-    /// The options of the program, in the order of the documentation.
     var options: [DropInOption] {
         switch self {
         case .aria2c: DropInOption.aria2c
@@ -22,7 +21,6 @@ enum DropInProgram: String, CaseIterable, Sendable {
         }
     }
 
-    /// The exit status of the program for a wrong command line.
     var usageStatus: Int32 {
         switch self {
         case .aria2c: 28

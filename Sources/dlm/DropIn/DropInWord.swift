@@ -1,10 +1,11 @@
 /// A word of another program's command line, parsed as GNU getopt_long does.
-enum DropInWord: Sendable {
-    case operand(String)
-    /// - Parameters:
-    ///   - written: The name as the user wrote it.
-    ///   - value: The value; nil for an option without a value, and for a boolean option without `=`.
-    case option(DropInOption, written: String, value: String?)
+struct DropInWord: Sendable {
+    /// The option; for an operand, the option for a URL.
+    let option: DropInOption
+    /// The name as the user wrote it.
+    let written: String
+    /// The value; nil for an option without a value, and for a boolean option without `=`.
+    let value: String?
 
     /// The place of a secret: the index of its argument, and the number of bytes before the secret.
     struct Secret: Equatable, Sendable {
@@ -39,15 +40,21 @@ enum DropInWord: Sendable {
             let word = arguments[index]
             index += 1
             if word == "--" {
-                words += arguments[index...].map { .operand($0) }
+                for word in arguments[index...] { append(Self.operand, word, value: word) }
                 index = arguments.count
             } else if word.hasPrefix("--") {
                 try readLong(word)
             } else if word.hasPrefix("-"), word != "-" {
                 try readLetters(word)
             } else {
-                words.append(.operand(word))
+                append(Self.operand, word, value: word)
             }
+        }
+
+        private static let operand = DropInOption("", .required, .part(.url))
+
+        private mutating func append(_ option: DropInOption, _ written: String, value: String?) {
+            words.append(DropInWord(option: option, written: written, value: value))
         }
 
         private mutating func readLong(_ word: String) throws(DropInFailure) {
@@ -58,12 +65,12 @@ enum DropInWord: Sendable {
             switch option.value {
             case .none:
                 if attached != nil { throw DropInFailure(program, "\(name): takes no value") }
-                words.append(.option(option, written: name, value: nil))
+                append(option, name, value: nil)
             case .boolean:
-                words.append(.option(option, written: name, value: try truth(attached, name)))
+                append(option, name, value: try truth(attached, name))
             case .required:
                 let value = if let attached { attached } else { try next(name, option) }
-                words.append(.option(option, written: name, value: value))
+                append(option, name, value: value)
             }
         }
 
@@ -88,16 +95,15 @@ enum DropInWord: Sendable {
                 if letter == "n", known[name] == nil, !letters.isEmpty { return try readNegations(letters) }
                 let option = try option(named: name)
                 switch option.value {
-                case .none: words.append(.option(option, written: name, value: nil))
+                case .none: append(option, name, value: nil)
                 case .boolean:
                     let value = letters.first == "=" ? letters.dropFirst() : letters
                     let isValue = value == "true" || value == "false"
-                    words.append(.option(option, written: name, value: isValue ? String(value) : nil))
+                    append(option, name, value: isValue ? String(value) : nil)
                     if isValue { letters = "" }
                 case .required:
                     if option.isSecret, !letters.isEmpty { hide(index - 1, word.utf8.count - letters.utf8.count) }
-                    let value = letters.isEmpty ? try next(name, option) : String(letters)
-                    words.append(.option(option, written: name, value: value))
+                    append(option, name, value: letters.isEmpty ? try next(name, option) : String(letters))
                     letters = ""
                 }
             }
@@ -106,7 +112,7 @@ enum DropInWord: Sendable {
         private mutating func readNegations(_ letters: Substring) throws(DropInFailure) {
             for letter in letters {
                 let name = "-n\(letter)"
-                words.append(.option(try option(named: name), written: name, value: nil))
+                append(try option(named: name), name, value: nil)
             }
         }
 

@@ -42,7 +42,6 @@ enum HelpText {
         (command: "dlm list", meaning: "List unfinished downloads:"),
     ]
 
-    /// The commands, grouped by the aims of users.
     static let commandGroups: [(title: String, names: [String])] = [
         ("DOWNLOAD AND FOLLOW", ["get", "list", "show", "watch", "wait", "events", "work"]),
         ("CHANGE A DOWNLOAD", ["pause", "resume", "cancel", "remove", "limit", "priority", "set-url"]),

@@ -2,7 +2,6 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// The rules for file names that do not depend on the server.
 enum FileNameRule: String, ExpressibleByArgument, CaseIterable, Sendable {
     /// The part of the URL after the host, percent-encoded, in a folder for the host.
     case url

@@ -40,7 +40,6 @@ enum JSONLine {
         return plain
     }
 
-    /// The value of an option in JSON: null, a single value, or a list of values.
     private struct Value: Decodable {
         let texts: [String]
         var isList = false

@@ -4,7 +4,6 @@ import Synchronization
 /// The reader of a list of URLs. With a ``ShardFilter``, it returns only the URLs of this command's shard.
 final class ListReader: Sendable {
     private struct State {
-        /// The number of URLs that were read so far, including the URLs of other shards.
         var position = 0
         var filter: ShardFilter?
 

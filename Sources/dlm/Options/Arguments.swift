@@ -8,8 +8,6 @@ struct Seconds: ParsedArgument, Equatable {
 
     init(_ value: Double) { self.value = value }
 
-    /// Reads an argument. The parser calls this initializer as `transform`, and puts the thrown text at the end of its
-    /// message.
     init(argument: String) throws {
         let factors: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86400]
         var digits = argument[...]

@@ -34,7 +34,6 @@ struct BodyOptions: OptionTable {
         row.show("data") { $0.http.body.map { _ in "(not stored)" } }
     }
 
-    /// Returns the body, or nil if none is given. Reads the files.
     private func body() throws -> RequestBody? {
         if data.isEmpty, dataUrlencode.isEmpty { return nil }
         let parts = try data.map(Self.plain) + dataUrlencode.map(Self.encoded)

@@ -29,7 +29,6 @@ struct ChecksumOptions: OptionTable {
         if let checksumFile, checksumFile.isEmpty { throw ValidationError("--checksum-file: no file given") }
     }
 
-    /// The checksum that `--checksum` gives for a single file.
     var given: Checksum? { checksum.flatMap { Checksum($0) } }
 
     mutating func rows(_ row: inout OptionRows) {

@@ -3,11 +3,9 @@
 struct CommandWord: Equatable {
     enum Kind: Equatable {
         case operand
-        /// An option of the command, by its long name.
         case option(String)
         /// A word with an option that the command does not have.
         case unknown
-        /// A long option that was written with one dash.
         case missingDash
     }
 

@@ -119,7 +119,6 @@ struct CredentialOptions: OptionTable {
         return Credential(user: String(user[..<colon]), password: String(user[user.index(after: colon)...]))
     }
 
-    /// Asks for the password if `--user` gives only a name.
     mutating func askForPassword(in context: Context) throws {
         guard let user, !user.contains(":") else { return }
         self.user = "\(user):\(try context.askPassword(user, context.signals))"

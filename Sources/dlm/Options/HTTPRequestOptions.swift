@@ -80,7 +80,6 @@ struct HTTPRequestOptions: OptionTable {
         return String(text[..<mark.upperBound] + text[text.index(after: at)...])
     }
 
-    /// Returns the URL with the parameters of `--query`.
     func completed(_ url: SourceURL) -> SourceURL {
         if query.isEmpty { return url }
         let parameters = query.map { parameter in
@@ -95,7 +94,6 @@ struct HTTPRequestOptions: OptionTable {
     }
 }
 
-/// `--hsts` and its opposite.
 enum HSTSFlag: FlagPair {
     case hsts, noHsts
 

@@ -64,7 +64,6 @@ struct HookOptions: OptionTable {
     }
 }
 
-/// `--notify` and its opposite.
 enum NotifyFlag: FlagPair {
     case notify, noNotify
 

@@ -69,7 +69,6 @@ struct MirrorOptions: OptionTable {
     }
 }
 
-/// `--follow-metalink` and its opposite.
 enum FollowMetalinkFlag: FlagPair {
     case followMetalink, noFollowMetalink
 

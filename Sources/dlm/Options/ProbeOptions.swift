@@ -1,7 +1,6 @@
 import ArgumentParser
 import DownloadKit
 
-/// The options of `get` that `doctor` has, too: header fields, credentials, cookies, trust and network.
 struct ProbeOptions: OptionTable {
     private var fields = HeaderOptions()
     private var credentials = CredentialOptions()

@@ -27,7 +27,6 @@ struct RPCOptions: OptionTable {
             && !scheme.isEmpty
     }
 
-    /// Returns these options, with the values of `other` for options that have no value here.
     func overriding(_ other: RPCOptions?) -> RPCOptions {
         guard let other else { return self }
         var result = self
@@ -96,7 +95,6 @@ struct RPCOptions: OptionTable {
     }
 }
 
-/// `--rpc` and its opposite.
 enum RPCFlag: FlagPair {
     case rpc, noRpc
 
@@ -109,7 +107,6 @@ enum RPCFlag: FlagPair {
     )
 }
 
-/// `--rpc-private-hosts` and its opposite.
 enum RPCPrivateHostsFlag: FlagPair {
     case rpcPrivateHosts, noRpcPrivateHosts
 
@@ -122,7 +119,6 @@ enum RPCPrivateHostsFlag: FlagPair {
     )
 }
 
-/// A numeric address with a port.
 struct RPCAddress: ParsedArgument, Equatable {
     let host: String
     let port: Int

@@ -9,6 +9,9 @@ struct SettingsFile {
     /// The greatest size of the file in bytes. A larger file cannot be a configuration file.
     static let largest = 1 << 20
 
+    /// The keys whose values are sections.
+    static let (hosts, rules) = ("hosts", "rules")
+
     /// Finds `$XDG_CONFIG_HOME/dlm/config.yaml`, by default `~/.config/dlm/config.yaml`. A relative path in the
     /// variable is invalid and ignored (XDG Base Directory Specification). Returns nil if there is no home folder.
     init?(environment: [String: String]) {
@@ -21,7 +24,6 @@ struct SettingsFile {
         }
     }
 
-    /// Returns the entries of the file; none if there is no file.
     static func entries(environment: [String: String]) throws(SettingsError) -> [SettingsEntry] {
         guard let file = SettingsFile(environment: environment), let bytes = try file.read() else { return [] }
         guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -32,7 +34,6 @@ struct SettingsFile {
 
     // MARK: Reading
 
-    /// Returns the bytes of the file, or nil if there is no file.
     private func read() throws(SettingsError) -> [UInt8]? {
         // Without O_NONBLOCK, opening a FIFO that has no writer would block every command.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -69,14 +70,11 @@ struct SettingsFile {
             } else if name == Self.rules {
                 entries += try rules(value, place)
             } else {
-                entries += try self.entries(name, value, place, among: OptionScope.settings + [Self.hosts, Self.rules])
+                entries += try self.entries(name, value, place)
             }
         }
         return entries
     }
-
-    /// The key of the sections for hosts.
-    static let hosts = "hosts"
 
     private func sections(_ node: Node, _ place: String) throws(SettingsError) -> [SettingsEntry] {
         var entries: [SettingsEntry] = []
@@ -85,10 +83,7 @@ struct SettingsFile {
                 throw SettingsError("\(place): '\(SettingsError.short(name))' is not a host name; \(Self.hostForm)")
             }
             for (name, value, place) in try pairs(settings, place, Self.hostForm) {
-                if OptionScope.session.contains(name) {
-                    throw SettingsError("\(place): \(name) does not apply to single hosts; write it outside of hosts")
-                }
-                entries += try self.entries(name, value, place, among: OptionScope.host, of: .host(host))
+                entries += try self.entries(name, value, place, of: .host(host))
             }
         }
         return entries
@@ -128,12 +123,7 @@ struct SettingsFile {
         if host == nil, path == nil { throw SettingsError("\(place): give host or path; \(Self.ruleForm)") }
         let section = SettingsSection.rule(SettingsRule(number: number, host: host, path: path))
         var entries: [SettingsEntry] = []
-        for (name, value, place) in settings {
-            if OptionScope.settings.contains(name), !OptionScope.rule.contains(name) {
-                throw SettingsError("\(place): \(name) does not apply to single URLs; write it outside of rules")
-            }
-            entries += try self.entries(name, value, place, among: OptionScope.rule, of: section)
-        }
+        for (name, value, place) in settings { entries += try self.entries(name, value, place, of: section) }
         return entries
     }
 
@@ -156,9 +146,21 @@ struct SettingsFile {
 
     /// Returns one entry for a plain value, or one for each value of a list.
     private func entries(
-        _ name: String, _ value: Node, _ place: String, among names: [String], of section: SettingsSection? = nil
+        _ name: String, _ value: Node, _ place: String, of section: SettingsSection? = nil
     ) throws(SettingsError) -> [SettingsEntry] {
-        guard names.contains(name) else { throw SettingsError(unknown: name, among: names, at: place) }
+        let (names, parts) =
+            switch section {
+            case nil: (OptionScope.settings + [Self.hosts, Self.rules], "")
+            case .host: (OptionScope.host, "hosts; write it outside of hosts")
+            case .rule: (OptionScope.rule, "URLs; write it outside of rules")
+            }
+        guard names.contains(name) else {
+            if OptionScope.settings.contains(name) {
+                throw SettingsError("\(place): \(name) does not apply to single \(parts)")
+            }
+            let hint = OptionCatalog.hint(for: name, in: names)
+            throw SettingsError("\(place): unknown key '\(SettingsError.short(name))'; \(hint)")
+        }
         switch value {
         case .scalar(let text):
             return [SettingsEntry(key: name, text: text.string, origin: .file(place), section: section)]
@@ -175,9 +177,6 @@ struct SettingsFile {
         default: throw SettingsError("\(place): \(name) needs one plain value; \(Self.form)")
         }
     }
-
-    /// The key of the list of rules.
-    static let rules = "rules"
 
     private static let ruleForm =
         "give rules such as 'rules: [{host: \"*.example.org\", path: \"*.iso\", directory: ~/iso}]'"
