@@ -23,7 +23,10 @@ struct DropInCommand: ContextAction {
         for (number, words) in line.lines.enumerated() {
             let output = line.discarded.contains(number) ? Self.discardOutput() : nil
             let status = await status(of: words, in: context)
-            if let output { Self.restoreOutput(output) }
+            if let output {
+                dup2(output, STDOUT_FILENO)
+                close(output)
+            }
             // The exit status is that of the last failure.
             if status != 0 { result = status }
         }
@@ -50,8 +53,7 @@ struct DropInCommand: ContextAction {
         return program.status(of: own.failures?.last as? DownloadError, status)
     }
 
-    /// Redirects standard output to /dev/null. Returns a descriptor of the original standard output, with which
-    /// ``restoreOutput(_:)`` ends the redirection. Returns nil on failure.
+    /// Redirects standard output to /dev/null. Returns a descriptor of the original standard output; nil on failure.
     private static func discardOutput() -> Int32? {
         let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
         guard null >= 0 else { return nil }
@@ -59,11 +61,6 @@ struct DropInCommand: ContextAction {
         let output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
         dup2(null, STDOUT_FILENO)
         return output >= 0 ? output : nil
-    }
-
-    private static func restoreOutput(_ output: Int32) {
-        dup2(output, STDOUT_FILENO)
-        close(output)
     }
 }
 

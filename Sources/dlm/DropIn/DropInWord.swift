@@ -67,7 +67,10 @@ struct DropInWord: Sendable {
                 if attached != nil { throw DropInFailure(program, "\(name): takes no value") }
                 append(option, name, value: nil)
             case .boolean:
-                append(option, name, value: try truth(attached, name))
+                guard attached == nil || attached == "true" || attached == "false" else {
+                    throw DropInFailure(program, "\(name): give true or false")
+                }
+                append(option, name, value: attached)
             case .required:
                 let value = if let attached { attached } else { try next(name, option) }
                 append(option, name, value: value)
@@ -125,14 +128,6 @@ struct DropInWord: Sendable {
 
         private mutating func hide(_ argument: Int, _ prefix: Int) {
             secrets.append(Secret(argument: argument, prefix: prefix))
-        }
-
-        private func truth(_ value: String?, _ name: String) throws(DropInFailure) -> String? {
-            guard let value else { return nil }
-            guard value == "true" || value == "false" else {
-                throw DropInFailure(program, "\(name): give true or false")
-            }
-            return value
         }
     }
 }

@@ -33,7 +33,7 @@ struct ChecksumOptions: OptionTable {
 
     mutating func rows(_ row: inout OptionRows) {
         row(
-            &checksum, "checksum", in: .file, .text("algo:hex", completion: .list(Self.beginnings)),
+            &checksum, "checksum", in: .file, .word("algo:hex", completion: .list(Self.beginnings)),
             "Require the file to have this digest, such as sha256:HEX.",
             .sets { $0.checksum = Checksum($1) ?? $0.checksum })
         row(

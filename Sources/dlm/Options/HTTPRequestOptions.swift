@@ -38,11 +38,11 @@ struct HTTPRequestOptions: OptionTable {
     mutating func rows(_ row: inout OptionRows) {
         row.show("method", \.http.method)
         row(
-            &userAgent, "user-agent", letter: "A", .text("name"),
+            &userAgent, "user-agent", letter: "A", .word("name"),
             "Send this as User-Agent; '' sends none. Default: dlm/VERSION.",
             .field(\.http.userAgent, shows: { $0.isEmpty ? "\"\"" : $0 }))
         row(
-            &referer, "referer", letter: "e", .text("url"), "Send this as Referer: the page that links to the URL.",
+            &referer, "referer", letter: "e", .word("url"), "Send this as Referer: the page that links to the URL.",
             .sets(
                 { $0.http.referer = Self.withoutSecrets($1) },
                 shows: { $0.http.referer.map { $0.isEmpty ? "\"\"" : Redaction.hidden($0) } }))
@@ -56,7 +56,7 @@ struct HTTPRequestOptions: OptionTable {
                 + "a single connection, and starts over after an interruption.",
             .sets({ $0.http.acceptsCompressed = $1 }, shows: { GivenOptions.flag($0.http.acceptsCompressed) }))
         row(
-            &method, "method", letter: "X", in: .file, .text("method"),
+            &method, "method", letter: "X", in: .file, .word("method"),
             "Use this method instead of GET (or of POST with --data). The file is fetched over a single connection, "
                 + "and starts over after an interruption. POST and PATCH are not retried if the server may have "
                 + "received them.",

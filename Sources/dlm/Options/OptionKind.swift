@@ -60,10 +60,6 @@ extension OptionKind {
 }
 
 extension OptionKind<String?> {
-    static func text(_ word: String, completion: @escaping @autoclosure () -> CompletionKind? = nil) -> Self {
-        Self.word(word, completion: completion())
-    }
-
     static func path(_ word: String, _ completion: @escaping @autoclosure () -> CompletionKind = .file()) -> Self {
         Self.word(word, isPath: true, completion: completion())
     }
