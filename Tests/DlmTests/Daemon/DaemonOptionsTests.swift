@@ -10,7 +10,8 @@ struct DaemonOptionsTests {
     @Test("dlm daemon run accepts all options of dlm daemon start")
     func arguments() throws {
         let words = try GivenArguments.normalized([
-            "daemon", "start", "-qj3", "--max-per-host", "2", "--limit-rate", "1.5M", "--json", "-v", "--color", "never",
+            "daemon", "start", "-qj3", "--max-per-host", "2", "--limit-rate", "1.5M", "--json", "-v", "--color",
+            "never",
         ])
         let run = try #require(try DLM.command(["daemon", "run"] + words.dropFirst(2)) as? Daemon.Run)
         #expect(run.options.settings == SessionSettings(maxConcurrent: 3, maxPerHost: 2, rateLimit: 3 << 19))
